@@ -1,0 +1,314 @@
+"""What a game is.
+
+`GameEnv` describes a game, `GameBatch` holds many positions of it for search, `Position` is one
+position to read and play on.  A game in plain Python gives its `GameEnv` a `new()` that returns one
+mutable state (see `PlainState`) and gets everything else: search, training, play, evaluation.  A
+fast game overrides `new_batch`.
+
+Two players, +1 moves first (Black in Go) and -1 second.  They need not alternate.  Inside, a value
+belongs to the player about to move; the public `Position` speaks of the first player.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from alphago.env import symmetry
+from alphago.env.symmetry import Symmetries
+
+PLAYER_NAMES = {1: "Black", -1: "White"}
+
+
+class IllegalMove(ValueError):
+    """An action that the position does not allow; the text names move, reason and position."""
+
+
+class GameEnv(ABC):
+    """A game's fixed description: sizes, names of moves, and where its positions come from.
+
+    Immutable; two are equal if their `config` is.
+    """
+
+    name: str  # "go"
+    N: int  # points along a side of the board
+    planes: int  # planes a network receives
+    plane_shape: tuple[int, int]  # (height, width) of a plane
+    action_space: int  # actions are 0 .. action_space - 1; a pass is the last
+    max_moves: int  # no game is longer, in plies
+
+    @property
+    @abstractmethod
+    def config(self) -> dict[str, Any]:
+        """The arguments that make this game again, as plain data; saved with networks and runs."""
+
+    @cached_property
+    def symmetries(self) -> Symmetries:
+        """The board symmetries that leave the game the same."""
+        return symmetry.identity(self.plane_shape[0] * self.plane_shape[1], self.action_space)
+
+    def new_batch(self, count: int) -> "GameBatch":
+        """`count` slots, each at the start position."""
+        return PlainBatch(self, count)
+
+    def new(self, **setup: Any) -> "PlainState":
+        """One start position in plain Python; needed unless `new_batch` is overridden."""
+        raise NotImplementedError(f"{type(self).__name__} defines neither new() nor new_batch()")
+
+    def position(self, **setup: Any) -> "Position":
+        """The start position, to look at and play on."""
+        batch = self.new_batch(1)
+        batch.reset(np.zeros(1, np.int64), **setup)
+        return Position(self, batch, setup)
+
+    def to_text(self, action: int) -> str:
+        """The action as a player writes it."""
+        return str(action)
+
+    def from_text(self, text: str) -> int:
+        """The action that a player wrote; ValueError with a sentence if it is none."""
+        if text.isdecimal() and int(text) < self.action_space:
+            return int(text)
+        raise ValueError(f"{text!r} is no move of {self}: expected a number from 0 to {self.action_space - 1}")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.config.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.config == other.config  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.config.items()))
+
+
+class PlainState(Protocol):
+    """One position of a game in plain Python, changed in place by `play`."""
+
+    to_play: int  # +1 or -1
+
+    def play(self, action: int) -> None:
+        """Plays a legal action."""
+
+    def legal_mask(self) -> np.ndarray:
+        """bool [action_space]; all False once the game is over."""
+
+    def is_over(self) -> bool: ...
+
+    def outcome(self) -> float:
+        """-1 .. 1, from the view of the player in `to_play`; asked only when the game is over."""
+
+    def planes(self) -> np.ndarray:
+        """float32 [planes, height, width], from the view of the player in `to_play`."""
+
+    def copy(self) -> Self: ...
+
+
+class GameBatch(ABC):
+    """Many positions of one game, in numbered slots.
+
+    Every verb takes an int64 array of slots [n].  Questions write into `out`, whose first axis is n,
+    and return it.  Different threads may use different slots at the same time.  Nothing checks that
+    actions are legal: ask `legal_mask`.
+    """
+
+    def __init__(self, env: GameEnv, count: int) -> None:
+        self.env = env
+        self.count = count
+
+    @abstractmethod
+    def reset(self, slots: np.ndarray, **setup: Any) -> None:
+        """Puts the start position into the slots; `setup` is the game's own (Go: `komi`, `stones`, `to_play`)."""
+
+    @abstractmethod
+    def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
+        """Makes each target slot equal to a source slot, of this batch or of another one of the same game."""
+
+    @abstractmethod
+    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
+        """Plays one legal action (int32 [n]) in each slot."""
+
+    def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
+        """Copies root slots to target slots and plays `paths[i, :lengths[i]]` (int32 [n, depth]; int32 [n])."""
+        self.copy(roots, targets)
+        for ply in range(int(lengths.max(initial=0))):
+            going = lengths > ply
+            self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
+
+    @abstractmethod
+    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """bool [n, action_space]; all False once the game is over."""
+
+    @abstractmethod
+    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """float32 [n, planes, height, width], C-contiguous, from the mover's view."""
+
+    @abstractmethod
+    def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """bool [n]."""
+
+    @abstractmethod
+    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """int8 [n]: +1 the first player (Black), -1 the second."""
+
+    @abstractmethod
+    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """int64 [n]: equal for positions with the same stones and the same side to move."""
+
+    @abstractmethod
+    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """float32 [n], -1 .. 1 from the mover's view: the result if the game ended here."""
+
+    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """float32 [n], the mover's margin in points; for games without points, the outcome."""
+        return self.outcome(slots, out)
+
+
+class PlainBatch(GameBatch):
+    """A batch of plain Python states: any game, slowly."""
+
+    def __init__(self, env: GameEnv, count: int) -> None:
+        super().__init__(env, count)
+        self.states = [env.new() for _ in range(count)]
+
+    def reset(self, slots: np.ndarray, **setup: Any) -> None:
+        for slot in slots:
+            self.states[slot] = self.env.new(**setup)
+
+    def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
+        states = self.states if of is None else of.states  # type: ignore[attr-defined]
+        for source, target in zip(sources, targets, strict=True):
+            self.states[target] = states[source].copy()
+
+    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
+        for slot, action in zip(slots, actions, strict=True):
+            self.states[slot].play(int(action))
+
+    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        for i, slot in enumerate(slots):
+            out[i] = self.states[slot].legal_mask()
+        return out
+
+    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        for i, slot in enumerate(slots):
+            out[i] = self.states[slot].planes()
+        return out
+
+    def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        for i, slot in enumerate(slots):
+            out[i] = self.states[slot].is_over()
+        return out
+
+    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        for i, slot in enumerate(slots):
+            out[i] = self.states[slot].to_play
+        return out
+
+    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        for i, slot in enumerate(slots):
+            state = self.states[slot]
+            digest = hashlib.blake2b(state.planes().tobytes(), digest_size=8)
+            digest.update(bytes([state.to_play & 1, state.to_play > 0]))
+            out[i] = int.from_bytes(digest.digest(), "little", signed=True)
+        return out
+
+    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        for i, slot in enumerate(slots):
+            out[i] = self.states[slot].outcome()
+        return out
+
+
+_FIRST = np.zeros(1, np.int64)
+
+
+class Position:
+    """One position of any game: read it, and `play` to get the next one.  Never changes.
+
+    Values are the first player's (Black's): +1 Black wins.
+    """
+
+    def __init__(
+        self, env: GameEnv, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()
+    ) -> None:
+        """`batch` holds the position in its only slot and must not change afterwards."""
+        self.env = env
+        self.batch = batch
+        self.setup = setup  # what `env.position` was given
+        self.moves = moves  # actions since then
+
+    @cached_property
+    def to_play(self) -> int:
+        """+1 if the first player (Black) is to move, -1 if the second."""
+        return int(self.batch.to_play(_FIRST, np.empty(1, np.int8))[0])
+
+    @cached_property
+    def legal_mask(self) -> np.ndarray:
+        """bool [action_space], pass last; all False once the game is over."""
+        mask = self.batch.legal_mask(_FIRST, np.empty((1, self.env.action_space), np.bool_))[0]
+        mask.flags.writeable = False
+        return mask
+
+    @cached_property
+    def is_over(self) -> bool:
+        return bool(self.batch.is_over(_FIRST, np.empty(1, np.bool_))[0])
+
+    def score(self) -> float:
+        """Black's margin if the game ended now: points, komi included; without points, the result."""
+        return self.to_play * float(self.batch.score(_FIRST, np.empty(1, np.float32))[0])
+
+    @property
+    def result(self) -> float:
+        """+1 Black wins, -1 White wins, 0 a draw, of the position as it stands."""
+        return self.to_play * float(self.batch.outcome(_FIRST, np.empty(1, np.float32))[0])
+
+    def planes(self) -> np.ndarray:
+        """What a network sees: float32 [planes, height, width], from the mover's view."""
+        return self.batch.planes(_FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
+
+    def play(self, action: int) -> Self:
+        """The position after an action; raises IllegalMove."""
+        action = self.check_action(action)
+        batch = stack([self], self.env)
+        batch.play(_FIRST, np.array([action], np.int32))
+        return type(self)(self.env, batch, self.setup, (*self.moves, action))
+
+    def check_action(self, action: int) -> int:
+        """The action as an int; raises IllegalMove with the reason if it cannot be played here."""
+        if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
+            raise IllegalMove(f"an action is a number, came {action!r}; env.from_text('…') reads a written move")
+        action = int(action)
+        if not 0 <= action < self.env.action_space:
+            raise IllegalMove(f"no action {action} in {self.env}: actions are 0 to {self.env.action_space - 1}")
+        if not self.legal_mask[action]:
+            reason = "the game is over" if self.is_over else self.why_illegal(action)
+            raise IllegalMove(f"illegal move {self.env.to_text(action)}: {reason}, in {self.describe()}")
+        return action
+
+    def why_illegal(self, action: int) -> str:
+        """A few words for an illegal action of a game that goes on."""
+        return "not allowed"
+
+    def describe(self) -> str:
+        """How to reach this position, in one line."""
+        setup = ", ".join(f"{key}={value!r}" for key, value in self.setup.items())
+        start = f"{self.env}.position({setup})" if setup else f"{self.env}"
+        return start + (f" after {self.moves_text()}" if self.moves else "")
+
+    def moves_text(self) -> str:
+        """The moves so far as players write them."""
+        return " ".join(self.env.to_text(action) for action in self.moves)
+
+    def __repr__(self) -> str:
+        return f"<{self.describe()}>"
+
+
+def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
+    """A batch with the given positions in its slots, in order; ValueError for one of another game."""
+    batch = env.new_batch(len(positions))
+    for slot, position in enumerate(positions):
+        if position.env != env:
+            raise ValueError(f"a position of {position.env} was given where one of {env} was wanted")
+        batch.copy(_FIRST, np.array([slot]), of=position.batch)
+    return batch

@@ -1,0 +1,291 @@
+"""Go: `GoEnv(9)`, its readable positions, and its batches over the kernels of the same name.
+
+Rules: captures, no suicide, positional superko (no board may occur twice, whoever is to move), two
+passes end the game, area score after Tromp and Taylor with komi.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from alphago.env import symmetry
+from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
+from alphago.env.kernels import go as kernels
+from alphago.env.symmetry import Symmetries
+
+COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
+MIN_SIZE, MAX_SIZE = 2, 19
+
+Stones = str | Iterable[str | int]
+
+
+class GoEnv(GameEnv):
+    """Go on a board of `board_size` x `board_size` points, 2 to 19.
+
+    An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.
+
+    komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to
+        be the fair value there).
+    planes: what a network receives, odd: 2 per remembered board (own and enemy stones), 1 for the
+        side to move.  17 are AlphaGo Zero's (Silver et al. 2017, "Neural network architecture").
+    max_moves: plies after which the game is scored as it stands; by default 7 N^2 / 5 rounded down,
+        as in AlphaGo.jl.
+    """
+
+    name = "go"
+
+    def __init__(
+        self, board_size: int, *, komi: float | None = None, planes: int = 17, max_moves: int | None = None
+    ) -> None:
+        if isinstance(board_size, bool) or not isinstance(board_size, (int, np.integer)):
+            raise TypeError(f"board_size is a whole number from {MIN_SIZE} to {MAX_SIZE}, came {board_size!r}")
+        if not MIN_SIZE <= board_size <= MAX_SIZE:
+            raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, came {board_size}")
+        if isinstance(planes, bool) or not isinstance(planes, (int, np.integer)) or planes % 2 == 0 or planes < 3:
+            raise ValueError(f"planes is an odd number from 3 (2 per remembered board, 1 for the mover), came {planes!r}")
+        if max_moves is not None and (not isinstance(max_moves, (int, np.integer)) or max_moves < 1):
+            raise ValueError(f"max_moves is a whole number from 1, came {max_moves!r}")
+        self.N = int(board_size)
+        self.planes = int(planes)
+        self.history = (self.planes - 1) // 2
+        self.plane_shape = (self.N, self.N)
+        self.action_space = self.N * self.N + 1
+        self.pass_action = self.N * self.N
+        self.max_moves = int(max_moves) if max_moves is not None else 7 * self.N * self.N // 5
+        self.komi = check_komi((9.0 if self.N == 7 else 7.5) if komi is None else komi)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {"board_size": self.N, "komi": self.komi, "planes": self.planes, "max_moves": self.max_moves}
+
+    def __repr__(self) -> str:
+        plain = GoEnv(self.N)
+        changed = [f"{k}={v!r}" for k, v in self.config.items() if v != plain.config[k]]
+        return f"GoEnv({', '.join([str(self.N), *changed])})"
+
+    @cached_property
+    def symmetries(self) -> Symmetries:
+        return symmetry.square(self.N, extra_actions=1)
+
+    def new_batch(self, count: int) -> "GoBatch":
+        return GoBatch(self, count)
+
+    def position(
+        self,
+        black: Stones = (),
+        white: Stones = (),
+        to_play: int | str | None = None,
+        komi: float | None = None,
+    ) -> "GoPosition":
+        """A position to look at and play on: the start, or a set-up one.
+
+        black, white: points as text ("D4 E5") or a collection of texts or actions.
+        to_play: "black" or "white" (or +1, -1); Black by default.
+        Raises ValueError for a stone off the board, two on one point, or a chain without liberty.
+        """
+        setup: dict[str, Any] = {}
+        stones = self.place(black, white)
+        if stones.any():
+            setup |= {
+                colour: " ".join(self.to_text(a) for a in np.flatnonzero(stones == sign))
+                for colour, sign in (("black", 1), ("white", -1))
+                if (stones == sign).any()
+            }
+        if to_play is not None:
+            setup["to_play"] = PLAYER_NAMES[check_player(to_play)].lower()
+        if komi is not None:
+            setup["komi"] = check_komi(komi)
+        batch = self.new_batch(1)
+        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play or 1, komi=komi)
+        return GoPosition(self, batch, setup)
+
+    def place(self, black: Stones, white: Stones) -> np.ndarray:
+        """Stones as int8 [N, N]: 1 Black, -1 White, 0 empty; ValueError if they cannot stand so."""
+        stones = np.zeros(self.N * self.N, np.int8)
+        for colour, points in ((1, black), (-1, white)):
+            for point in points.split() if isinstance(points, str) else points:
+                action = self.from_text(point) if isinstance(point, str) else int(point)
+                if not 0 <= action < self.pass_action:
+                    raise ValueError(f"no stone can be placed at {point!r} on {self}")
+                if stones[action]:
+                    raise ValueError(f"two stones were placed at {self.to_text(action)}")
+                stones[action] = colour
+        return stones.reshape(self.N, self.N)
+
+    def to_text(self, action: int) -> str:
+        """'D4' or 'pass'; columns are letters without I, rows count from the bottom."""
+        if action == self.pass_action:
+            return "pass"
+        if not 0 <= action < self.pass_action:
+            raise ValueError(f"no action {action} in {self}: actions are 0 to {self.pass_action}")
+        row, column = divmod(int(action), self.N)
+        return f"{COLUMNS[column]}{self.N - row}"
+
+    def from_text(self, text: str) -> int:
+        """The action of 'D4', 'd4' or 'pass'."""
+        word = text.strip().upper()
+        if word == "PASS":
+            return self.pass_action
+        match = re.fullmatch(r"([A-Z])([0-9]{1,2})", word)
+        column = COLUMNS.find(match[1]) if match else -1
+        if match and 0 <= column < self.N and 1 <= int(match[2]) <= self.N:
+            return (self.N - int(match[2])) * self.N + column
+        raise ValueError(
+            f"{text!r} is no point of {self}: expected A1 to {COLUMNS[self.N - 1]}{self.N} (no column I) or pass"
+        )
+
+
+def check_komi(komi: float) -> float:
+    """Komi as a float; ValueError unless it is a multiple of 0.5 of reasonable size."""
+    value = float(komi)
+    if not (abs(value) <= 1000 and value * 2 == int(value * 2)):
+        raise ValueError(f"komi is a multiple of 0.5 from -1000 to 1000, came {komi!r}")
+    return value
+
+
+def check_player(player: int | str) -> int:
+    """+1 or -1 for "black", "white", "B", "w", +1, -1."""
+    named = {"black": 1, "b": 1, "white": -1, "w": -1}
+    value = named.get(player.lower()) if isinstance(player, str) else player
+    if value not in (1, -1):
+        raise ValueError(f"to_play is 'black' or 'white' (or +1, -1), came {player!r}")
+    return int(value)
+
+
+class GoBatch(GameBatch):
+    """Go positions as packed rows (see the kernels for the layout)."""
+
+    def __init__(self, env: GoEnv, count: int) -> None:
+        super().__init__(env, count)
+        self._komi = env.komi
+        self._size, self._history, self._max_moves = env.N, env.history, env.max_moves
+        words = kernels.row_words(env.N, env.history, env.max_moves)
+        self.rows = np.zeros((count, words), np.int32)
+        self.reset(np.arange(count))
+
+    def reset(
+        self,
+        slots: np.ndarray,
+        *,
+        stones: np.ndarray | None = None,
+        to_play: int | str = 1,
+        komi: float | None = None,
+    ) -> None:
+        """Start positions; `stones` int8 [N, N] (1 Black, -1 White) and `to_play` set all slots up alike."""
+        komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
+        size, limit = self._size, self._max_moves
+        bits = kernels.filter_bits(limit)
+        kernels.reset_batch(self.rows, slots, size, self._history, limit, komi2, bits)
+        mover = kernels.BLACK if check_player(to_play) == 1 else kernels.WHITE
+        if stones is None and mover == kernels.BLACK:
+            return
+        colours = np.zeros(size * size, np.int8) if stones is None else np.ascontiguousarray(stones, np.int8).ravel()
+        for slot in slots:
+            kernels.set_up(self.rows[slot], colours, mover)
+            dead = kernels.misplaced(self.rows[slot], colours)
+            if dead >= 0:
+                raise ValueError(f"the chain at {self.env.to_text(dead)} has no liberty")
+
+    def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
+        rows = self.rows if of is None else of.rows  # type: ignore[attr-defined]
+        kernels.copy_batch(rows, sources, self.rows, targets)
+
+    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
+        kernels.play_batch(self.rows, slots, actions)
+
+    def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
+        kernels.replay_batch(self.rows, roots, paths, lengths, targets)
+
+    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        kernels.legal_mask_batch(self.rows, slots, out)
+        return out
+
+    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        kernels.planes_batch(self.rows, slots, self._history, out.reshape(len(out), -1))
+        return out
+
+    def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        kernels.is_over_batch(self.rows, slots, out)
+        return out
+
+    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        kernels.to_play_batch(self.rows, slots, out)
+        return out
+
+    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        kernels.hash_batch(self.rows, slots, out)
+        return out
+
+    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        kernels.outcome_batch(self.rows, slots, out)
+        return out
+
+    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        kernels.score_batch(self.rows, slots, out)
+        return out
+
+
+class GoPosition(Position):
+    """A Go position to read, print and play on.
+
+    `score()` is Black's area minus White's area and komi (Tromp and Taylor: every stone on the board
+    counts as alive); `result` its sign.
+    """
+
+    env: GoEnv
+
+    @cached_property
+    def board(self) -> np.ndarray:
+        """int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 at the top."""
+        board = np.zeros(self.env.N * self.env.N, np.int8)
+        kernels.board(self.batch.rows[0], board)  # type: ignore[attr-defined]
+        board.flags.writeable = False
+        return board.reshape(self.env.N, self.env.N)
+
+    @property
+    def komi(self) -> float:
+        return self.setup.get("komi", self.env.komi)
+
+    def why_illegal(self, action: int) -> str:
+        if self.board.ravel()[action]:
+            return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
+        if kernels.is_repetition(self.batch.rows[0], action):  # type: ignore[attr-defined]
+            return "superko, the board would be one that was there before"
+        return "suicide"
+
+    def moves_text(self) -> str:
+        players = [PLAYER_NAMES[self.to_play * (-1) ** (len(self.moves) - i)][0] for i in range(len(self.moves))]
+        return ", ".join(f"{p} {self.env.to_text(a)}" for p, a in zip(players, self.moves, strict=True))
+
+    def __str__(self) -> str:
+        """The board with coordinates; X Black, O White, and brackets around the last stone."""
+        size = self.env.N
+        last = self.moves[-1] if self.moves and self.moves[-1] != self.env.pass_action else None
+        letters = "   " + "".join(f" {COLUMNS[c]}" for c in range(size))
+        lines = [letters]
+        for r in range(size):
+            text = f"{size - r:2d} "
+            for c in range(size):
+                marked = last == r * size + c
+                closes = c > 0 and last == r * size + c - 1
+                text += "(" if marked else ")" if closes else " "
+                text += ".XO"[self.board[r, c]]
+            text += ")" if last == r * size + size - 1 else " "
+            lines.append(f"{text}{size - r:2d}")
+        lines.append(letters)
+        if self.is_over:
+            margin = self.score()
+            state = f"game over, {result_text(margin)}"
+        else:
+            state = f"{PLAYER_NAMES[self.to_play]} (X) to play" if self.to_play == 1 else "White (O) to play"
+        passed = ", last move pass" if self.moves and last is None else ""
+        lines.append(f"   move {len(self.moves)}: {state}{passed}, komi {self.komi:g}")
+        return "\n".join(lines)
+
+
+def result_text(margin: float) -> str:
+    """'B+2.5', 'W+0.5' or 'draw', from Black's margin."""
+    return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}" if margin < 0 else "draw"

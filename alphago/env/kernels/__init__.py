@@ -1,0 +1,1 @@
+"""Compiled rules, one file per game."""

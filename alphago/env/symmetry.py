@@ -1,0 +1,33 @@
+"""The symmetries of a board, as index arrays for planes and actions."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Symmetries(NamedTuple):
+    """S ways to turn or mirror a game; the first is the identity.
+
+    `planes[s]` turns input planes: flat plane points after = before[planes[s]].
+    `actions[s]` turns anything per action: policy after = policy before[actions[s]].
+    """
+
+    points: np.ndarray  # int64 [S, H * W]
+    actions: np.ndarray  # int64 [S, action_space]
+
+
+def identity(plane_points: int, action_space: int) -> Symmetries:
+    """Only the identity, for games that declare no symmetry."""
+    return Symmetries(np.arange(plane_points)[None], np.arange(action_space)[None])
+
+
+def square(size: int, extra_actions: int = 0) -> Symmetries:
+    """The 8 symmetries of a square board whose action is row * size + column.
+
+    `extra_actions` (a pass) follow the points and stay where they are.
+    """
+    board = np.arange(size * size).reshape(size, size)
+    turns = [np.rot90(board, k) for k in range(4)]
+    points = np.stack([t.ravel() for t in turns] + [t.T.ravel() for t in turns])
+    rest = np.tile(np.arange(size * size, size * size + extra_actions), (8, 1))
+    return Symmetries(points, np.concatenate([points, rest], axis=1))
