@@ -1,1 +1,80 @@
-"""AlphaZero on your own machine."""
+"""AlphaZero on your own machine: train a network, study it, play it.
+
+    from alphago import GoEnv, train, play
+
+    env = GoEnv(9)
+    net = train(env, num_games=100, ckp_freq=10, tower_height=10, start_training_after=500)
+    play(env, net, mode=1)
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from alphago.arena.match import MatchResult, evaluate
+    from alphago.env.check import check_game
+    from alphago.env.game import GameBatch, GameEnv, IllegalMove, Position
+    from alphago.env.go import GoEnv
+    from alphago.mcts.player import MCTSPlayer
+    from alphago.mcts.search import SearchSettings
+    from alphago.nn.net import NeuralNet, load_model
+    from alphago.records.record import GameRecord
+    from alphago.training.memory import ReplayMemory
+    from alphago.training.selfplay import selfplay
+    from alphago.training.trainer import train
+    from alphago.ui.terminal import play
+
+__version__ = "0.1.0"
+
+# Where each public name lives, lowest floor first; nothing is imported before it is used.
+_HOMES = {
+    "GameEnv": "alphago.env.game",
+    "GameBatch": "alphago.env.game",
+    "Position": "alphago.env.game",
+    "IllegalMove": "alphago.env.game",
+    "GoEnv": "alphago.env.go",
+    "check_game": "alphago.env.check",
+    "NeuralNet": "alphago.nn.net",
+    "load_model": "alphago.nn.net",
+    "GameRecord": "alphago.records.record",
+    "SearchSettings": "alphago.mcts.search",
+    "MCTSPlayer": "alphago.mcts.player",
+    "MatchResult": "alphago.arena.match",
+    "evaluate": "alphago.arena.match",
+    "ReplayMemory": "alphago.training.memory",
+    "selfplay": "alphago.training.selfplay",
+    "train": "alphago.training.trainer",
+    "play": "alphago.ui.terminal",
+}
+
+__all__ = [
+    "GameBatch",
+    "GameEnv",
+    "GameRecord",
+    "GoEnv",
+    "IllegalMove",
+    "MCTSPlayer",
+    "MatchResult",
+    "NeuralNet",
+    "Position",
+    "ReplayMemory",
+    "SearchSettings",
+    "check_game",
+    "evaluate",
+    "load_model",
+    "play",
+    "selfplay",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'alphago' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -20,6 +20,8 @@ import numpy as np
 from alphago.env import symmetry
 from alphago.env.symmetry import Symmetries
 
+_FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
+
 PLAYER_NAMES = {1: "Black", -1: "White"}
 
 
@@ -39,6 +41,7 @@ class GameEnv(ABC):
     plane_shape: tuple[int, int]  # (height, width) of a plane
     action_space: int  # actions are 0 .. action_space - 1; a pass is the last
     max_moves: int  # no game is longer, in plies
+    pass_action: int | None = None  # the action that passes, in games that have one
 
     @property
     @abstractmethod
@@ -64,6 +67,10 @@ class GameEnv(ABC):
         batch.reset(np.zeros(1, np.int64), **setup)
         return Position(self, batch, setup)
 
+    def position_of(self, batch: "GameBatch", slot: int) -> "Position":
+        """A slot as a readable position; how it came about is not known."""
+        return Position(self, batch.extract(slot), {})
+
     def to_text(self, action: int) -> str:
         """The action as a player writes it."""
         return str(action)
@@ -85,7 +92,10 @@ class GameEnv(ABC):
 
 
 class PlainState(Protocol):
-    """One position of a game in plain Python, changed in place by `play`."""
+    """One position of a game in plain Python, changed in place by `play`.
+
+    A game with points may add `score() -> float`: the margin of the player in `to_play`.
+    """
 
     to_play: int  # +1 or -1
 
@@ -98,7 +108,10 @@ class PlainState(Protocol):
     def is_over(self) -> bool: ...
 
     def outcome(self) -> float:
-        """-1 .. 1, from the view of the player in `to_play`; asked only when the game is over."""
+        """-1 .. 1, from the view of the player in `to_play`: the result if the game ended here.
+
+        Search asks only when the game is over; before, `Position.result` may (0 where it means nothing).
+        """
 
     def planes(self) -> np.ndarray:
         """float32 [planes, height, width], from the view of the player in `to_play`."""
@@ -125,6 +138,12 @@ class GameBatch(ABC):
     @abstractmethod
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
         """Makes each target slot equal to a source slot, of this batch or of another one of the same game."""
+
+    def extract(self, slot: int) -> "GameBatch":
+        """A new batch with a copy of this slot alone."""
+        alone = self.env.new_batch(1)
+        alone.copy(np.array([slot]), _FIRST, of=self)
+        return alone
 
     @abstractmethod
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
@@ -155,7 +174,7 @@ class GameBatch(ABC):
 
     @abstractmethod
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """int64 [n]: equal for positions with the same stones and the same side to move."""
+        """int64 [n]: equal for equal positions; a game says which of the rest it tells apart."""
 
     @abstractmethod
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -219,8 +238,11 @@ class PlainBatch(GameBatch):
             out[i] = self.states[slot].outcome()
         return out
 
-
-_FIRST = np.zeros(1, np.int64)
+    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        for i, slot in enumerate(slots):
+            state = self.states[slot]
+            out[i] = state.score() if hasattr(state, "score") else state.outcome()
+        return out
 
 
 class Position:
@@ -256,12 +278,12 @@ class Position:
 
     def score(self) -> float:
         """Black's margin if the game ended now: points, komi included; without points, the result."""
-        return self.to_play * float(self.batch.score(_FIRST, np.empty(1, np.float32))[0])
+        return self.to_play * float(self.batch.score(_FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
 
     @property
     def result(self) -> float:
         """+1 Black wins, -1 White wins, 0 a draw, of the position as it stands."""
-        return self.to_play * float(self.batch.outcome(_FIRST, np.empty(1, np.float32))[0])
+        return self.to_play * float(self.batch.outcome(_FIRST, np.empty(1, np.float32))[0]) + 0.0
 
     def planes(self) -> np.ndarray:
         """What a network sees: float32 [planes, height, width], from the mover's view."""
@@ -270,7 +292,7 @@ class Position:
     def play(self, action: int) -> Self:
         """The position after an action; raises IllegalMove."""
         action = self.check_action(action)
-        batch = stack([self], self.env)
+        batch = self.batch.extract(0)
         batch.play(_FIRST, np.array([action], np.int32))
         return type(self)(self.env, batch, self.setup, (*self.moves, action))
 

@@ -102,6 +102,17 @@ class GoEnv(GameEnv):
         batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play or 1, komi=komi)
         return GoPosition(self, batch, setup)
 
+    def position_of(self, batch: GameBatch, slot: int) -> "GoPosition":
+        position = GoPosition(self, batch.extract(slot), {})
+        stones = {
+            colour: " ".join(self.to_text(a) for a in np.flatnonzero(position.board == sign))
+            for colour, sign in (("black", 1), ("white", -1))
+        }
+        mover = {} if position.to_play == 1 else {"to_play": "white"}
+        komi = {} if position.komi == self.komi else {"komi": position.komi}
+        position.setup = {**{c: points for c, points in stones.items() if points}, **mover, **komi}
+        return position
+
     def place(self, black: Stones, white: Stones) -> np.ndarray:
         """Stones as int8 [N, N]: 1 Black, -1 White, 0 empty; ValueError if they cannot stand so."""
         stones = np.zeros(self.N * self.N, np.int8)
@@ -175,6 +186,8 @@ class GoBatch(GameBatch):
         komi: float | None = None,
     ) -> None:
         """Start positions; `stones` int8 [N, N] (1 Black, -1 White) and `to_play` set all slots up alike."""
+        if stones is not None and np.shape(stones) != (self._size, self._size):
+            raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
         komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
         size, limit = self._size, self._max_moves
         bits = kernels.filter_bits(limit)
@@ -204,7 +217,8 @@ class GoBatch(GameBatch):
         return out
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.planes_batch(self.rows, slots, self._history, out.reshape(len(out), -1))
+        points = self.env.planes * self._size**2
+        kernels.planes_batch(self.rows, slots, self._history, out.reshape(len(out), points))
         return out
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -247,7 +261,7 @@ class GoPosition(Position):
 
     @property
     def komi(self) -> float:
-        return self.setup.get("komi", self.env.komi)
+        return float(self.batch.rows[0, kernels.KOMI2]) / 2  # type: ignore[attr-defined]
 
     def why_illegal(self, action: int) -> str:
         if self.board.ravel()[action]:

@@ -22,7 +22,7 @@ Nothing here checks that an action is legal: ask `legal_mask` or `is_legal` firs
 
 import numpy as np
 
-from alphago.env.kernels.jit import count_bits, kernel, load, lowest_bit, store
+from alphago.env.kernels.jit import count_bits, kernel, load, lowest_bit, store, wrap
 
 # Header words.
 SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES, LAST = 0, 1, 2, 3, 4, 5, 6
@@ -72,14 +72,14 @@ def board_row(row, point):
 @kernel
 def mix(x):
     """Scrambles 64 bits (the finaliser of Steele et al., "SplitMix", 2014, with signed shifts)."""
-    x = (x ^ (x >> 30)) * -4658895280553007687
-    x = (x ^ (x >> 27)) * -7723592293110705685
+    x = wrap((x ^ (x >> 30)) * -4658895280553007687)
+    x = wrap((x ^ (x >> 27)) * -7723592293110705685)
     return x ^ (x >> 31)
 
 
 @kernel
 def stone_hash(point, colour):
-    return mix((2 * point + colour) * -7046029254386353131)
+    return mix(wrap((2 * point + colour) * -7046029254386353131))
 
 
 @kernel
@@ -556,7 +556,7 @@ def is_own_eye(row, point, colour):
 @kernel
 def next_random(state):
     """Advances state[0] (splitmix64) and returns 32 random bits."""
-    seed = load(state, 0) + -7046029254386353131
+    seed = wrap(load(state, 0) + -7046029254386353131)
     store(state, 0, seed)
     return (mix(seed) >> 16) & 0xFFFFFFFF
 
@@ -624,7 +624,7 @@ def copy_batch(from_rows, sources, rows, targets):
 @kernel
 def play_batch(rows, slots, actions):
     for i in range(slots.shape[0]):
-        play(rows[slots[i]], actions[i])
+        play(rows[slots[i]], int(actions[i]))
 
 
 @kernel
@@ -634,7 +634,7 @@ def replay_batch(rows, roots, paths, lengths, targets):
         target = rows[targets[i]]
         copy(rows[roots[i]], target)
         for ply in range(lengths[i]):
-            play(target, paths[i, ply])
+            play(target, int(paths[i, ply]))
 
 
 @kernel

@@ -6,8 +6,9 @@ which made the Go rules four times slower.  In return a kernel must not allocate
 assign to slices.
 
 `load` and `store` are `array[i]` and `array[i] = value` for one-dimensional arrays, without the
-test for negative indices.  They never check bounds.  With `NUMBA_DISABLE_JIT=1` both are the plain
-Python expression, which does check.
+test for negative indices.  They never check bounds.  With `NUMBA_DISABLE_JIT=1` both are plain
+Python that does check.  Integers have 64 bits in compiled code and no end in Python: `wrap` marks
+the few places where they overflow.
 
 Compiled code is cached in a folder whose name is a digest of every kernel source, so that a change
 in one file can never be answered with code compiled from another file's old text.
@@ -20,13 +21,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
 
-def _cache_folder() -> str:
-    """Where compiled kernels are kept: a folder named after all kernel sources and numba's version."""
-    package = pathlib.Path(__file__).parents[2]
+def cache_folder(package: pathlib.Path) -> str:
+    """Where compiled kernels are kept: its name is a digest of all kernel sources and numba's version."""
     sources = {*package.glob("*/kernels.py"), *package.glob("*/kernels/*.py")}
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(sources):
@@ -37,7 +38,7 @@ def _cache_folder() -> str:
     return os.path.join(base, f"kernels-{digest.hexdigest()[:16]}")
 
 
-CACHE_FOLDER = _cache_folder()
+CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -53,10 +54,20 @@ def kernel(function: Callable[..., Any]) -> Any:
 if numba.config.DISABLE_JIT:
 
     def load(array, i):
-        return array[i]
+        return array[check_index(i)].item()
 
     def store(array, i, value):
-        array[i] = value
+        if array.dtype.kind == "i":
+            value = np.int64(wrap(int(value))).astype(array.dtype)  # drops high bits, as compiled code does
+        array[check_index(i)] = value
+
+    def check_index(i):
+        if i < 0:
+            raise IndexError(f"a kernel used index {i}")
+        return i
+
+    def wrap(x):
+        return (x + 2**63) % 2**64 - 2**63
 
     def count_bits(x):
         return int(x).bit_count()
@@ -92,6 +103,11 @@ else:
             return context.get_dummy_value()
 
         return types.void(array, types.intp, value), generate
+
+    @intrinsic
+    def wrap(typing_context, x):
+        """An integer's low 64 bits, as int64."""
+        return types.int64(types.int64), lambda context, builder, signature, arguments: arguments[0]
 
     @intrinsic
     def count_bits(typing_context, x):

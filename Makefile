@@ -1,0 +1,43 @@
+# make demo       train a small net, see it win, learn how to play it
+# make test       the whole gate: style, types, import contracts, tests, README
+# make format     put the code into shape
+# make benchmark  figures for this machine
+# make clean      remove the virtual environment and all caches (not your runs)
+#
+# All of them use an environment of their own in .venv; PYTHON names the Python that makes it.
+
+PYTHON = python3
+VENV = .venv
+BIN = $(VENV)/bin
+INSTALLED = $(VENV)/installed
+PYTEST_ARGUMENTS =
+
+.PHONY: demo test format benchmark clean
+
+demo: $(INSTALLED)
+	@$(BIN)/python examples/demo.py
+
+test: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+benchmark: $(INSTALLED)
+	$(BIN)/python benchmarks/quick.py
+
+# Installs again only when what is to be installed has changed.
+$(INSTALLED): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --prefer-binary -c constraints.txt -e ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
+	rm -rf .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	find alphago tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

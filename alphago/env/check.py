@@ -1,0 +1,318 @@
+"""`check_game(env)`: plays a game through its whole contract and says where the two part."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+import numpy as np
+
+from alphago.env.game import GameBatch, GameEnv, IllegalMove, PlainBatch, Position
+
+Answer = TypeVar("Answer")
+
+KINDS: dict[str, type[np.generic]] = {
+    "to_play": np.int8,
+    "is_over": np.bool_,
+    "legal_mask": np.bool_,
+    "planes": np.float32,
+    "hash": np.int64,
+    "outcome": np.float32,
+    "score": np.float32,
+}
+GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch that a game is played in
+
+
+class GameError(AssertionError):
+    """A game breaks its contract; the text names the verb, what was expected, what came, and the position."""
+
+
+def check_game(
+    env: GameEnv,
+    plain: GameEnv | None = None,
+    *,
+    games: int = 50,
+    seed: int = 0,
+    setups: Sequence[Mapping[str, Any]] = ({},),
+) -> None:
+    """Plays random games of `env` and raises GameError at the first thing that breaks the contract.
+
+    Looked at: the description, the moves' texts, every verb of a batch at every ply, copies and
+    replays, symmetries, and the readable `Position`.
+
+    plain: the same game written a second time, with the same actions; both play the same moves and
+        have to agree at every ply.  This is how a fast game is held to its plain-Python twin.
+    setups: keywords for `GameBatch.reset`; the games take them in turn.
+    """
+    start = _Game(env, {})
+    _check_description(start)
+    _check_texts(start)
+    _check_symmetries(start)
+    for name in ("action_space", "planes", "plane_shape", "max_moves") if plain is not None else ():
+        if getattr(env, name) != getattr(plain, name):
+            start.fail(name, f"{getattr(plain, name)} as in {plain}", getattr(env, name))
+    random = np.random.default_rng(seed)
+    for number in range(games):
+        _check_one_game(_Game(env, setups[number % len(setups)]), plain, number, random)
+
+
+class _View(NamedTuple):
+    """Everything that a batch says about one slot."""
+
+    to_play: int
+    is_over: bool
+    legal_mask: np.ndarray  # bool [action_space]
+    planes: np.ndarray  # float32 [planes, height, width]
+    hash: int
+    outcome: float
+    score: float
+
+
+class _Game:
+    """One game under examination; it knows the moves so far, so that `fail` can tell them."""
+
+    def __init__(self, env: GameEnv, setup: Mapping[str, Any]) -> None:
+        self.env = env
+        self.setup = setup
+        self.moves: list[int] = []
+
+    def where(self) -> str:
+        """How to reach the position."""
+        setup = ", ".join(f"{key}={np.asarray(value).tolist()!r}" for key, value in self.setup.items())
+        start = f"{self.env!r} set up with {setup}" if setup else repr(self.env)
+        if not self.moves:
+            return f"{start}, at the start"
+        return f"{start} after {' '.join(map(self.env.to_text, self.moves))} (actions {self.moves})"
+
+    def fail(self, verb: str, expected: str, came: object, cause: Exception | None = None) -> NoReturn:
+        raise GameError(f"{verb}: expected {expected}, came {came}\n  in {self.where()}") from cause
+
+    def run(self, verb: str, function: Callable[..., Answer], *arguments: Any, **keywords: Any) -> Answer:
+        try:
+            return function(*arguments, **keywords)
+        except Exception as error:
+            self.fail(verb, "no error", f"{type(error).__name__}: {error}", error)
+
+    def play(self, batch: GameBatch, slot: int, action: int, whose: str = "play") -> None:
+        verb = f"{whose}({self.env.to_text(action)})"
+        self.run(verb, batch.play, np.array([slot]), np.array([action], np.int32))
+
+    def ask(self, batch: GameBatch, verb: str, slots: Sequence[int]) -> np.ndarray:
+        """A verb's answer for some slots; it has to fill all of `out` and to say the same twice."""
+        index = np.array(slots, np.int64)
+        answers = []
+        for fill in (0, 1):
+            out = np.full((len(slots), *_shape(batch.env, verb)), fill, KINDS[verb])
+            if self.run(verb, getattr(batch, verb), index, out) is not out:
+                self.fail(verb, "the array `out` as the answer", "something else")
+            answers.append(out)
+        if not np.array_equal(answers[0], answers[1], equal_nan=True):
+            self.fail(verb, "all of `out` filled, the same each time", "two answers that differ")
+        return answers[0]
+
+    def view(self, batch: GameBatch, slot: int) -> _View:
+        """Asks every verb about a slot and holds the answers against each other."""
+        for verb in ("legal_mask", "planes") if isinstance(batch, PlainBatch) else ():
+            # As the state gives them: the batch stretches and converts what nearly fits.
+            array = self.run(verb, getattr(batch.states[slot], verb))  # type: ignore[attr-defined]
+            kind, shape = np.dtype(KINDS[verb]), _shape(batch.env, verb)
+            if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == kind):
+                came = getattr(array, "dtype", type(array).__name__), list(np.shape(array))
+                self.fail(verb, f"an array {kind} {list(shape)}", "{} {}".format(*came))
+        view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
+        legal = " ".join(self.env.to_text(int(action)) for action in np.flatnonzero(view.legal_mask))
+        if view.to_play not in (1, -1):
+            self.fail("to_play", "+1 or -1", view.to_play)
+        if view.is_over and legal:
+            self.fail("legal_mask", "nothing legal once the game is over", legal)
+        if not view.is_over and not legal:
+            self.fail("legal_mask", "a legal action while the game goes on (is_over is False)", "none")
+        if not np.isfinite(view.planes).all():
+            self.fail("planes", "finite numbers", "some that are not")
+        if not -1 <= view.outcome <= 1:
+            self.fail("outcome", "-1 to 1", view.outcome)
+        if not np.isfinite(view.score):
+            self.fail("score", "a finite number", view.score)
+        return view
+
+    def same(self, verb: str, why: str, expected: _View, came: _View, *fields: str) -> None:
+        """Fails at the first field (of all, if none are named) that differs; `why` is the rule."""
+        for field in fields or _View._fields:
+            values = getattr(expected, field), getattr(came, field)
+            if np.array_equal(*values):
+                continue
+            words = [str(value) for value in values]
+            if field == "legal_mask":
+                action = int(np.flatnonzero(values[0] != values[1])[0])
+                words = [f"{self.env.to_text(action)} {'' if mask[action] else 'il'}legal" for mask in values]
+            elif field == "planes":
+                place = tuple(np.argwhere(values[0] != values[1])[0])
+                at = "at plane {} row {} column {}".format(*place)
+                words = [f"{planes[place]:g} {at}" for planes in values]
+            self.fail(f"{verb}, seen by {field}" if verb else field, f"{words[0]} ({why})", words[1])
+
+
+def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
+    return {"legal_mask": (env.action_space,), "planes": (env.planes, *env.plane_shape)}.get(verb, ())
+
+
+def _check_description(game: _Game) -> None:
+    env = game.env
+    for name in ("N", "planes", "action_space", "max_moves"):
+        value = getattr(env, name, None)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            game.fail(name, "a whole number from 1", repr(value))
+    shape = getattr(env, "plane_shape", None)
+    if not (
+        isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(s, int) and s > 0 for s in shape)
+    ):
+        game.fail("plane_shape", "a tuple (height, width)", repr(shape))
+    if not (isinstance(getattr(env, "name", None), str) and env.name):
+        game.fail("name", "a text", repr(getattr(env, "name", None)))
+    config = game.run("config", lambda: json.loads(json.dumps(env.config)))
+    again = game.run("config", lambda: type(env)(**config))
+    if again != env or hash(again) != hash(env):
+        game.fail("config", f"the arguments that make {env!r} again", f"{config}, which make {again!r}")
+
+
+def _check_texts(game: _Game) -> None:
+    for action in range(game.env.action_space):
+        text = game.run("to_text", game.env.to_text, action)
+        back = game.run("from_text", game.env.from_text, text)
+        if back != action:
+            game.fail("from_text", f"{action} for {text!r}, which to_text wrote", repr(back))
+
+
+def _check_symmetries(game: _Game) -> None:
+    symmetries = game.run("symmetries", lambda: game.env.symmetries)
+    height, width = game.env.plane_shape
+    lengths = {"points": height * width, "actions": game.env.action_space}
+    for name, length in lengths.items():
+        table = getattr(symmetries, name)
+        expected = [len(symmetries.points), length]
+        if list(table.shape) != expected:
+            game.fail(f"symmetries.{name}", f"shape {expected}", list(table.shape))
+        for row in table:
+            if not np.array_equal(np.sort(row), np.arange(length)):
+                game.fail(f"symmetries.{name}", f"each of 0 to {length - 1} once in a row", row.tolist())
+        if not np.array_equal(table[0], np.arange(length)):
+            game.fail(f"symmetries.{name}", "the identity first", table[0].tolist())
+
+
+def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.random.Generator) -> None:
+    env = game.env
+    slots = np.arange(6)
+    batch = game.run("new_batch", env.new_batch, len(slots))
+    game.run("reset", batch.reset, slots, **game.setup)
+    if plain is not None:
+        twin = game.run("plain new_batch", plain.new_batch, 1)
+        game.run("plain reset", twin.reset, slots[:1], **game.setup)
+    # Only the game itself knows how to turn a set-up or to make it readable.
+    position = None if game.setup else game.run("position", env.position)
+    turn = 0 if game.setup else number % len(env.symmetries.points)
+    views = [game.view(batch, GAME)]
+    while True:
+        view = views[-1]
+        if plain is not None:
+            _check_against_twin(game, batch, view, twin)
+        if turn:
+            _check_turned(game, batch, view, turn)
+        if not view.is_over:
+            if len(game.moves) == env.max_moves:
+                game.fail("is_over", f"True after max_moves = {env.max_moves} plies", "False")
+            action, other = (int(a) for a in random.choice(np.flatnonzero(view.legal_mask), 2))
+            copied = _check_copy(game, batch, view, other)
+        if position is not None:
+            _check_position(game, position, view, random)
+        if view.is_over:
+            break
+        game.play(batch, GAME, action)
+        if plain is not None:
+            game.play(twin, 0, action, "plain play")
+        if turn:
+            game.play(batch, TURNED, int(np.argsort(env.symmetries.actions[turn])[action]), "turned play")
+        if position is not None:
+            position = game.run("Position.play", position.play, action)
+        game.moves.append(action)
+        views.append(game.view(batch, GAME))
+        game.same("copy", "a copy stays when the original plays on", copied, game.view(batch, COPY))
+    _check_whole_game(game, batch, views)
+
+
+def _check_copy(game: _Game, batch: GameBatch, view: _View, other: int) -> _View:
+    """Copies the game, plays `other` in the copy only, and returns what the copy says then."""
+    game.run("copy", batch.copy, np.array([GAME]), np.array([COPY]))
+    game.same("copy", "as in the original", view, game.view(batch, COPY))
+    game.play(batch, COPY, other)
+    game.same("copy", "the original stays when a copy plays on", view, game.view(batch, GAME))
+    game.moves.append(other)
+    copied = game.view(batch, COPY)
+    game.moves.pop()
+    return copied
+
+
+def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBatch) -> None:
+    def has_score(which: GameBatch) -> bool:
+        if isinstance(which, PlainBatch):
+            return hasattr(which.states[0], "score")
+        return type(which).score is not GameBatch.score
+
+    fields = ["to_play", "is_over", "legal_mask", "planes", "outcome"]
+    if has_score(batch) and has_score(twin):
+        fields.append("score")
+    game.same("", "as in the plain game", game.view(twin, 0), view, *fields)
+
+
+def _check_turned(game: _Game, batch: GameBatch, view: _View, turn: int) -> None:
+    points, actions = game.env.symmetries
+    planes = view.planes.reshape(len(view.planes), -1)[:, points[turn]].reshape(view.planes.shape)
+    turned = game.view(batch, TURNED)
+    expected = view._replace(planes=planes, legal_mask=view.legal_mask[actions[turn]], hash=turned.hash)
+    game.same(f"symmetries[{turn}]", "the same game, all moves turned by this symmetry", expected, turned)
+
+
+def _check_position(game: _Game, position: Position, view: _View, random: np.random.Generator) -> None:
+    """The readable position says what the batch says, and refuses what is illegal."""
+
+    def read() -> _View:
+        outcome, score = position.result * view.to_play, position.score() * view.to_play
+        mask, planes = position.legal_mask, position.planes()
+        return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score)
+
+    game.same("Position", "as in the batch", view, game.run("Position", read))
+    illegal = np.flatnonzero(~view.legal_mask)
+    for action in [-1, game.env.action_space, *random.permutation(illegal)[:1]]:
+        try:
+            position.play(int(action))
+        except IllegalMove:
+            continue
+        except Exception as error:
+            game.fail(f"Position.play({action})", "IllegalMove", f"{type(error).__name__}: {error}", error)
+        game.fail(f"Position.play({action})", "IllegalMove", "a position")
+    if not view.is_over:
+        game.run("Position.play", position.play, int(np.argmax(view.legal_mask)))
+        game.same("Position.play", "the position played from stays", view, game.run("Position", read))
+
+
+def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None:
+    """At the end: untouched slots, replays of all and half of it, another batch, several slots at once."""
+    game.same("reset", "a slot that nobody touched", views[0], game.view(batch, START))
+    length = len(game.moves)
+    plies = {FULL: length, HALF: length // 2}
+    paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)
+    lengths = np.array(list(plies.values()), np.int32)
+    game.run("replay", batch.replay, np.array([START, START]), paths, lengths, np.array(list(plies)))
+    for slot, ply in plies.items():
+        game.same("replay", f"as when {ply} of these moves are played", views[ply], game.view(batch, slot))
+    alone = game.env.new_batch(1)
+    game.run("copy", alone.copy, np.array([GAME]), np.array([0]), of=batch)
+    game.same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))
+    for verb in KINDS:
+        together = game.ask(batch, verb, [HALF, GAME, START])
+        expected = [getattr(views[ply], verb) for ply in (length // 2, length, 0)]
+        if not all(np.array_equal(*pair) for pair in zip(together, expected, strict=True)):
+            game.fail(verb, "the same for a slot alone and among others", "two answers that differ")
+        game.ask(batch, verb, [])
+    for verb in ("planes", "hash"):
+        first = getattr(views[0], verb)
+        if length and all(np.array_equal(getattr(view, verb), first) for view in views):
+            game.fail(verb, "a change from one position to another", "the same for all of the game")

@@ -1,0 +1,70 @@
+"""Evaluators: what gives a search its priors and values.
+
+Anything with `evaluate` will do: a network's snapshot, one of the two here, or, through
+`as_evaluator`, any plain function on positions.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from alphago.env.game import GameBatch, Position
+from alphago.mcts import kernels
+
+
+class Evaluator(Protocol):
+    """Evaluates positions for the player about to move.  Several threads may call it at once."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        """Fills `priors` float32 [n, A] and `values` float32 [n] for the slots (int64 [n]), none of them over.
+
+        Priors are positive on legal actions, 0 elsewhere, and sum to 1.  Values are -1 .. 1, the mover's.
+        """
+
+
+class UniformEvaluator:
+    """Every legal action alike, every value 0."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        np.divide(mask, mask.sum(axis=1, keepdims=True), out=priors, casting="unsafe")
+        values[:] = 0
+
+
+class HashEvaluator:
+    """Priors and values drawn from the position's hash, for tests and timings without a network."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        kernels.hash_evaluation(batch.hash(slots, np.empty(len(slots), np.int64)), mask, priors, values)
+
+
+class FunctionEvaluator:
+    """A function of one position that returns (policy [A], value) as AlphaGo.jl's networks do: +1 Black wins."""
+
+    def __init__(self, function: Callable[[Position], tuple[Any, Any]]) -> None:
+        self.function = function
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        for i, slot in enumerate(slots):
+            position = batch.env.position_of(batch, int(slot))
+            policy, value = self.function(position)
+            policy = np.asarray(policy, np.float32).reshape(-1)
+            if policy.shape != priors[i].shape:
+                raise ValueError(f"the network returned {policy.size} priors, {batch.env} has {priors.shape[1]} actions")
+            # A legal action is never impossible: the search must be able to find what the policy misses.
+            masked = np.where(position.legal_mask, np.maximum(policy, 1e-8), 0)
+            priors[i] = masked / masked.sum()
+            values[i] = position.to_play * float(np.asarray(value).reshape(()))
+
+
+def as_evaluator(network: Any) -> Evaluator:
+    """The evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions."""
+    if hasattr(network, "evaluator"):
+        return network.evaluator()
+    if hasattr(network, "evaluate"):
+        return network
+    if callable(network):
+        return FunctionEvaluator(network)
+    raise TypeError(f"a network, an evaluator or a function on positions was wanted, came {network!r}")

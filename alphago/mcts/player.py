@@ -1,0 +1,184 @@
+"""`MCTSPlayer`: the search of one game, with AlphaGo.jl's verbs."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import PLAYER_NAMES, GameEnv, Position
+from alphago.mcts.evaluator import as_evaluator
+from alphago.mcts.kernels import NONE, ROOT
+from alphago.mcts.root import choose_actions, temperature_plies
+from alphago.mcts.search import Search, SearchSettings
+from alphago.records.record import GameRecord, RecordBuilder
+
+_GAME = np.zeros(1, np.int64)
+
+
+class MCTSPlayer:
+    """Searches and plays one game.
+
+    network: a NeuralNet, an evaluator, or any function of a position that returns (policy [A], value)
+        with +1 for a Black win, as AlphaGo.jl's networks do.
+    num_readouts: simulations that `suggest_move` adds to the tree it kept from the move before.
+    two_player_mode: no temperature: the most visited move from the first ply on.
+    resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.
+    seed: of the random choices among early moves.
+    leaves: positions evaluated together, held apart by virtual loss.
+    """
+
+    def __init__(
+        self,
+        env: GameEnv,
+        network: Any,
+        num_readouts: int = 800,
+        two_player_mode: bool = False,
+        resign_threshold: float = -0.9,
+        *,
+        settings: SearchSettings | None = None,
+        leaves: int = 8,
+        seed: int | None = None,
+    ) -> None:
+        if num_readouts < 1:
+            raise ValueError(f"num_readouts is 1 or more, came {num_readouts}")
+        if not -1 <= resign_threshold <= 1:
+            raise ValueError(f"resign_threshold is -1 to 1, came {resign_threshold}")
+        self.env = env
+        self.network = network
+        self.num_readouts = num_readouts
+        self.two_player_mode = two_player_mode
+        self.resign_threshold = resign_threshold
+        self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
+        self.generator = np.random.default_rng(seed)
+        settings = replace(settings or SearchSettings(), leaves=leaves)
+        self.search = Search(env, as_evaluator(network), 1, settings)
+        self.initialize_game()
+
+    def initialize_game(self, position: Position | None = None) -> None:
+        """Starts a game at `position`, by default the start position; the tree is empty."""
+        self.position = position if position is not None else self.env.position()
+        if self.position.env != self.env:
+            raise ValueError(f"a position of {self.position.env} was given to a player of {self.env}")
+        self.search.batch.copy(_GAME, _GAME, of=self.position.batch)
+        self.search.forget(_GAME)
+        self._record = RecordBuilder(dict(self.position.setup))
+        before = self.env.position(**self.position.setup)
+        for action in self.position.moves:
+            self._note(before, action, 0, before.legal_mask.astype(np.int32), 0.0)
+            before = before.play(action)
+        self._winner: int | None = None
+        self._was_resign = False
+
+    def tree_search(self, parallel_readouts: int | None = None) -> int:
+        """Adds simulations (by default one wave's) to the tree; returns how many.  None once the game is over."""
+        if self.is_done():
+            return 0
+        readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
+        before = self.root_visits
+        self.search.run(np.array([readouts], np.int32))
+        return self.root_visits - max(before, 1)
+
+    @property
+    def root_visits(self) -> int:
+        """Evaluations under the root, its own included; 0 before the first."""
+        return int(self.search.tree.visits[0, ROOT])
+
+    @property
+    def root_value(self) -> float:
+        """What the search thinks of the position, -1 .. 1, mover's view; 0 before any search."""
+        return float(self.search.root_values(_GAME)[0])
+
+    def visits(self) -> np.ndarray:
+        """Visits of each action, int32 [A]."""
+        return self.search.visits(_GAME)[0]
+
+    def pick_move(self) -> int:
+        """A move from the visits so far: in proportion to them in the first plies, then the most visited."""
+        if self.is_done():
+            raise ValueError(f"no move to pick: the game is over ({self.result_string})")
+        if self.root_visits < 2:
+            self.tree_search()
+        by_visits = np.array([len(self.position.moves) < self.temperature_plies])
+        return int(choose_actions(self.search.visits(_GAME), by_visits, self.generator.random(1))[0])
+
+    def suggest_move(self) -> int:
+        """Searches `num_readouts` more simulations and picks a move, without playing it."""
+        self.tree_search(self.num_readouts)
+        return self.pick_move()
+
+    def play_move(self, action: int) -> None:
+        """Plays a move of either side and keeps the part of the tree below it; raises IllegalMove."""
+        position = self.position.play(action)
+        visits = self.visits()
+        searched = bool(visits.any())
+        policy = visits if searched else self.position.legal_mask.astype(np.int32)
+        self._note(self.position, int(action), self.root_value, policy, float(searched))
+        self.search.advance(_GAME, np.array([action], np.int32))
+        self.position = position
+
+    def _note(self, position: Position, action: int, value: float, shares: np.ndarray, weight: float) -> None:
+        """Enters a move into the record; moves that no search preceded get weight 0."""
+        legal = int(position.legal_mask.sum())
+        self._record.add(action, shares / shares.sum(), value, legal, position.to_play, weight)
+
+    def should_resign(self) -> bool:
+        """Whether the mover's root value is below `resign_threshold`."""
+        return self.root_visits > 0 and self.root_value < self.resign_threshold
+
+    def set_result(self, winner: int, was_resign: bool) -> None:
+        """Ends the game: `winner` is +1 Black, -1 White, 0 draw."""
+        if winner not in (1, 0, -1):
+            raise ValueError(f"winner is +1 (Black), -1 (White) or 0, came {winner!r}")
+        self._winner, self._was_resign = winner, was_resign
+
+    def is_done(self) -> bool:
+        """Whether the game is over, by its rules or by `set_result`."""
+        return self._winner is not None or self.position.is_over
+
+    @property
+    def result(self) -> float:
+        """+1 Black wins, -1 White wins, 0 a draw; of an unfinished game, as the board stands."""
+        return self._winner if self._winner is not None else self.position.result
+
+    @property
+    def result_string(self) -> str:
+        """'B+2.5', 'W+R' or 'draw'."""
+        return self.extract_data().result_string
+
+    def extract_data(self) -> GameRecord:
+        """The game since `initialize_game` as a record."""
+        score = self.result if self._was_resign else self.position.score()
+        return self._record.finish(self.result, score, self._was_resign, self.env.action_space)
+
+    def describe(self, lines: int = 5) -> str:
+        """The root's most visited moves: visits, share, value and prior, and the line the search expects."""
+        tree = self.search.tree
+        nodes = sorted(self._children(ROOT), key=lambda node: -tree.visits[0, node])
+        mover = PLAYER_NAMES[self.position.to_play]
+        head = f"{mover} to play, {self.root_visits} visits, value {self.root_value:+.3f} for {mover}"
+        rows = [
+            f"  {self.env.to_text(int(tree.action[0, node])):>5} {tree.visits[0, node]:6d} visits"
+            f"  value {tree.value_sum[0, node] / max(tree.visits[0, node], 1):+.3f}"
+            f"  prior {tree.prior[0, node]:.3f}  {self._line(node)}"
+            for node in nodes[:lines]
+        ]
+        return "\n".join([head, *rows])
+
+    def _children(self, node: int) -> list[int]:
+        tree, found = self.search.tree, []
+        child = int(tree.first_child[0, node])
+        while child != NONE:
+            found.append(child)
+            child = int(tree.next_sibling[0, child])
+        return found
+
+    def _line(self, node: int, plies: int = 6) -> str:
+        """The most visited continuation below a node."""
+        tree, words = self.search.tree, []
+        for _ in range(plies):
+            words.append(self.env.to_text(int(tree.action[0, node])))
+            children = self._children(node)
+            if not children:
+                break
+            node = max(children, key=lambda child: tree.visits[0, child])
+        return " ".join(words)

@@ -1,0 +1,21 @@
+"""From the root's visits to a move."""
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+
+
+def temperature_plies(env: GameEnv) -> int:
+    """Plies in which moves are drawn in proportion to visits: N^2 / 12, made even (AlphaGo.jl; 30 on 19x19)."""
+    return env.N * env.N // 12 // 2 * 2
+
+
+def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    """One action for each row of `visits` [n, A], int32 [n].
+
+    Where `by_visits` (bool [n]) is set the action is drawn in proportion to its visits, elsewhere it
+    is the most visited one, drawn among equals.  `chance` [n], in [0, 1), is the randomness used.
+    """
+    most = visits == visits.max(axis=1, keepdims=True)
+    sums = np.cumsum(np.where(by_visits[:, None], visits, most), axis=1)
+    return np.argmax(sums > (chance * sums[:, -1])[:, None], axis=1).astype(np.int32)

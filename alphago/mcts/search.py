@@ -1,0 +1,187 @@
+"""The search of many games at once, in waves.
+
+One wave chooses new leaves in every game, brings them up in the games' batch, evaluates them
+together, and backs them up.  The search reaches the game through `GameBatch` and the network through
+an `Evaluator` only.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphago.env.game import GameBatch, GameEnv
+from alphago.mcts import kernels
+from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.kernels import NEW, PENDING, ROOT
+from alphago.mcts.tree import grown, new_tree
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How a search chooses; the defaults are AlphaGo.jl's constants in AlphaGo Zero's formula.
+
+    c_puct: weight of prior against value.
+    parent_value_weight: visits that a node's own value counts for in the mean of each of its
+        actions; 1 is AlphaGo.jl's, 0 makes untried actions worth 0 as in AlphaGo Zero.
+    virtual_loss: losses that a simulation counts for while it is on its way.
+    leaves: new leaves a wave chooses in one game; more than 1 fills the network's batch when there
+        are few games, at some cost in quality.
+    dirichlet_weight, dirichlet_alpha: root noise (0.25 in the paper); None for alpha means
+        0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 for 19x19.
+    """
+
+    c_puct: float = 0.96
+    parent_value_weight: float = 1.0
+    virtual_loss: int = 1
+    leaves: int = 1
+    dirichlet_weight: float = 0.25
+    dirichlet_alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        wrong = [
+            name
+            for name, fine in {
+                "c_puct (0 or more)": self.c_puct >= 0,
+                "parent_value_weight (0 or more)": self.parent_value_weight >= 0,
+                "virtual_loss (1 or more)": self.virtual_loss >= 1,
+                "leaves (1 or more)": self.leaves >= 1,
+                "dirichlet_weight (0 to 1)": 0 <= self.dirichlet_weight <= 1,
+                "dirichlet_alpha (None or more than 0)": self.dirichlet_alpha is None or self.dirichlet_alpha > 0,
+            }.items()
+            if not fine
+        ]
+        if wrong:
+            raise ValueError(f"search settings out of range: {', '.join(wrong)}; came {self}")
+
+
+def leaves_for(games: int, readouts: int) -> int:
+    """Leaves a wave should choose per game so that few games still fill a network's batch (about 48)."""
+    return max(1, min(8, 48 // max(games, 1), readouts // 16))
+
+
+class Search:
+    """Trees for `games` games, whose root positions are slots 0 .. games - 1 of `batch`.
+
+    Not for use by two threads at once; several searches may share an evaluator.
+    """
+
+    def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, settings: SearchSettings) -> None:
+        self.env = env
+        self.evaluator = evaluator
+        self.games = games
+        self.settings = settings
+        rows = games * settings.leaves
+        self.batch: GameBatch = env.new_batch(games + rows)
+        self.tree = new_tree(games, 64, env.action_space)
+        self._leaf_slots = np.arange(games, games + rows)
+        self._game = np.zeros(rows, np.int64)
+        self._leaf = np.zeros(rows, np.int32)
+        self._path = np.zeros((rows + 1, env.max_moves + 1), np.int32)
+        self._length = np.zeros(rows, np.int32)
+        self._collisions = np.zeros((2 * rows, 2), np.int32)
+        self._counts = np.zeros(2, np.int32)
+        self._movers = np.zeros(rows, np.int8)
+        self._over = np.zeros(rows, np.bool_)
+        self._values = np.zeros(rows, np.float32)
+        self._priors = np.zeros((rows, env.action_space), np.float32)
+
+    def forget(self, games: np.ndarray) -> None:
+        """Clears the trees of games whose root position was set anew."""
+        for game in games:
+            kernels.clear(self.tree, game)
+
+    def expand_roots(self, games: np.ndarray) -> None:
+        """Evaluates the roots (int64 [n]) that are not evaluated yet; their games must not be over."""
+        for begin in range(0, len(games), len(self._game)):
+            chunk = games[begin : begin + len(self._game)]
+            chunk = chunk[self.tree.state[chunk, ROOT] == NEW]
+            n = len(chunk)
+            self._game[:n] = chunk
+            self._leaf[:n] = ROOT
+            self._length[:n] = 0
+            self.tree.state[chunk, ROOT] = PENDING
+            self.tree.virtual[chunk, ROOT] = 1
+            self._evaluate(n, 0)
+
+    def add_noise(self, games: np.ndarray, generators: list[np.random.Generator]) -> None:
+        """Mixes Dirichlet noise into the evaluated roots' priors, over legal actions only."""
+        weight = self.settings.dirichlet_weight
+        if weight == 0:
+            return
+        alpha = self.settings.dirichlet_alpha or 0.03 * 361 / self.env.action_space
+        noise = np.zeros((len(games), self.env.action_space), np.float32)
+        legal = self.batch.legal_mask(games, np.empty(noise.shape, np.bool_))
+        for i, generator in enumerate(generators):
+            actions = np.flatnonzero(legal[i])
+            # Gamma draws of a small shape can all be zero; the tiny addend keeps their sum positive.
+            drawn = generator.standard_gamma(alpha, len(actions)) + 1e-30
+            noise[i, actions] = drawn / drawn.sum()
+        kernels.mix_noise(self.tree, games, noise, np.float32(weight))
+
+    def run(self, readouts: np.ndarray) -> None:
+        """Adds `readouts` (int32 [games], 0 for games to leave alone) simulations to each game's tree."""
+        searched = np.flatnonzero(readouts)
+        self.expand_roots(searched)
+        self._make_room(int(self.tree.used.max(initial=0)) + int(readouts.max(initial=0)) + 1)
+        budget = readouts.astype(np.int32)
+        while self.wave(budget):
+            pass
+
+    def wave(self, budget: np.ndarray) -> int:
+        """One wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
+        settings = self.settings
+        kernels.select(
+            self.tree, budget, settings.leaves, settings.c_puct, settings.parent_value_weight,
+            settings.virtual_loss, self._game, self._leaf, self._path, self._length, self._collisions,
+            self._counts,
+        )  # fmt: skip
+        leaves, collided = int(self._counts[0]), int(self._counts[1])
+        if leaves:
+            self._evaluate(leaves, collided)
+        return leaves
+
+    def _evaluate(self, n: int, collided: int) -> None:
+        """Evaluates the n leaves that the scratch arrays name, and backs them up."""
+        games, slots = self._game[:n], self._leaf_slots[:n]
+        self.batch.replay(games, self._path[:n], self._length[:n], slots)
+        over = self.batch.is_over(slots, self._over[:n])
+        movers = self.batch.to_play(slots, self._movers[:n])
+        values = self._values[:n]
+        going = slots
+        if over.any():
+            going = slots[~over]
+            values[over] = self.batch.outcome(slots[over], np.empty(n - len(going), np.float32))
+        priors = self._priors[: len(going)]
+        if len(going) == n:
+            self.evaluator.evaluate(self.batch, going, priors, values)
+        elif len(going):
+            some = np.empty(len(going), np.float32)
+            self.evaluator.evaluate(self.batch, going, priors, some)
+            values[~over] = some
+        broken = kernels.expand(
+            self.tree, n, games, self._leaf, movers, over, values, priors, self._collisions, collided
+        )
+        if broken or not np.isfinite(values).all():
+            raise ValueError(
+                f"{type(self.evaluator).__name__} gave no usable evaluation of {max(broken, 1)} of {n} positions: "
+                "a legal action needs a positive prior and every value must be finite"
+            )
+
+    def visits(self, games: np.ndarray) -> np.ndarray:
+        """Visits of the root's actions, int32 [n, A]."""
+        out = np.empty((len(games), self.env.action_space), np.int32)
+        kernels.root_visits(self.tree, games, out)
+        return out
+
+    def root_values(self, games: np.ndarray) -> np.ndarray:
+        """Mean of the values backed up to each evaluated root, float32 [n], mover's view."""
+        return self.tree.value_sum[games, ROOT] / np.maximum(self.tree.visits[games, ROOT], 1)
+
+    def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """Plays one action (int32 [n]) in each game and keeps the part of its tree below it."""
+        self.batch.play(games, actions)
+        kernels.advance(self.tree, games, actions, np.empty(self.tree.parent.shape[1], np.int32))
+
+    def _make_room(self, nodes: int) -> None:
+        if nodes > self.tree.parent.shape[1]:
+            self.tree = grown(self.tree, nodes + nodes // 4)

@@ -1,0 +1,1 @@
+"""Networks: `NeuralNet` with its swappable parts, and `NetEvaluator`, its frozen copy for search."""

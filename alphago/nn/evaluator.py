@@ -1,0 +1,184 @@
+"""`NetEvaluator`: a frozen copy of a network, as fast as the CPU allows, for search."""
+
+import copy
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import nn
+
+from alphago.env.game import GameBatch, GameEnv
+from alphago.nn.fusion import folded, fused, scripted
+from alphago.nn.kernels import clip_values, masked_softmax_batch
+from alphago.nn.slots import structure
+
+Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B]
+Run = Callable[[torch.Tensor], Outputs]
+TRACING = threading.Lock()  # torch.fx traces one module at a time
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+class NetEvaluator:
+    """Priors and values for search: a snapshot that later training does not touch.
+
+    Batch norm is folded into the convolutions, tensors are channels-last, and the base computes in
+    bfloat16 where the CPU has instructions for it (the heads always in float32).  Safe to call from
+    several threads at once; how many threads one call uses is torch's setting.
+
+    dtype: "float32" or "bfloat16"; None takes the faster.
+    Raises ValueError for a network whose weights are not finite.
+    """
+
+    def __init__(
+        self,
+        env: GameEnv,
+        base_net: nn.Module,
+        value: nn.Module,
+        policy: nn.Module,
+        *,
+        dtype: str | None = None,
+    ) -> None:
+        if dtype is None:
+            dtype = "bfloat16" if has_native_bfloat16() else "float32"
+        if dtype not in DTYPES:
+            raise ValueError(f"dtype is 'float32', 'bfloat16' or None, came {dtype!r}")
+        for module in (base_net, value, policy):
+            check_finite(module)
+        frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
+        self.env = env
+        with TRACING, torch.no_grad():
+            self._run, self._compute_dtype = fastest(frozen, example_planes(env), DTYPES[dtype])
+        self._local = threading.local()
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        """Fills priors and values for the positions in `slots`, none of which is over.
+
+        slots: int64 [n].  priors: float32 [n, action_space], overwritten: softmax over the legal
+        actions, exactly 0 elsewhere.  values: float32 [n], overwritten: -1 .. 1 from the view of the
+        player about to move.  Raises ValueError if the network's output is not finite.
+        """
+        count = len(slots)
+        if count == 0:
+            return
+        self._check(batch, count, priors, values)
+        scratch = self._scratch(count)
+        planes = batch.planes(slots, scratch.planes[:count])
+        mask = batch.legal_mask(slots, scratch.mask[:count])
+        inputs = scratch.inputs[:count]
+        inputs.copy_(torch.from_numpy(planes).to(self._compute_dtype))  # twice as fast as in one step
+        with torch.inference_mode():
+            logits, raw = self._run(inputs)
+        broken = masked_softmax_batch(logits.numpy(), mask, priors)
+        if clip_values(raw.numpy(), values) or broken:
+            raise ValueError("the network's output is not finite: its weights are too large")
+
+    def _check(self, batch: GameBatch, count: int, priors: np.ndarray, values: np.ndarray) -> None:
+        """ValueError where kernels, which do not look, would write outside the arrays."""
+        if batch.env is not self.env and structure(batch.env) != structure(self.env):
+            raise ValueError(f"a batch of {batch.env} was given to an evaluator of {self.env}")
+        if priors.shape != (count, self.env.action_space) or values.shape != (count,):
+            raise ValueError(
+                f"priors {priors.shape} and values {values.shape} do not suit {count} slots of {self.env}:"
+                f" wanted {(count, self.env.action_space)} and {(count,)}"
+            )
+
+    @property
+    def dtype(self) -> str:
+        """What the base computes in, "float32" or "bfloat16"."""
+        return str(self._compute_dtype).removeprefix("torch.")
+
+    def _scratch(self, count: int) -> "Scratch":
+        scratch = getattr(self._local, "scratch", None)
+        if scratch is None or len(scratch.mask) < count:
+            scratch = self._local.scratch = Scratch(self.env, max(count, 32), self._compute_dtype)
+        return scratch
+
+    def __repr__(self) -> str:
+        return f"NetEvaluator({self.env!r}, dtype={self.dtype!r})"
+
+
+class Scratch:
+    """Arrays of one thread, for up to `count` positions."""
+
+    def __init__(self, env: GameEnv, count: int, dtype: torch.dtype) -> None:
+        shape = (count, env.planes, *env.plane_shape)
+        self.planes = np.empty(shape, np.float32)
+        self.mask = np.empty((count, env.action_space), np.bool_)
+        self.inputs = torch.empty(shape, dtype=dtype, memory_format=torch.channels_last)
+
+
+class Frozen(nn.Module):
+    """The three parts as one function of planes: base in its own type, heads and results in float32."""
+
+    def __init__(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
+        super().__init__()
+        self.base_net = base_net
+        self.value = value
+        self.policy = policy
+
+    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        features = self.base_net(planes).float()
+        return self.policy(features), self.value(features).flatten()
+
+
+def has_native_bfloat16() -> bool:
+    """Whether this CPU multiplies bfloat16 itself; elsewhere it is slower than float32."""
+    checks = (getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile"))
+    return any(check() for check in checks if check is not None)
+
+
+def check_finite(module: nn.Module) -> None:
+    """ValueError if a weight or a running statistic is NaN or infinite."""
+    for name, tensor in module.state_dict().items():
+        if isinstance(tensor, torch.Tensor) and not bool(torch.isfinite(tensor).all()):
+            raise ValueError(f"the network's weights hold NaN or infinite numbers (first in {name})")
+
+
+def frozen_copy(module: nn.Module) -> nn.Module:
+    """A copy on the CPU, in eval mode and float32, that will not be trained."""
+    return copy.deepcopy(module).cpu().float().eval().requires_grad_(False)
+
+
+def example_planes(env: GameEnv) -> torch.Tensor:
+    """Random zeros and ones, float32 [3, planes, height, width], the same on every call."""
+    generator = torch.Generator().manual_seed(1)
+    planes = torch.rand(3, env.planes, *env.plane_shape, generator=generator).round()
+    return planes.contiguous(memory_format=torch.channels_last)
+
+
+def fastest(frozen: Frozen, planes: torch.Tensor, dtype: torch.dtype) -> tuple[Run, torch.dtype]:
+    """The fastest form of the network that gives the same results, and the type that it computes in."""
+    wanted = frozen(planes)
+    for form, kind in ((optimised, dtype), (in_type, dtype), (optimised, torch.float32)):
+        try:
+            # forward, not a call: while another thread traces, torch.fx changes how modules are called
+            run = form(frozen, planes[:2].to(kind)).forward
+            if agree(run(planes.to(kind)), wanted, 0.05 if kind == torch.bfloat16 else 0.001):
+                return run, kind
+        except Exception:  # whatever a user's module, torch.fx or TorchScript may raise: take the next form
+            continue
+    return frozen.forward, torch.float32
+
+
+def in_type(frozen: Frozen, planes: torch.Tensor) -> nn.Module:
+    """The modules as they are, the base in the type of `planes`."""
+    twin = copy.deepcopy(frozen)
+    twin.base_net.to(planes.dtype)
+    return twin.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+
+def optimised(frozen: Frozen, planes: torch.Tensor) -> nn.Module:
+    """Folded, fused and scripted; see alphago.nn.fusion."""
+    base = fused(folded(frozen.base_net).to(planes.dtype), planes)
+    features = base(planes).float()
+    heads = (fused(folded(head), features) for head in (frozen.value, frozen.policy))
+    return scripted(Frozen(base, *heads), planes)
+
+
+def agree(got: Outputs, wanted: Outputs, tolerance: float) -> bool:
+    """Whether logits and values are the same but for rounding."""
+    for mine, right in zip(got, wanted, strict=True):
+        if mine.shape != right.shape or not (mine - right).abs().max() <= tolerance * (1 + right.abs().max()):
+            return False
+    return True

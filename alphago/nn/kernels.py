@@ -1,0 +1,47 @@
+"""From a network's raw output to priors and values."""
+
+import math
+
+import numpy as np
+
+from alphago.env.kernels.jit import kernel
+
+
+@kernel
+def masked_softmax_batch(logits, mask, out_priors):
+    """Softmax over each row's legal actions, exactly 0 elsewhere; a row without legal actions is all 0.
+
+    logits, out_priors: float32 [n, A]; mask: bool [n, A].  Returns how many rows have a legal action
+    whose logit is not finite; what such a row's priors hold is undefined.
+    """
+    broken = 0
+    for i in range(logits.shape[0]):
+        highest = np.float32(-np.inf)
+        unknown = False
+        for a in range(logits.shape[1]):
+            if mask[i, a]:
+                unknown |= not math.isfinite(logits[i, a])
+                highest = max(highest, logits[i, a])
+        total = np.float32(0)
+        for a in range(logits.shape[1]):
+            if mask[i, a]:
+                weight = math.exp(logits[i, a] - highest)
+                out_priors[i, a] = weight
+                total += weight
+            else:
+                out_priors[i, a] = np.float32(0)
+        if total > 0:
+            for a in range(logits.shape[1]):
+                out_priors[i, a] /= total
+        broken += unknown
+    return broken
+
+
+@kernel
+def clip_values(raw, out_values):
+    """Copies float32 [n] into -1 .. 1; returns how many are not finite."""
+    broken = 0
+    for i in range(raw.shape[0]):
+        broken += not math.isfinite(raw[i])
+        out_values[i] = min(max(raw[i], np.float32(-1)), np.float32(1))
+    return broken

@@ -1,0 +1,267 @@
+"""`NeuralNet`: what to play and who wins, for one position or many."""
+
+import json
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from alphago.env.game import GameEnv, Position, stack
+from alphago.nn.base import ResidualTower
+from alphago.nn.evaluator import NetEvaluator
+from alphago.nn.kernels import clip_values, masked_softmax_batch
+from alphago.nn.policy import PolicyHead
+from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, structure
+from alphago.nn.value import ValueHead
+from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, read_weights, write_weights
+
+# (tower_height, channels): one machine learns small boards with the first in minutes; the second is
+# the smaller of the two nets of Silver et al. 2017.
+PRESETS = {"default": (5, 64), "paper": (19, 256)}
+READ_AT_ONCE = 256  # positions per forward pass of the readable call
+
+
+class NeuralNet(nn.Module):
+    """A network of three parts, each of which may be any `torch.nn.Module` that fits.
+
+    base_net: planes [B, planes, H, W], float32 from the mover's view, to any features [B, ...].
+    value: features to [B, 1] or [B] in -1 .. 1, from the view of the player about to move.
+    policy: features to logits [B, action_space]; no softmax, and legality is handled outside.
+    A part left out is AlphaGo Zero's (Silver et al. 2017, Methods, "Neural network architecture");
+    default heads need features [B, C, H, W].
+
+    tower_height, channels: residual blocks of the default tower and their width; 5 and 64 unless given.
+    preset: "default" (5 x 64) or "paper" (19 x 256, Silver et al. 2017); a tower_height or channels
+        given beside it goes first.
+
+    Raises ValueError (TypeError for something that is no module or gives no tensor) if a part does
+    not fit; the text names it with the expected and the actual shape.
+    """
+
+    def __init__(
+        self,
+        env: GameEnv,
+        base_net: nn.Module | None = None,
+        value: nn.Module | None = None,
+        policy: nn.Module | None = None,
+        *,
+        tower_height: int | None = None,
+        channels: int | None = None,
+        preset: str | None = None,
+    ) -> None:
+        super().__init__()
+        given = {"base_net": base_net, "value": value, "policy": policy}
+        for slot, module in given.items():
+            if module is not None and not isinstance(module, nn.Module):
+                raise TypeError(f"{slot}: wanted a torch.nn.Module, came {module!r}")
+        if preset is not None and preset not in PRESETS:
+            raise ValueError(f"no preset {preset!r}: there are {' and '.join(map(repr, PRESETS))}")
+        if base_net is not None and not tower_height is channels is preset is None:
+            raise ValueError(
+                "tower_height, channels and preset are the default tower's; a base_net was given"
+            )
+        self.env = env
+        self.custom = {slot: class_name(module) for slot, module in given.items() if module is not None}
+        self.preset = preset
+        self.tower_height: int | None = None
+        if base_net is None:
+            height, width = PRESETS[preset or "default"]
+            self.tower_height = whole("tower_height", height if tower_height is None else tower_height, 0)
+            width = whole("channels", width if channels is None else channels, 1)
+            base_net = ResidualTower(env.planes, width, self.tower_height)
+        self.base_net = base_net
+        features = check_base(base_net, env, default_heads=value is None or policy is None)
+        self.channels = int(features.shape[1])
+        shape = (int(features.shape[-2]), int(features.shape[-1])) if features.dim() == 4 else env.plane_shape
+        if value is None:
+            value = ValueHead(self.channels, shape).to(features)
+        if policy is None:
+            policy = PolicyHead(self.channels, shape, env.action_space).to(features)
+        self.value = value
+        self.policy = policy
+        check_value(self.value, features)
+        check_policy(self.policy, features, env)
+
+    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Planes [B, planes, H, W] -> logits [B, action_space] and value [B], from the mover's view."""
+        features = self.base_net(planes)
+        return self.policy(features), self.value(features).flatten()
+
+    def __call__(self, inputs: Any, *rest: Any, **options: Any) -> Any:
+        """`net(position)` or `net(positions)` reads positions; `net(planes)` is the module's forward.
+
+        A Position gives (policy, value): policy float32 [action_space], probabilities of the legal
+        actions, 0 elsewhere, all 0 once the game is over; value a float in AlphaGo.jl's terms: +1
+        Black (the first player) wins, -1 White wins.  A sequence of n positions gives policy float32
+        [n, action_space] and value float32 [n].  (AlphaGo.jl returns actions x batch; here the batch
+        comes first.)  Batch norm and the like are in eval mode meanwhile.  Raises ValueError for a
+        position of another game.
+
+        A tensor goes to `forward`: logits and value, both from the mover's view.
+        """
+        if isinstance(inputs, (torch.Tensor, torch.fx.Proxy)):
+            return super().__call__(inputs, *rest, **options)
+        if isinstance(inputs, Position):
+            policy, value = self.read([inputs])
+            return policy[0], float(value[0])
+        if isinstance(inputs, Sequence) and all(isinstance(position, Position) for position in inputs):
+            return self.read(inputs)
+        raise TypeError(f"a network reads a Position, a list of them or a tensor of planes, came {inputs!r}")
+
+    def read(self, positions: Sequence[Position]) -> tuple[np.ndarray, np.ndarray]:
+        """Policy float32 [n, action_space] and value float32 [n], +1 Black wins; see `__call__`."""
+        policy = np.zeros((len(positions), self.env.action_space), np.float32)
+        value = np.zeros(len(positions), np.float32)
+        with evaluating(self):
+            for begin in range(0, len(positions), READ_AT_ONCE):
+                part = slice(begin, begin + READ_AT_ONCE)
+                self._read_into(positions[part], policy[part], value[part])
+        return policy, value
+
+    @torch.no_grad()
+    def _read_into(self, positions: Sequence[Position], policy: np.ndarray, value: np.ndarray) -> None:
+        batch = stack(positions, self.env)
+        count = len(positions)
+        slots = np.arange(count)
+        planes = batch.planes(slots, np.empty((count, self.env.planes, *self.env.plane_shape), np.float32))
+        mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))
+        parameter = next(self.parameters(), torch.zeros(0))
+        logits, raw = self.forward(torch.from_numpy(planes).to(parameter))
+        broken = masked_softmax_batch(logits.float().cpu().contiguous().numpy(), mask, policy)
+        if clip_values(raw.float().cpu().contiguous().numpy(), value) or broken:
+            raise ValueError("the network's output is not finite: its weights are broken, or too large")
+        value *= batch.to_play(slots, np.empty(count, np.int8))
+
+    def evaluator(self, dtype: str | None = None) -> NetEvaluator:
+        """A frozen copy for search, on the CPU; see NetEvaluator.  Later training does not change it."""
+        return NetEvaluator(self.env, self.base_net, self.value, self.policy, dtype=dtype)
+
+    @property
+    def num_parameters(self) -> int:
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What is needed to build the net again, as plain data; `custom` maps slots to class names."""
+        channels = None if "base_net" in self.custom else self.channels
+        return {
+            "preset": self.preset,
+            "tower_height": self.tower_height,
+            "channels": channels,
+            "custom": self.custom,
+        }
+
+    def __repr__(self) -> str:
+        default = "base_net" not in self.custom
+        tower = [f"tower_height={self.tower_height}", f"channels={self.channels}"] if default else []
+        slots = [f"{slot}={name.rpartition('.')[2]}" for slot, name in self.custom.items()]
+        return f"NeuralNet({', '.join([repr(self.env), *slots, *tower])}: {self.num_parameters:,} parameters)"
+
+    def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
+        """Writes weights and description to one safetensors file, whole or not at all.
+
+        extra: texts to keep in the file beside them (`alphago.nn.weights.read_weights` returns them).
+        Raises OSError with a sentence if the file cannot be written.
+        """
+        description = {
+            "format": FORMAT,
+            "format_version": str(FORMAT_VERSION),
+            "env": repr(self.env),
+            "env_config": json.dumps(self.env.config, default=str),
+            "structure": json.dumps(structure(self.env)),
+            "net": json.dumps(self.config),
+            "extra": json.dumps(dict(extra or {})),
+        }
+        write_weights(path, self.state_dict(), description)
+
+
+def load_model(
+    path: str | PathLike[str],
+    env: GameEnv,
+    *,
+    base_net: nn.Module | None = None,
+    value: nn.Module | None = None,
+    policy: nn.Module | None = None,
+) -> NeuralNet:
+    """The network that `NeuralNet.save` wrote to a file; in eval mode, on the CPU.
+
+    env: the game that it is for: same game, board size, planes and actions as it was saved with;
+        komi and the like may differ.
+    base_net, value, policy: modules of the same classes for the parts that were not default ones;
+        their weights are overwritten.
+    Raises ModelError with a sentence for a file that is missing, damaged, foreign or of another
+    game, and for modules that do not fit it.  Nothing in the file is executed.
+    """
+    given = {"base_net": base_net, "value": value, "policy": policy}
+    tensors, description = read_weights(path)
+    check_game(path, description, env)
+    config = description["net"]
+    custom = config["custom"]
+    for slot, module in given.items():
+        if slot in custom and module is None:
+            raise ModelError(f"{path} was saved with its own {slot}, a {custom[slot]}: pass one as {slot}=…")
+        if slot not in custom and module is not None:
+            raise ModelError(f"{path} has the default {slot}, but {type(module).__name__} was passed for it")
+    sizes = {}
+    if base_net is None:
+        sizes = {"tower_height": config["tower_height"], "channels": config["channels"]}
+        check_sizes(path, tensors, **sizes)
+    try:
+        net = NeuralNet(env, base_net, value, policy, **sizes)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{path} cannot be rebuilt: {error}") from error
+    net.preset = config["preset"] if config["preset"] in PRESETS else None
+    check_tensors(path, tensors, net.state_dict())
+    net.load_state_dict(tensors)
+    return net.eval()
+
+
+def check_game(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:
+    """ModelError unless the file's network was made for this game."""
+    saved, wanted = description["structure"], structure(env)
+    if saved != wanted:
+        different = [key for key in wanted if saved.get(key) != wanted[key]]
+        detail = ", ".join(f"{key} {saved.get(key)} where {wanted[key]} was wanted" for key in different)
+        raise ModelError(f"{path} holds a network for {description['env']}, not for {env}: {detail}")
+
+
+def check_sizes(
+    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], tower_height: Any, channels: Any
+) -> None:
+    """ModelError unless the described tower can be what the file holds (before memory is taken for it)."""
+    sizes = (tower_height, channels)
+    numbers = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
+    held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
+    if not numbers or tower_height * 2 * 9 * channels**2 + 9 * channels > held:
+        size = f"{tower_height} blocks x {channels} channels"
+        raise ModelError(f"{path} describes {size}, but holds only {held:,} weights for them")
+
+
+def check_tensors(
+    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor]
+) -> None:
+    """ModelError unless names, shapes and kinds agree and every weight is finite."""
+    for name in wanted:
+        if name not in tensors:
+            raise ModelError(f"{path} lacks the weight {name}, which the network has")
+    for name, tensor in tensors.items():
+        own = wanted.get(name)
+        if own is None:
+            raise ModelError(f"{path} holds a weight {name}, which the network does not have")
+        if tensor.shape != own.shape:
+            came, shape = list(tensor.shape), list(own.shape)
+            raise ModelError(f"{path}: weight {name} has shape {came}, the network wants {shape}")
+        if tensor.is_floating_point() != own.is_floating_point():
+            raise ModelError(f"{path}: weight {name} is {tensor.dtype}, the network wants {own.dtype}")
+        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+            raise ModelError(f"{path}: weight {name} holds NaN or infinite numbers")
+
+
+def whole(name: str, number: object, least: int) -> int:
+    """The number as an int; ValueError unless it is whole and at least `least`."""
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
+        raise ValueError(f"{name} is a whole number from {least}, came {number!r}")
+    return int(number)

@@ -1,0 +1,129 @@
+"""One finished game, as self-play writes it and training reads it."""
+
+import json
+import zipfile
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from alphago.env.game import GameEnv, Position
+
+POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """The moves of one game and what the search thought at each of them; T plies, A actions.
+
+    Values are the mover's.  `setup` is what `env.position(**setup)` needs to start the game again.
+    """
+
+    moves: np.ndarray  # int16 [T]
+    policies: np.ndarray  # uint16 [T, A], shares of the search's visits times POLICY_SCALE
+    values: np.ndarray  # float32 [T], root value after the search, mover's view
+    weights: np.ndarray  # float32 [T], how much the position counts in training; 0: it was not searched
+    legal_counts: np.ndarray  # int16 [T], legal actions
+    movers: np.ndarray  # int8 [T], +1 Black, -1 White
+    outcome: float  # -1 .. 1, Black's view
+    score: float  # Black's margin in points; the outcome where there are none, or after a resignation
+    resigned: bool = False
+    setup: dict[str, Any] = field(default_factory=dict)
+    seed: tuple[int, int] | None = None  # (run's seed, game number) of the random stream
+
+    def __len__(self) -> int:
+        return len(self.moves)
+
+    @property
+    def result_string(self) -> str:
+        """'B+2.5', 'W+R' (by resignation) or 'draw'."""
+        if self.outcome == 0:
+            return "draw"
+        return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
+
+    def position(self, env: GameEnv, ply: int | None = None) -> Position:
+        """The position before move `ply`, by default after the last move."""
+        position = env.position(**self.setup)
+        for action in self.moves[:ply]:
+            position = position.play(int(action))
+        return position
+
+
+def quantise(policy: np.ndarray) -> np.ndarray:
+    """Probabilities (last axis) as uint16."""
+    return np.round(policy * POLICY_SCALE).astype(np.uint16)
+
+
+ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)
+
+
+def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
+    """Writes records to an open file as .npz, plain arrays only."""
+    arrays = {name: np.concatenate([getattr(r, name) for r in records]) for name in ARRAYS}
+    arrays["lengths"] = np.array([len(r) for r in records], np.int32)
+    arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
+    arrays["scores"] = np.array([r.score for r in records], np.float32)
+    arrays["resigned"] = np.array([r.resigned for r in records], np.bool_)
+    arrays["seeds"] = np.array([r.seed or (-1, -1) for r in records], np.int64)
+    arrays["setups"] = np.array([json.dumps(r.setup) for r in records])
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+def load_records(path: Path) -> list[GameRecord]:
+    """Reads what `save_records` wrote; ValueError with a sentence if the file is something else."""
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            ends = np.cumsum(data["lengths"])
+            pieces = {name: np.split(data[name], ends[:-1]) for name in ARRAYS}
+            single = {name: data[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} holds no game records ({error})") from error
+    return [
+        GameRecord(
+            **{name: pieces[name][i] for name in ARRAYS},
+            outcome=float(single["outcomes"][i]),
+            score=float(single["scores"][i]),
+            resigned=bool(single["resigned"][i]),
+            setup=json.loads(str(single["setups"][i])),
+            seed=None if single["seeds"][i][0] < 0 else (int(single["seeds"][i][0]), int(single["seeds"][i][1])),
+        )
+        for i in range(len(ends))
+    ]
+
+
+class RecordBuilder:
+    """A game in progress: what each search thought, ply by ply."""
+
+    def __init__(self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None) -> None:
+        self.setup = setup or {}
+        self.seed = seed
+        self.plies: list[tuple[int, np.ndarray, float, int, int, float]] = []
+
+    def __len__(self) -> int:
+        return len(self.plies)
+
+    def add(
+        self, action: int, policy: np.ndarray, value: float, legal_count: int, mover: int, weight: float = 1.0
+    ) -> None:
+        """One move: `policy` float32 [A] sums to 1; `value` is the mover's."""
+        self.plies.append((action, quantise(policy), value, legal_count, mover, weight))
+
+    def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
+        """The record of the finished game; `outcome` and `score` are Black's."""
+        actions, policies, values, counts, movers, weights = (
+            zip(*self.plies, strict=True) if self.plies else ((),) * 6
+        )
+        return GameRecord(
+            moves=np.array(actions, np.int16),
+            policies=np.stack(policies) if policies else np.zeros((0, action_space), np.uint16),
+            values=np.array(values, np.float32),
+            weights=np.array(weights, np.float32),
+            legal_counts=np.array(counts, np.int16),
+            movers=np.array(movers, np.int8),
+            outcome=float(outcome),
+            score=float(score),
+            resigned=resigned,
+            setup=self.setup,
+            seed=self.seed,
+        )

@@ -1,0 +1,1 @@
+"""The loop: self-play, memory, training, and the run folder they leave."""

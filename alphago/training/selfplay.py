@@ -1,0 +1,218 @@
+"""Self-play: groups of games on threads, one network call per wave and group.
+
+Game i belongs to group i mod G and has its own random stream (seed, i), so what a game is does not
+depend on which thread was faster.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator, as_evaluator
+from alphago.mcts.root import choose_actions, temperature_plies
+from alphago.mcts.search import Search, SearchSettings, leaves_for
+from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.records.record import GameRecord, RecordBuilder
+from alphago.settings import make_settings
+
+
+@dataclass(frozen=True)
+class SelfPlaySettings:
+    """How games are played.
+
+    readouts: simulations added per move (800 in AlphaZero and AlphaGo.jl).
+    games_in_flight: games played side by side, over all groups.
+    groups: threads, each with its own share of the games; None for one per core.
+    temperature_plies: plies whose move is drawn in proportion to visits; None for N^2 / 12.
+    resign_threshold: a mover whose root value is below it resigns; -1 for never.
+    no_resign_share: share of games in which nobody resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05).
+    search: how the tree chooses.
+    """
+
+    readouts: int = 800
+    games_in_flight: int = 64
+    groups: int | None = None
+    temperature_plies: int | None = None
+    resign_threshold: float = -0.9
+    no_resign_share: float = 0.05
+    search: SearchSettings = field(default_factory=SearchSettings)
+
+    def __post_init__(self) -> None:
+        for name, least in (("readouts", 1), ("games_in_flight", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {least} or more, came {getattr(self, name)!r}")
+        if self.groups is not None and self.groups < 1:
+            raise ValueError(f"groups is 1 or more, or None for one per core, came {self.groups!r}")
+        for name, low in (("resign_threshold", -1), ("no_resign_share", 0)):
+            if not low <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {low} to 1, came {getattr(self, name)!r}")
+
+
+class Group:
+    """Games first, first + stride, first + 2 * stride, … of a run, some of them side by side."""
+
+    def __init__(
+        self, env: GameEnv, settings: SelfPlaySettings, width: int, seed: int, first: int, stride: int, last: int
+    ) -> None:
+        self.env = env
+        self.settings = settings
+        self.seed = seed
+        self.numbers = iter(range(first, last, stride))
+        self.builders: list[RecordBuilder | None] = [None] * width
+        self.generators: list[np.random.Generator] = [np.random.default_rng(0)] * width
+        self.may_resign = np.zeros(width, np.bool_)
+        self.plies = np.zeros(width, np.int32)
+        plies = settings.temperature_plies
+        self.temperature_plies = temperature_plies(env) if plies is None else plies
+        self.search: Search | None = None
+        self.finished: list[tuple[int, GameRecord]] = []
+        self.moves = 0
+
+    def use(self, evaluator: Evaluator) -> None:
+        """Plays on with another evaluator; what the trees hold of the old one is dropped."""
+        if self.search is None:
+            self.search = Search(self.env, evaluator, len(self.builders), self.settings.search)
+            for slot in range(len(self.builders)):
+                self.begin(slot)
+        self.search.evaluator = evaluator
+        self.search.forget(np.arange(len(self.builders)))
+
+    def begin(self, slot: int) -> None:
+        """Starts the group's next game in a slot, or leaves the slot empty if there is none."""
+        assert self.search is not None
+        number = next(self.numbers, None)
+        self.builders[slot] = None
+        if number is None:
+            return
+        generator = np.random.default_rng([self.seed, number])
+        slots = np.array([slot])
+        self.search.batch.reset(slots)
+        self.search.forget(slots)
+        self.builders[slot] = RecordBuilder(seed=(self.seed, number))
+        self.generators[slot] = generator
+        self.plies[slot] = 0
+        self.may_resign[slot] = generator.random() >= self.settings.no_resign_share
+
+    def step(self) -> bool:
+        """One move in every game; False if no game is left."""
+        search = self.search
+        assert search is not None
+        games = np.array([slot for slot, builder in enumerate(self.builders) if builder is not None], np.int64)
+        if not len(games):
+            return False
+        n = len(games)
+        search.expand_roots(games)
+        search.add_noise(games, [self.generators[slot] for slot in games])
+        readouts = np.zeros(len(self.builders), np.int32)
+        readouts[games] = self.settings.readouts
+        search.run(readouts)
+        visits = search.visits(games)
+        values = search.root_values(games)
+        movers = search.batch.to_play(games, np.empty(n, np.int8))
+        legal = search.batch.legal_mask(games, np.empty(visits.shape, np.bool_)).sum(axis=1)
+        chance = np.array([self.generators[slot].random() for slot in games])
+        actions = choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
+        resigns = self.may_resign[games] & (values < self.settings.resign_threshold)
+        policies = visits / visits.sum(axis=1, keepdims=True)
+        for i in np.flatnonzero(~resigns):
+            self.builder(games[i]).add(int(actions[i]), policies[i], float(values[i]), int(legal[i]), int(movers[i]))
+        playing = games[~resigns]
+        search.advance(playing, actions[~resigns])
+        self.plies[playing] += 1
+        self.moves += len(playing)
+        for i in np.flatnonzero(resigns):
+            self.finish(int(games[i]), -float(movers[i]), -float(movers[i]), True)
+        over = playing[search.batch.is_over(playing, np.empty(len(playing), np.bool_))]
+        sides = search.batch.to_play(over, np.empty(len(over), np.int8))
+        outcomes = sides * search.batch.outcome(over, np.empty(len(over), np.float32))
+        scores = sides * search.batch.score(over, np.empty(len(over), np.float32))
+        for slot, outcome, score in zip(over, outcomes, scores, strict=True):
+            self.finish(int(slot), float(outcome), float(score), False)
+        return True
+
+    def builder(self, slot: int) -> RecordBuilder:
+        builder = self.builders[slot]
+        assert builder is not None
+        return builder
+
+    def finish(self, slot: int, outcome: float, score: float, resigned: bool) -> None:
+        builder = self.builder(slot)
+        assert builder.seed is not None
+        record = builder.finish(outcome, score, resigned, self.env.action_space)
+        self.finished.append((builder.seed[1], record))
+        self.begin(slot)
+
+
+class SelfPlay:
+    """All groups of one run.  Games unfinished when `run` returns go on in the next call."""
+
+    def __init__(self, env: GameEnv, settings: SelfPlaySettings, num_games: int, seed: int) -> None:
+        groups = min(settings.groups or available_cores(), settings.games_in_flight, num_games)
+        flight = min(settings.games_in_flight, num_games)
+        widths = [flight // groups + (g < flight % groups) for g in range(groups)]
+        self.groups = [
+            Group(env, settings, width, seed, g, groups, num_games) for g, width in enumerate(widths)
+        ]
+
+    def run(
+        self,
+        workers: Workers,
+        evaluator: Evaluator,
+        plies: int | None = None,
+        stop: threading.Event | None = None,
+        progress: Callable[[int], Any] | None = None,
+    ) -> list[GameRecord]:
+        """Plays `plies` moves in every game (None: until all games are over); returns finished games in order.
+
+        `stop` ends the call at the next move.  `progress` is told of each move's number of positions,
+        from the threads.  An interrupt stops all threads at their next move before it is raised.
+        """
+        stop = stop or threading.Event()
+
+        def play(group: Group) -> None:
+            group.use(evaluator)
+            done = 0
+            while not stop.is_set() and (plies is None or done < plies) and group.step():
+                done += 1
+                if progress:
+                    progress(group.moves)
+
+        workers.run([lambda group=group: play(group) for group in self.groups], stop)  # type: ignore[misc]
+        finished = sorted((pair for group in self.groups for pair in group.finished), key=lambda pair: pair[0])
+        for group in self.groups:
+            group.finished.clear()
+        return [record for _, record in finished]
+
+    @property
+    def moves(self) -> int:
+        """Moves played so far."""
+        return sum(group.moves for group in self.groups)
+
+
+def selfplay(
+    env: GameEnv,
+    nn: Any,
+    readouts: int = 800,
+    num_games: int = 1,
+    *,
+    seed: int = 0,
+    **settings: Any,
+) -> list[GameRecord]:
+    """Plays games of a network against itself and returns their records, in order.
+
+    nn: a NeuralNet, an evaluator, or a function on positions.  Further keywords are those of
+    `SelfPlaySettings`.  The same seed gives the same games.
+    """
+    if num_games < 1:
+        raise ValueError(f"num_games is 1 or more, came {num_games!r}")
+    chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
+    if "search" not in settings:
+        width = max(1, min(chosen.games_in_flight, num_games) // (chosen.groups or available_cores()))
+        chosen = replace(chosen, search=SearchSettings(leaves=leaves_for(width, readouts)))
+    games = SelfPlay(env, chosen, num_games, seed)
+    with one_torch_thread(), Workers(len(games.groups)) as workers:
+        return games.run(workers, as_evaluator(nn))

@@ -1,0 +1,277 @@
+"""`train`: self-play, memory and gradient steps in turn, behind a progress bar."""
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from alphago.env.game import GameEnv
+from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.records.record import GameRecord
+from alphago.settings import make_settings
+from alphago.training.checkpoint import RunFolder, default_folder
+from alphago.training.learner import Learner, mean_metrics
+from alphago.training.memory import ReplayMemory
+from alphago.training.report import ConsoleReport, Report
+from alphago.training.selfplay import SelfPlay, SelfPlaySettings
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a run is trained; names and meanings of the first seven are AlphaGo.jl's.
+
+    num_games: games of self-play in all (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million).
+    memory_size: positions kept for sampling (AlphaGo.jl 500 000; the paper the last 500 000 games).
+    batch_size: positions per gradient step (AlphaGo.jl 32, the paper 2048).
+    epochs: gradient steps on each batch drawn.
+    ckp_freq: games between checkpoints.
+    readouts: simulations per move of self-play (800 in AlphaGo.jl and AlphaZero).
+    start_training_after: positions (not games) in memory before the first gradient step.
+    samples_per_position: how often a position is drawn for training on average.
+    games_in_flight: games played side by side; None for an eighth of num_games, at most 128, so that
+        a run of any length sees several generations.
+    plies_per_iteration: moves played in every game between two rounds of training.
+    learning_rate, weight_decay: of AdamW; the rate falls by a cosine over the run.
+    resign_threshold: see SelfPlaySettings; -1, never, because a young network is sure of nonsense: one
+        that has seen White win every game would resign all others after a few moves.
+    no_resign_share, temperature_plies, groups: see SelfPlaySettings.
+    search: see SearchSettings; None for its defaults with enough leaves to fill a batch.
+    max_minutes: ends the run after this much time if it is not over before.
+    seed: of games, samples and initial weights.
+    """
+
+    num_games: int = 1000
+    memory_size: int = 500_000
+    batch_size: int = 128
+    epochs: int = 1
+    ckp_freq: int = 100
+    readouts: int = 800
+    start_training_after: int = 1000
+    samples_per_position: float = 4.0
+    games_in_flight: int | None = None
+    plies_per_iteration: int = 16
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.01
+    resign_threshold: float = -1.0
+    no_resign_share: float = 0.05
+    temperature_plies: int | None = None
+    groups: int | None = None
+    search: SearchSettings | None = None
+    max_minutes: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        whole = ("num_games", "memory_size", "batch_size", "epochs", "ckp_freq", "readouts", "plies_per_iteration")
+        for name in whole:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise ValueError(f"{name} is a whole number from 1, came {value!r}")
+        for name in ("start_training_after", "samples_per_position", "learning_rate", "weight_decay", "seed"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} is 0 or more, came {getattr(self, name)!r}")
+        if self.max_minutes is not None and not self.max_minutes > 0:
+            raise ValueError(f"max_minutes is more than 0 or None, came {self.max_minutes!r}")
+        if self.games_in_flight is not None and self.games_in_flight < 1:
+            raise ValueError(f"games_in_flight is 1 or more, or None, came {self.games_in_flight!r}")
+
+    def selfplay(self) -> SelfPlaySettings:
+        """The part that self-play reads."""
+        flight = self.games_in_flight or max(1, min(128, self.num_games // 8))
+        width = max(1, flight // (self.groups or available_cores()))
+        search = self.search or SearchSettings(leaves=leaves_for(width, self.readouts))
+        names = ("readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share")
+        return SelfPlaySettings(games_in_flight=flight, search=search, **{n: getattr(self, n) for n in names})
+
+
+class Trainer:
+    """One run: `iterate` plays some moves in every game, then trains on what was finished."""
+
+    def __init__(
+        self, env: GameEnv, net: NeuralNet, settings: TrainingSettings, folder: RunFolder, workers: Workers, stop: threading.Event
+    ) -> None:
+        self.env = env
+        self.net = net
+        self.settings = settings
+        self.folder = folder
+        self.workers = workers
+        self.memory = ReplayMemory(env, settings.memory_size)
+        self.learner = Learner(net, settings.learning_rate, settings.weight_decay, workers)
+        self.selfplay = SelfPlay(env, settings.selfplay(), settings.num_games, settings.seed)
+        self.generator = np.random.default_rng([settings.seed, 1 << 32])
+        self.evaluator = net.evaluator()
+        self.stop = stop
+        self.began = time.monotonic()
+        self.games = 0
+        self.iterations = 0
+        self.samples_due = 0.0
+
+    @property
+    def progress(self) -> float:
+        """How much of the run is over, 0 .. 1, by games or by time, whichever is further."""
+        return min(1.0, max(self.games / self.settings.num_games, self.time_used))
+
+    @property
+    def time_used(self) -> float:
+        """The share of `max_minutes` that is over; 0 without such a limit."""
+        limit = self.settings.max_minutes
+        return (time.monotonic() - self.began) / (60 * limit) if limit else 0.0
+
+    def iterate(self) -> dict[str, Any]:
+        """One round; returns its metrics."""
+        start = time.monotonic()
+        moves_before = self.selfplay.moves
+        records = self.selfplay.run(self.workers, self.evaluator, self.settings.plies_per_iteration, self.stop)
+        played = time.monotonic()
+        self.memory.add(records)
+        self.folder.add_games(records)
+        self.games += len(records)
+        rows = self.learn(sum(len(record) for record in records))
+        if rows:
+            self.evaluator = self.net.evaluator()
+        now = time.monotonic()
+        self.iterations += 1
+        moves = self.selfplay.moves - moves_before
+        return {
+            "iteration": self.iterations,
+            "seconds": round(now - self.began, 3),
+            "games": self.games,
+            "positions": self.memory.added,
+            "memory": len(self.memory),
+            "steps": self.learner.steps,
+            "skipped_steps": self.learner.skipped,
+            "learning_rate": self.learner.rate(self.progress),
+            "moves_per_second": moves / max(played - start, 1e-9),
+            "readouts_per_second": moves * self.settings.readouts / max(played - start, 1e-9),
+            "selfplay_share": (played - start) / max(now - start, 1e-9),
+            **mean_metrics(rows),
+            **describe_games(records, self.env),
+        }
+
+    def learn(self, new_positions: int) -> list[dict[str, float]]:
+        """The gradient steps that are due after `new_positions` more positions; their metrics."""
+        settings = self.settings
+        rows: list[dict[str, float]] = []
+        if len(self.memory) < max(settings.start_training_after, 1):
+            return rows
+        # Positions from before the start count too: they have not been sampled yet.
+        before = self.memory.added - new_positions
+        fresh = new_positions if before >= settings.start_training_after else self.memory.added
+        self.samples_due += fresh * settings.samples_per_position
+        while self.samples_due >= settings.batch_size and not self.stop.is_set() and self.time_used < 1.0:
+            self.samples_due -= settings.batch_size
+            sample = self.memory.sample(settings.batch_size, self.generator)
+            for _ in range(settings.epochs):
+                metrics = self.learner.step(sample, self.progress)
+                if metrics is not None:
+                    rows.append(metrics)
+        return rows
+
+
+def describe_games(records: Sequence[GameRecord], env: GameEnv) -> dict[str, Any]:
+    """Length, passes, result balance and resignations of finished games; None where there are none."""
+    if not records:
+        names = ("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped")
+        return dict.fromkeys(names)
+    lengths = [len(record) for record in records]
+    moves = np.concatenate([record.moves for record in records])
+    return {
+        "game_length": float(np.mean(lengths)),
+        "pass_rate": float(np.mean(moves == env.pass_action)) if env.pass_action is not None else None,
+        "black_wins": float(np.mean([record.outcome > 0 for record in records])),
+        "draws": float(np.mean([record.outcome == 0 for record in records])),
+        "resignations": float(np.mean([record.resigned for record in records])),
+        "capped": float(np.mean([length >= env.max_moves for length in lengths])),
+    }
+
+
+@contextlib.contextmanager
+def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
+    """Lets the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once."""
+
+    def handle(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def train(
+    env: GameEnv,
+    num_games: int = 1000,
+    *,
+    model: NeuralNet | None = None,
+    tower_height: int | None = None,
+    channels: int | None = None,
+    folder: str | Path | None = None,
+    reports: Sequence[Report] | None = None,
+    **settings: Any,
+) -> NeuralNet:
+    """Trains a network from games against itself and returns it.
+
+    model: a network to go on with, trained in place; None for a new one of `tower_height` residual
+        blocks and `channels` channels (see NeuralNet).
+    folder: where weights, settings, games and metrics are kept (see RunFolder); None for a new one
+        under runs/.  Must be empty.
+    reports: who is told of the progress; None for a progress bar.
+    Further keywords are those of TrainingSettings.
+
+    Ctrl-C ends the run at the next move, with everything saved; so does the end of `max_minutes`.
+    """
+    chosen = make_settings(TrainingSettings, num_games=num_games, **settings)
+    if model is not None and (tower_height is not None or channels is not None):
+        raise ValueError("tower_height and channels describe a new network; a model was given too")
+    if model is None:
+        with seeded(chosen.seed):
+            model = NeuralNet(env, tower_height=tower_height, channels=channels)
+    elif model.env.action_space != env.action_space or model.env.planes != env.planes:
+        raise ValueError(f"the model was made for {model.env}, not for {env}")
+    config = {"game": env.name, "env": env.config, "network": model.config, "settings": asdict(chosen)}
+    run = RunFolder(Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}"), config)
+    listeners: Sequence[Report] = [ConsoleReport()] if reports is None else reports
+    for report in listeners:
+        report.start(run.path, asdict(chosen))
+    saved_at = 0
+    metrics: dict[str, Any] = {"games": 0}
+    stop = threading.Event()
+    with stopped_by_interrupt(stop), one_torch_thread(), Workers(chosen.groups or available_cores()) as workers:
+        trainer = Trainer(env, model, chosen, run, workers, stop)
+        while trainer.games < num_games and trainer.progress < 1.0 and not trainer.stop.is_set():
+            metrics = trainer.iterate()
+            run.add_metrics(metrics)
+            for report in listeners:
+                report.iteration(metrics)
+            if trainer.games // chosen.ckp_freq > saved_at // chosen.ckp_freq:
+                run.checkpoint(model, trainer.games)
+                saved_at = trainer.games
+        latest = run.checkpoint(model, trainer.games)
+        for report in listeners:
+            report.finish(metrics, latest, trainer.stop.is_set())
+    return model.eval()
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seeds torch for the block and puts its random state back afterwards."""
+    state = torch.get_rng_state()
+    torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)

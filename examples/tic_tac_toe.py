@@ -1,0 +1,69 @@
+"""Adding a game of your own, in plain Python: a state plays it, an env describes it, the rest follows."""
+
+import numpy as np
+
+from alphago.env import symmetry
+from alphago.env.check import check_game
+from alphago.env.game import GameEnv
+
+LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+SQUARES = [column + row for row in "321" for column in "ABC"]  # the actions, row by row from the top
+
+
+class TicTacToe:
+    """One position; `play` changes it."""
+
+    def __init__(self) -> None:
+        self.board = np.zeros(9, np.int8)  # 1 and -1: the players' stones
+        self.to_play = 1
+
+    def play(self, action: int) -> None:
+        self.board[action] = self.to_play
+        self.to_play = -self.to_play
+
+    def winner(self) -> int:
+        """1 or -1 for the player with three in a line, else 0."""
+        threes = [int(self.board[list(line)].sum()) for line in LINES]
+        return 1 if 3 in threes else -1 if -3 in threes else 0
+
+    def is_over(self) -> bool:
+        return self.winner() != 0 or bool(self.board.all())
+
+    def legal_mask(self) -> np.ndarray:
+        return np.zeros(9, bool) if self.is_over() else self.board == 0
+
+    def outcome(self) -> float:
+        return self.winner() * self.to_play  # the mover's view: who is to move after a lost game has -1
+
+    def planes(self) -> np.ndarray:
+        own = self.board.reshape(3, 3) * self.to_play  # the mover's view again
+        return np.stack([own == 1, own == -1]).astype(np.float32)
+
+    def copy(self) -> "TicTacToe":
+        twin = TicTacToe()
+        twin.board, twin.to_play = self.board.copy(), self.to_play
+        return twin
+
+
+class TicTacToeEnv(GameEnv):
+    name = "tic-tac-toe"
+    N, planes, plane_shape = 3, 2, (3, 3)
+    action_space, max_moves = 9, 9
+    config = {}  # it takes no arguments
+    symmetries = symmetry.square(3)
+
+    def new(self) -> TicTacToe:
+        return TicTacToe()
+
+    def to_text(self, action: int) -> str:
+        return SQUARES[action]
+
+    def from_text(self, text: str) -> int:
+        if text.strip().upper() not in SQUARES:
+            raise ValueError(f"{text!r} is no square: expected A1 to C3")
+        return SQUARES.index(text.strip().upper())
+
+
+if __name__ == "__main__":
+    check_game(TicTacToeEnv())
+    print("tic-tac-toe keeps the contract of a game")

@@ -1,0 +1,393 @@
+"""check_game lets good games pass, and says what is wrong with each of a row of bad ones."""
+
+import copy
+import re
+
+import numpy as np
+import pytest
+
+from alphago.env import symmetry
+from alphago.env.check import GameError, check_game
+from alphago.env.game import GameBatch, GameEnv, PlainBatch
+from alphago.env.go import GoBatch, GoEnv
+from examples.tic_tac_toe import TicTacToe, TicTacToeEnv
+from tests.naive.go import NaiveGoEnv
+
+
+@pytest.mark.parametrize("env", [GoEnv(5), GoEnv(2, komi=0), TicTacToeEnv(), NaiveGoEnv(3)], ids=repr)
+def test_good_games_pass(env: GameEnv) -> None:
+    check_game(env, games=10)
+
+
+def test_a_game_agrees_with_itself() -> None:
+    check_game(TicTacToeEnv(), TicTacToeEnv())
+
+
+def test_tic_tac_toe_has_its_known_games() -> None:
+    """255 168 games in all; 131 184 won by the first, 77 904 by the second, 46 080 drawn."""
+    results = {1: 0, -1: 0, 0: 0}
+    seen: dict[bytes, dict[int, int]] = {}
+
+    def count(state: TicTacToe) -> dict[int, int]:
+        key = state.board.tobytes()
+        if key not in seen:
+            if state.is_over():
+                seen[key] = {**results, int(state.outcome() * state.to_play): 1}
+            else:
+                total = dict(results)
+                for action in np.flatnonzero(state.legal_mask()):
+                    after = state.copy()
+                    after.play(int(action))
+                    for result, ways in count(after).items():
+                        total[result] += ways
+                seen[key] = total
+        return seen[key]
+
+    assert count(TicTacToe()) == {1: 131184, -1: 77904, 0: 46080}
+
+
+# --- bad games: plain Python -----------------------------------------------------------------------
+
+
+def broken(**changes: object) -> TicTacToeEnv:
+    """Tic-tac-toe with some of its state's verbs replaced."""
+    state = type("Broken", (TicTacToe,), {"copy": copy.deepcopy, **changes})
+    return type("BrokenEnv", (TicTacToeEnv,), {"new": lambda self: state()})()
+
+
+def described(**changes: object) -> TicTacToeEnv:
+    """Tic-tac-toe with some of its description replaced."""
+    return type("BrokenEnv", (TicTacToeEnv,), changes)()
+
+
+def caught(env: GameEnv, plain: GameEnv | None = None, **options: object) -> str:
+    with pytest.raises(GameError) as error:
+        check_game(env, plain, **options)
+    return str(error.value)
+
+
+def never_over(self: TicTacToe) -> bool:
+    return False
+
+
+def aliased_copy(self: TicTacToe) -> TicTacToe:
+    twin = copy.deepcopy(self)
+    twin.board = self.board
+    return twin
+
+
+def shallow_copy(self: TicTacToe) -> TicTacToe:
+    twin = copy.deepcopy(self)
+    twin.to_play = 1
+    return twin
+
+
+def first_players_outcome(self: TicTacToe) -> float:
+    return float(self.winner())
+
+
+def taken_squares_too(self: TicTacToe) -> np.ndarray:
+    return np.full(9, not self.is_over())
+
+
+def sleepy_play(self: TicTacToe, action: int) -> None:
+    self.board[action] = self.to_play
+
+
+def dict_key(self: TicTacToe, action: int) -> None:
+    raise KeyError("corner")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (
+            {"legal_mask": lambda self: self.board == 0},
+            r"legal_mask: expected nothing legal once the game is over, came [A-C1-3 ]+\n",
+        ),
+        (
+            {"legal_mask": lambda self: np.zeros(9, bool)},
+            r"legal_mask: expected a legal action while the game goes on \(is_over is False\), came none",
+        ),
+        (
+            {"legal_mask": lambda self: np.ones(10, bool)},
+            r"legal_mask: expected an array bool \[9\], came bool \[10\]",
+        ),
+        (
+            {"legal_mask": lambda self: [True] * 9},
+            r"legal_mask: expected an array bool \[9\], came list \[9\]",
+        ),
+        (
+            {"legal_mask": taken_squares_too, "is_over": never_over},
+            r"is_over: expected True after max_moves = 9 plies, came False\n  in Bro.* after (\w\d ){9}",
+        ),
+        (
+            {"copy": lambda self: self},
+            r"copy, seen by to_play: expected 1 \(the original stays when a copy plays on\), came -1",
+        ),
+        (
+            {"copy": aliased_copy},
+            r"copy, seen by legal_mask: expected \w\d legal \(the original stays when a copy plays on\)",
+        ),
+        (
+            {"copy": shallow_copy},
+            r"copy, seen by to_play: expected -1 \(as in the original\), came 1\n  in .* after \w\d ",
+        ),
+        (
+            {"planes": lambda self: np.zeros((3, 3, 3), np.float32)},
+            r"planes: expected an array float32 \[2, 3, 3\], came float32 \[3, 3, 3\]\n  in .*, at the start",
+        ),
+        (
+            {"planes": lambda self: TicTacToe.planes(self)[0]},
+            r"planes: expected an array float32 \[2, 3, 3\], came float32 \[3, 3\]",
+        ),
+        (
+            {"planes": lambda self: TicTacToe.planes(self).astype(np.float64)},
+            r"planes: expected an array float32 \[2, 3, 3\], came float64 \[2, 3, 3\]",
+        ),
+        (
+            {"planes": lambda self: TicTacToe.planes(self) / np.float32(0)},
+            r"planes: expected finite numbers, came some that are not",
+        ),
+        (
+            {"planes": lambda self: np.zeros((2, 3, 3), np.float32)},
+            r"planes: expected a change from one position to another",
+        ),
+        ({"outcome": lambda self: 3.0}, r"outcome: expected -1 to 1, came 3.0"),
+        ({"outcome": lambda self: float("nan")}, r"outcome: expected"),
+        (
+            {"to_play": property(lambda self: 2, lambda self, value: None)},
+            r"to_play: expected \+1 or -1, came 2",
+        ),
+        ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, came KeyError: 'corner'"),
+        (
+            {"planes": lambda self: np.stack([self.board.reshape(3, 3), np.eye(3)]).astype(np.float32)},
+            r"symmetries\[\d\], seen by planes: expected . at plane 1 .* \(the same game, all moves turned",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_broken_states_are_caught(changes: dict, text: str) -> None:
+    assert re.match(text, caught(broken(**changes)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"planes": "two"}, "planes: expected a whole number from 1, came 'two'"),
+        ({"max_moves": 0}, "max_moves: expected a whole number from 1, came 0"),
+        ({"plane_shape": 3}, "plane_shape: expected a tuple (height, width), came 3"),
+        ({"name": ""}, "name: expected a text, came ''"),
+        (
+            {"config": {"size": 3}},
+            "config: expected no error, came TypeError: BrokenEnv() takes no arguments",
+        ),
+        (
+            {"config": {"size": np.ones(1)}},
+            "config: expected no error, came TypeError: Object of type ndarray",
+        ),
+        ({"max_moves": 4}, "is_over: expected True after max_moves = 4 plies, came False"),
+        ({"action_space": 8}, "legal_mask: expected an array bool [8], came bool [9]"),
+        (
+            {"to_text": lambda self, action: "A1"},
+            "from_text: expected 0 for 'A1', which to_text wrote, came 6",
+        ),
+        ({"from_text": lambda self, text: 0}, "from_text: expected 1 for 'B3', which to_text wrote, came 0"),
+        ({"symmetries": symmetry.identity(9, 10)}, "symmetries.actions: expected shape [1, 9], came [1, 10]"),
+        (
+            {"symmetries": symmetry.Symmetries(*(table[::-1] for table in symmetry.square(3)))},
+            "symmetries.points: expected the identity first, came [6, 7, 8, 3, 4, 5, 0, 1, 2]",
+        ),
+        (
+            {"symmetries": symmetry.Symmetries(np.zeros((1, 9), int), np.zeros((1, 9), int))},
+            "symmetries.points: expected each of 0 to 8 once in a row",
+        ),
+        (
+            {
+                "symmetries": symmetry.square(3)._replace(
+                    actions=symmetry.square(3).actions[[0, 3, 2, 1, 4, 5, 6, 7]]
+                )
+            },
+            "symmetries[1], seen by planes: expected ",
+        ),
+    ],
+)
+def test_broken_descriptions_are_caught(changes: dict, text: str) -> None:
+    if "action_space" in changes:
+        changes = {**changes, "symmetries": symmetry.identity(9, 8)}
+    assert caught(described(**changes)).startswith(text)
+
+
+def test_an_outcome_for_the_wrong_player_is_caught_by_the_plain_game() -> None:
+    env = broken(outcome=first_players_outcome)
+    check_game(env)  # alone it cannot be seen: the contract holds for another game
+    text = caught(env, TicTacToeEnv())
+    assert re.match(
+        r"outcome: expected -1.0 \(as in the plain game\), came 1.0\n  in BrokenEnv\(\) after \w\d", text
+    )
+    moves = [TicTacToeEnv().from_text(move) for move in re.search(r"after ([A-C1-3 ]+) \(", text)[1].split()]
+    state = TicTacToe()
+    for move in moves:
+        state.play(move)
+    assert state.winner() == 1  # the position can be found again from the text
+    assert f"(actions {moves})" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"play": sleepy_play}, "to_play: expected -1 (as in the plain game), came 1"),
+        ({"planes": lambda self: TicTacToe.planes(self)[::-1].copy()}, "planes: expected 0 at plane 0 row "),
+        ({"is_over": lambda self: bool(self.board.all())}, "is_over: expected True (as in the plain game)"),
+    ],
+)
+def test_other_rules_than_the_plain_games_are_caught(changes: dict, text: str) -> None:
+    assert caught(broken(**changes), TicTacToeEnv()).startswith(text)
+
+
+def test_a_twin_of_another_size_is_refused() -> None:
+    assert caught(GoEnv(5), NaiveGoEnv(5, planes=3)).startswith("planes: expected 3 as in NaiveGoEnv(")
+    assert caught(GoEnv(5), NaiveGoEnv(3)).startswith("action_space: expected 10 as in NaiveGoEnv(")
+
+
+# --- bad games: Go with a fault --------------------------------------------------------------------
+
+
+def faulty(batch: type[GameBatch]) -> GoEnv:
+    """Go on 3x3 whose batches are of another class."""
+    env = GoEnv(3, komi=0.5)
+    env.new_batch = lambda count: batch(env, count)
+    return env
+
+
+class SimpleKoBatch(PlainBatch):
+    """Plain Go that forgets all but the board of two plies ago."""
+
+    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
+        super().play(slots, actions)
+        for slot in slots:
+            self.states[slot].seen = set(self.states[slot].boards[-2:])
+
+
+class FirstPointForgotten(GoBatch):
+    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        super().legal_mask(slots, out)[:, 0] = False
+        return out
+
+
+class HistoryLost(GoBatch):
+    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        super().planes(slots, out)[:, 2:-1] = 0
+        return out
+
+
+class Unfilled(GoBatch):
+    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        last = out[:, -1].copy()
+        super().planes(slots, out)[:, -1] = last
+        return out
+
+
+class NewArray(GoBatch):
+    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        return super().to_play(slots, out).copy()
+
+
+class ShortReplay(GoBatch):
+    def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
+        super().replay(roots, paths, np.maximum(lengths - 1, 0), targets)
+
+
+class SharedSlot(GoBatch):
+    """Every play also happens in slot 1."""
+
+    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
+        super().play(slots, actions)
+        if self.count > 1:
+            self.copy(slots[:1], np.array([1]))
+
+
+class FirstSlotOnly(GoBatch):
+    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        super().outcome(slots, out)[:] = out[:1] if len(out) else 0
+        return out
+
+
+class KomiTwice(GoBatch):
+    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        super().score(slots, out)[:] -= 0.5
+        return out
+
+
+class SlotInHash(GoBatch):
+    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        super().hash(slots, out)[:] += slots
+        return out
+
+
+class ConstantHash(GoBatch):
+    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        out[:] = 7
+        return out
+
+
+class NeedsASlot(GoBatch):
+    def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        return super().is_over(slots, out) if slots[-1] >= 0 else out
+
+
+@pytest.mark.parametrize(
+    ("batch", "text"),
+    [
+        (FirstPointForgotten, "legal_mask: expected A3 legal (as in the plain game), came A3 illegal"),
+        (HistoryLost, "planes: expected 1 at plane "),
+        (Unfilled, "planes: expected all of `out` filled, the same each time, came two answers that differ"),
+        (NewArray, "to_play: expected the array `out` as the answer, came something else"),
+        (ShortReplay, "replay, seen by "),
+        (SharedSlot, "reset, seen by "),
+        (
+            FirstSlotOnly,
+            "outcome: expected the same for a slot alone and among others, came two answers that",
+        ),
+        (KomiTwice, "score: expected -0.5 (as in the plain game), came -1.0"),
+        (SlotInHash, "copy, seen by hash: expected"),
+        (ConstantHash, "hash: expected a change from one position to another, came the same for all of"),
+        (NeedsASlot, "is_over: expected no error, came IndexError"),
+    ],
+)
+def test_faults_of_a_fast_game_are_caught(batch: type[GameBatch], text: str) -> None:
+    assert caught(faulty(batch), NaiveGoEnv(3, komi=0.5)).startswith(text)
+
+
+def test_a_missing_superko_is_caught_by_the_plain_game() -> None:
+    env = NaiveGoEnv(2, max_moves=40)
+    env.new_batch = lambda count: SimpleKoBatch(env, count)
+    text = caught(env, NaiveGoEnv(2, max_moves=40), games=300)
+    assert re.match(r"legal_mask: expected \w\d illegal \(as in the plain game\), came \w\d legal\n", text)
+
+
+def test_set_ups_are_played_from_and_named() -> None:
+    stones = np.zeros((3, 3), np.int8)
+    stones[1, 1] = 1
+    setups = [{"stones": stones, "to_play": "white", "komi": 3.5}]
+    check_game(GoEnv(3), NaiveGoEnv(3), games=5, setups=setups)
+    text = caught(faulty(KomiTwice), NaiveGoEnv(3, komi=0.5), setups=setups)
+    assert text == (
+        "score: expected -5.5 (as in the plain game), came -6.0\n"
+        "  in GoEnv(3, komi=0.5) set up with stones=[[0, 0, 0], [0, 1, 0], [0, 0, 0]], "
+        "to_play='white', komi=3.5, at the start"
+    )
+
+
+def test_a_game_without_any_positions_is_caught() -> None:
+    class Empty(TicTacToeEnv):
+        new = GameEnv.new
+
+    assert caught(Empty()).startswith(
+        "new_batch: expected no error, came NotImplementedError: Empty defines neither new() nor new_batch()"
+    )
+
+
+def test_the_same_seed_plays_the_same_games() -> None:
+    texts = {caught(broken(outcome=first_players_outcome), TicTacToeEnv(), seed=seed) for seed in (1, 1, 2)}
+    assert len(texts) == 2

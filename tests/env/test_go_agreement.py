@@ -1,0 +1,111 @@
+"""Random games and set-ups: the kernels agree with plain-Python Go at every ply."""
+
+import numpy as np
+import pytest
+
+from alphago.env.check import check_game
+from alphago.env.go import GoEnv
+from alphago.env.kernels import go as kernels
+from tests.diagrams import draw, stones
+from tests.naive.go import Board, NaiveGoEnv, chain, has_liberty
+
+
+def random_board(size: int, filled: float, random: np.random.Generator) -> np.ndarray:
+    """Stones at random, without the chains that would have no liberty: int8 [N, N]."""
+    shares = [filled / 2, 1 - filled, filled / 2]
+    board: Board = tuple(random.choice([-1, 0, 1], size * size, p=shares).tolist())
+    dead = {p for p in range(size * size) if board[p] and not has_liberty(board, *chain(board, p, size))}
+    cells = [0 if point in dead else colour for point, colour in enumerate(board)]
+    return np.array(cells, np.int8).reshape(size, size)
+
+
+@pytest.mark.parametrize(
+    ("size", "games", "options"),
+    [
+        (2, 100, {}),
+        (2, 50, {"max_moves": 60, "planes": 5}),
+        (3, 60, {}),
+        (3, 20, {"max_moves": 100, "komi": 0, "planes": 3}),
+        (5, 16, {}),
+        (9, 3, {}),
+        (19, 1, {"max_moves": 60}),
+    ],
+)
+def test_random_games(size: int, games: int, options: dict) -> None:
+    check_game(GoEnv(size, **options), NaiveGoEnv(size, **options), games=games)
+
+
+@pytest.mark.parametrize(
+    ("size", "games", "max_moves"),
+    [(2, 60, 20), (3, 60, 30), (5, 20, 40), (9, 5, 40), (13, 2, 30), (19, 2, 25)],
+)
+def test_random_set_ups(size: int, games: int, max_moves: int) -> None:
+    """From crowded boards, where most moves take something."""
+    random = np.random.default_rng(size)
+    setups = [
+        {
+            "stones": random_board(size, filled, random),
+            "to_play": ["black", "white"][number % 2],
+            "komi": [0, 3.5, -7, 100][number % 4],
+        }
+        for number, filled in enumerate(np.linspace(0.3, 0.95, games))
+    ]
+    env, plain = GoEnv(size, max_moves=max_moves), NaiveGoEnv(size, max_moves=max_moves)
+    check_game(env, plain, games=games, setups=setups)
+
+
+@pytest.mark.parametrize(("size", "limit"), [(2, 200), (3, 600), (4, 800)])
+def test_superko_in_games_that_nobody_passes(size: int, limit: int) -> None:
+    """Hundreds of captures on a tiny board: nearly every legal point is one that superko left."""
+    env, plain = GoEnv(size, max_moves=limit), NaiveGoEnv(size, max_moves=limit)
+    random = np.random.default_rng(size)
+    refused = 0
+    for _ in range(30 if size == 2 else 3):
+        batch, state, slot = env.new_batch(1), plain.new(), np.zeros(1, np.int64)
+        for _ in range(limit):
+            mask = batch.legal_mask(slot, np.empty((1, env.action_space), np.bool_))[0]
+            assert np.array_equal(mask, state.legal_mask())
+            if state.is_over():
+                break
+            without_history = plain.new(stones=state.board, to_play=state.to_play)
+            refused += int((without_history.legal_mask() & ~mask).sum())
+            points = np.flatnonzero(mask[:-1])
+            action = int(random.choice(points)) if len(points) else env.pass_action
+            batch.play(slot, np.array([action], np.int32))
+            state.play(action)
+    assert refused > 20
+
+
+@pytest.mark.parametrize("size", [3, 9, 19])
+def test_what_is_kept_in_step_equals_a_fresh_set_up(size: int) -> None:
+    """Hash, score and stones after hundreds of plies are those of the same board set up at once."""
+    env = GoEnv(size, planes=3)
+    random = np.random.default_rng(0)
+    slot = np.zeros(1, np.int64)
+    for _ in range(3):
+        now = env.position()
+        while not now.is_over:
+            points = np.flatnonzero(now.legal_mask[:-1])
+            now = now.play(random.choice(points) if len(points) else env.pass_action)
+            if now.moves[-1] == env.pass_action or len(now.moves) % 5:
+                continue
+            fresh = env.position(**stones(draw(now)), to_play=now.to_play)
+            hashes = [p.batch.hash(slot, np.empty(1, np.int64))[0] for p in (now, fresh)]
+            assert hashes[0] == hashes[1]
+            assert now.score() == fresh.score()
+            assert np.array_equal(now.planes(), fresh.planes())
+
+
+def test_light_playouts_end_with_legal_games() -> None:
+    """The kernel's own random games, move by move on plain Go."""
+    state = np.array([7], np.int64)
+    for size in (2, 5, 9):
+        env, plain = GoEnv(size), NaiveGoEnv(size)
+        row, twin = env.new_batch(1).rows[0], plain.new()
+        while not kernels.is_over(row):
+            action = kernels.random_action(row, state, False)
+            assert twin.is_legal(action)
+            kernels.play(row, action)
+            twin.play(action)
+        assert twin.is_over()
+        assert kernels.score(row) == twin.score()

@@ -1,0 +1,101 @@
+"""Compiled kernels can never be stale, and have a checked twin in plain Python."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import alphago.env.kernels.jit as jit
+
+PACKAGE = pathlib.Path(jit.__file__).parents[2]
+
+WITHOUT_JIT = """
+import numba
+import numpy as np
+from alphago.env.check import check_game
+from alphago.env.go import GoEnv
+from alphago.env.kernels import go, jit
+from tests.naive.go import NaiveGoEnv
+
+assert numba.config.DISABLE_JIT
+check_game(GoEnv(5, max_moves=15), NaiveGoEnv(5, max_moves=15), games=2)
+row = GoEnv(5).position(black="C3").batch.rows[0]
+print(go.position_hash(row), go.playout(row, np.array([5]), False), go.score(row))
+
+words = np.zeros(3, np.int32)
+jit.store(words, 2, 2**31)
+assert words[2] == -(2**31)
+for wrong in (lambda: jit.load(words, 3), lambda: jit.load(words, -1), lambda: jit.store(words, -1, 0)):
+    try:
+        wrong()
+    except IndexError:
+        continue
+    raise SystemExit("an index outside the array was not noticed")
+"""
+
+
+@pytest.fixture
+def package(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A copy of the package's sources, to change."""
+    return shutil.copytree(PACKAGE, tmp_path / "alphago", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def test_the_cache_is_named_after_the_sources(package: pathlib.Path) -> None:
+    assert jit.cache_folder(package) == jit.CACHE_FOLDER
+
+
+@pytest.mark.parametrize("name", ["env/kernels/go.py", "env/kernels/jit.py"])
+def test_a_changed_kernel_has_another_cache(package: pathlib.Path, name: str) -> None:
+    with (package / name).open("a") as source:
+        source.write("# changed\n")
+    changed = jit.cache_folder(package)
+    assert changed != jit.CACHE_FOLDER
+    (package / name).write_bytes((PACKAGE / name).read_bytes())
+    assert jit.cache_folder(package) == jit.CACHE_FOLDER
+
+
+@pytest.mark.parametrize("name", ["env/kernels/chess.py", "search/kernels.py"])
+def test_a_new_kernel_has_another_cache(package: pathlib.Path, name: str) -> None:
+    (package / name).parent.mkdir(exist_ok=True)
+    (package / name).write_text("def play(): ...\n")
+    assert jit.cache_folder(package) != jit.CACHE_FOLDER
+
+
+def test_other_files_do_not_matter(package: pathlib.Path) -> None:
+    with (package / "env" / "go.py").open("a") as source:
+        source.write("# changed\n")
+    assert jit.cache_folder(package) == jit.CACHE_FOLDER
+
+
+def test_kernels_are_kept_in_that_folder() -> None:
+    from alphago.env.kernels import go
+
+    if hasattr(go.play_batch, "stats"):  # compiled
+        assert go.play_batch.stats.cache_path.startswith(jit.CACHE_FOLDER)
+
+
+def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
+    root = PACKAGE.parent
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT_JIT],
+        env=environment,
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    # The same hash, random game and score as compiled code gives.
+    import numpy as np
+
+    from alphago.env.go import GoEnv
+    from alphago.env.kernels import go
+
+    row = GoEnv(5).position(black="C3").batch.rows[0]
+    assert run.stdout.split() == [
+        str(value) for value in (go.position_hash(row), go.playout(row, np.array([5]), False), go.score(row))
+    ]

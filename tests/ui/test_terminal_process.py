@@ -1,0 +1,98 @@
+"""`play` in a process of its own, with a real terminal, a pipe, or no input at all."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+class TestProcess:
+    code = "from alphago import GoEnv, play; play(GoEnv(5), num_readouts=4, tower_height=1)"
+
+    def run(self, command, **options):
+        done = subprocess.run(command, capture_output=True, timeout=120, **options)
+        assert b"Traceback" not in done.stderr, done.stderr.decode()
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+    def test_input_at_its_end(self):
+        text = self.run([sys.executable, "-c", self.code], stdin=subprocess.DEVNULL)
+        assert "You left the game after 0 moves." in text
+
+    @pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the input")
+    def test_input_closed(self):
+        text = self.run(["sh", "-c", 'exec "$0" -c "$1" <&-', sys.executable, self.code])
+        assert "You left the game after 0 moves." in text
+
+    def test_bytes_that_are_no_text(self):
+        environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8:strict"}
+        text = self.run([sys.executable, "-c", self.code], input=b"\xff\xfe\nc3\nquit\n", env=environment)
+        assert "is no point of GoEnv(5)" in text
+
+    @pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")
+    def test_terminal_and_interrupt(self):
+        with Terminal(self.code) as terminal:
+            terminal.read_until("Your move")
+            terminal.type("c3")
+            assert "played" in terminal.read_until("Your move")
+            assert "Traceback" not in terminal.interrupt("You left the game after 2 moves.")
+            assert terminal.process.wait(30) == 0
+
+    @pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")
+    def test_interrupt_while_the_engine_thinks(self):
+        with Terminal(self.code.replace("4", "1_000_000, mode=1", 1)) as terminal:
+            terminal.read_until("thinking.")
+            assert "Traceback" not in terminal.interrupt("You left the game after 0 moves.")
+            assert terminal.process.wait(30) == 0
+
+
+class Terminal:
+    """A Python process on a pseudo-terminal."""
+
+    def __init__(self, code: str) -> None:
+        import pty
+
+        self.ours, theirs = pty.openpty()
+        command = [sys.executable, "-c", code]
+        self.process = subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        )
+        os.close(theirs)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+
+    def type(self, line: str) -> None:
+        os.write(self.ours, line.encode() + b"\n")
+
+    def interrupt(self, text: str) -> str:
+        """Ctrl-C, then what is shown up to and with `text`.
+
+        CPython overlooks a signal that comes between the prompt and the wait for a line, until the next one.
+        """
+        time.sleep(0.5)
+        self.process.send_signal(signal.SIGINT)
+        try:
+            return self.read_until(text, 20)
+        except TimeoutError:
+            self.process.send_signal(signal.SIGINT)
+            return self.read_until(text)
+
+    def read_until(self, text: str, seconds: float = 120) -> str:
+        """What was shown up to and with `text`."""
+        seen, end = "", time.monotonic() + seconds
+        while text not in seen:
+            ready, _, _ = select.select([self.ours], [], [], max(0, end - time.monotonic()))
+            if not ready:
+                raise TimeoutError(seen)
+            seen += os.read(self.ours, 4096).decode()
+        return seen
