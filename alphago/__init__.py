@@ -1,10 +1,10 @@
 """AlphaZero on your own machine: train a network, study it, play it.
 
-    from alphago import GoEnv, train, play
+from alphago import GoEnv, train, play
 
-    env = GoEnv(9)
-    net = train(env, num_games=100, ckp_freq=10, tower_height=10, start_training_after=500)
-    play(env, net, mode=1)
+env = GoEnv(9)
+net = train(env, num_games=100, ckp_freq=10, tower_height=10, start_training_after=500)
+play(env, net, mode=1)
 """
 
 import importlib

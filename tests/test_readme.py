@@ -20,9 +20,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 
-BLOCK = re.compile(
-    r"^(?:<!-- test: (?P<scale>.*?) -->\n+)?```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
-)
+BLOCK = re.compile(r"^(?:<!-- test: (?P<scale>.*?) -->\n+)?```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
@@ -40,9 +38,7 @@ def find_blocks(text: str) -> list[Block]:
     if text.count("<!-- test:") != sum(bool(block.scale) for block in blocks):
         raise ValueError("a test comment does not stand right before a Python block")
     if len(re.findall(r"^\s*```\s*python", text, re.MULTILINE)) != len(blocks):
-        raise ValueError(
-            "a Python block is not written as one: ```python at the start of a line, closed by ```"
-        )
+        raise ValueError("a Python block is not written as one: ```python at the start of a line, closed by ```")
     return blocks
 
 
@@ -76,9 +72,7 @@ def run_block(block: Block, monkeypatch: pytest.MonkeyPatch) -> dict[str, object
     scale = Scale(block.scale)
     tree = ast.fix_missing_locations(scale.visit(ast.increment_lineno(ast.parse(block.code), block.line - 1)))
     if unused := scale.calls.keys() - scale.used:
-        raise ValueError(
-            f"README.md, line {block.line}: the test comment names {unused}, the block does not call it"
-        )
+        raise ValueError(f"README.md, line {block.line}: the test comment names {unused}, the block does not call it")
     typed = iter(scale.typed)
 
     def answer(prompt: str = "") -> str:
@@ -92,9 +86,7 @@ def run_block(block: Block, monkeypatch: pytest.MonkeyPatch) -> dict[str, object
     return names
 
 
-@pytest.mark.parametrize(
-    "block", find_blocks(README.read_text("utf-8")), ids=lambda block: f"line{block.line}"
-)
+@pytest.mark.parametrize("block", find_blocks(README.read_text("utf-8")), ids=lambda block: f"line{block.line}")
 def test_block(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_block(block, monkeypatch)

@@ -162,9 +162,7 @@ def _check_description(game: _Game) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             game.fail(name, "a whole number from 1", repr(value))
     shape = getattr(env, "plane_shape", None)
-    if not (
-        isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(s, int) and s > 0 for s in shape)
-    ):
+    if not (isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(s, int) and s > 0 for s in shape)):
         game.fail("plane_shape", "a tuple (height, width)", repr(shape))
     if not (isinstance(getattr(env, "name", None), str) and env.name):
         game.fail("name", "a text", repr(getattr(env, "name", None)))

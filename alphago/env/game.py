@@ -85,7 +85,7 @@ class GameEnv(ABC):
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.config.items())})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.config == other.config  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.config == other.config
 
     def __hash__(self) -> int:
         return hash((type(self), *self.config.items()))
@@ -251,9 +251,7 @@ class Position:
     Values are the first player's (Black's): +1 Black wins.
     """
 
-    def __init__(
-        self, env: GameEnv, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()
-    ) -> None:
+    def __init__(self, env: GameEnv, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()) -> None:
         """`batch` holds the position in its only slot and must not change afterwards."""
         self.env = env
         self.batch = batch

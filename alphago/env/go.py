@@ -36,6 +36,7 @@ class GoEnv(GameEnv):
     """
 
     name = "go"
+    pass_action: int
 
     def __init__(
         self, board_size: int, *, komi: float | None = None, planes: int = 17, max_moves: int | None = None
@@ -45,7 +46,9 @@ class GoEnv(GameEnv):
         if not MIN_SIZE <= board_size <= MAX_SIZE:
             raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, came {board_size}")
         if isinstance(planes, bool) or not isinstance(planes, (int, np.integer)) or planes % 2 == 0 or planes < 3:
-            raise ValueError(f"planes is an odd number from 3 (2 per remembered board, 1 for the mover), came {planes!r}")
+            raise ValueError(
+                f"planes is an odd number from 3 (2 per remembered board, 1 for the mover), came {planes!r}"
+            )
         if max_moves is not None and (not isinstance(max_moves, (int, np.integer)) or max_moves < 1):
             raise ValueError(f"max_moves is a whole number from 1, came {max_moves!r}")
         self.N = int(board_size)
@@ -90,7 +93,7 @@ class GoEnv(GameEnv):
         stones = self.place(black, white)
         if stones.any():
             setup |= {
-                colour: " ".join(self.to_text(a) for a in np.flatnonzero(stones == sign))
+                colour: " ".join(self.to_text(int(a)) for a in np.flatnonzero(stones == sign))
                 for colour, sign in (("black", 1), ("white", -1))
                 if (stones == sign).any()
             }
@@ -105,7 +108,7 @@ class GoEnv(GameEnv):
     def position_of(self, batch: GameBatch, slot: int) -> "GoPosition":
         position = GoPosition(self, batch.extract(slot), {})
         stones = {
-            colour: " ".join(self.to_text(a) for a in np.flatnonzero(position.board == sign))
+            colour: " ".join(self.to_text(int(a)) for a in np.flatnonzero(position.board == sign))
             for colour, sign in (("black", 1), ("white", -1))
         }
         mover = {} if position.to_play == 1 else {"to_play": "white"}

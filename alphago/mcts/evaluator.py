@@ -52,7 +52,9 @@ class FunctionEvaluator:
             policy, value = self.function(position)
             policy = np.asarray(policy, np.float32).reshape(-1)
             if policy.shape != priors[i].shape:
-                raise ValueError(f"the network returned {policy.size} priors, {batch.env} has {priors.shape[1]} actions")
+                raise ValueError(
+                    f"the network returned {policy.size} priors, {batch.env} has {priors.shape[1]} actions"
+                )
             # A legal action is never impossible: the search must be able to find what the policy misses.
             masked = np.where(position.legal_mask, np.maximum(policy, 1e-8), 0)
             priors[i] = masked / masked.sum()

@@ -60,9 +60,7 @@ class NeuralNet(nn.Module):
         if preset is not None and preset not in PRESETS:
             raise ValueError(f"no preset {preset!r}: there are {' and '.join(map(repr, PRESETS))}")
         if base_net is not None and not tower_height is channels is preset is None:
-            raise ValueError(
-                "tower_height, channels and preset are the default tower's; a base_net was given"
-            )
+            raise ValueError("tower_height, channels and preset are the default tower's; a base_net was given")
         self.env = env
         self.custom = {slot: class_name(module) for slot, module in given.items() if module is not None}
         self.preset = preset

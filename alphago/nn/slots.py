@@ -81,9 +81,7 @@ def run(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
     return output
 
 
-def misfit(
-    slot: str, module: nn.Module, inputs: torch.Tensor, wanted: str, output: torch.Tensor
-) -> ValueError:
+def misfit(slot: str, module: nn.Module, inputs: torch.Tensor, wanted: str, output: torch.Tensor) -> ValueError:
     """The error for an output of the wrong shape."""
     return ValueError(
         f"{slot}: {class_name(module)} gave shape {list(output.shape)} for an input of shape"

@@ -28,9 +28,7 @@ class ModelError(ValueError):
     """A model file that cannot be used; the text is a sentence that says what came and what was wanted."""
 
 
-def write_weights(
-    path: str | PathLike[str], tensors: Mapping[str, Any], description: Mapping[str, str]
-) -> None:
+def write_weights(path: str | PathLike[str], tensors: Mapping[str, Any], description: Mapping[str, str]) -> None:
     """Writes tensors and texts: to a temporary name beside `path`, flushed to disk, then renamed.
 
     Raises OSError with a sentence, and leaves what was at `path`, if that fails; ValueError if

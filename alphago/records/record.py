@@ -111,9 +111,7 @@ class RecordBuilder:
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
         """The record of the finished game; `outcome` and `score` are Black's."""
-        actions, policies, values, counts, movers, weights = (
-            zip(*self.plies, strict=True) if self.plies else ((),) * 6
-        )
+        actions, policies, values, counts, movers, weights = zip(*self.plies, strict=True) if self.plies else ((),) * 6
         return GameRecord(
             moves=np.array(actions, np.int16),
             policies=np.stack(policies) if policies else np.zeros((0, action_space), np.uint16),

@@ -154,9 +154,7 @@ class SelfPlay:
         groups = min(settings.groups or available_cores(), settings.games_in_flight, num_games)
         flight = min(settings.games_in_flight, num_games)
         widths = [flight // groups + (g < flight % groups) for g in range(groups)]
-        self.groups = [
-            Group(env, settings, width, seed, g, groups, num_games) for g, width in enumerate(widths)
-        ]
+        self.groups = [Group(env, settings, width, seed, g, groups, num_games) for g, width in enumerate(widths)]
 
     def run(
         self,

@@ -96,7 +96,13 @@ class Trainer:
     """One run: `iterate` plays some moves in every game, then trains on what was finished."""
 
     def __init__(
-        self, env: GameEnv, net: NeuralNet, settings: TrainingSettings, folder: RunFolder, workers: Workers, stop: threading.Event
+        self,
+        env: GameEnv,
+        net: NeuralNet,
+        settings: TrainingSettings,
+        folder: RunFolder,
+        workers: Workers,
+        stop: threading.Event,
     ) -> None:
         self.env = env
         self.net = net

@@ -203,11 +203,7 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
             "symmetries.points: expected each of 0 to 8 once in a row",
         ),
         (
-            {
-                "symmetries": symmetry.square(3)._replace(
-                    actions=symmetry.square(3).actions[[0, 3, 2, 1, 4, 5, 6, 7]]
-                )
-            },
+            {"symmetries": symmetry.square(3)._replace(actions=symmetry.square(3).actions[[0, 3, 2, 1, 4, 5, 6, 7]])},
             "symmetries[1], seen by planes: expected ",
         ),
     ],
@@ -222,9 +218,7 @@ def test_an_outcome_for_the_wrong_player_is_caught_by_the_plain_game() -> None:
     env = broken(outcome=first_players_outcome)
     check_game(env)  # alone it cannot be seen: the contract holds for another game
     text = caught(env, TicTacToeEnv())
-    assert re.match(
-        r"outcome: expected -1.0 \(as in the plain game\), came 1.0\n  in BrokenEnv\(\) after \w\d", text
-    )
+    assert re.match(r"outcome: expected -1.0 \(as in the plain game\), came 1.0\n  in BrokenEnv\(\) after \w\d", text)
     moves = [TicTacToeEnv().from_text(move) for move in re.search(r"after ([A-C1-3 ]+) \(", text)[1].split()]
     state = TicTacToe()
     for move in moves:

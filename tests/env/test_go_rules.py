@@ -506,9 +506,7 @@ def test_pass_is_read_in_either_case(text: str) -> None:
     assert GoEnv(9).from_text(text) == 81
 
 
-@pytest.mark.parametrize(
-    "text", ["", "I5", "i5", "K1", "A0", "A10", "4D", "D", "D4 E5", "D-4", "dd", "resign"]
-)
+@pytest.mark.parametrize("text", ["", "I5", "i5", "K1", "A0", "A10", "4D", "D", "D4 E5", "D-4", "dd", "resign"])
 def test_other_texts_are_refused_in_a_sentence(text: str) -> None:
     expected = f"{text!r} is no point of GoEnv(9): expected A1 to J9 (no column I) or pass"
     with pytest.raises(ValueError, match=re.escape(expected)):
@@ -524,12 +522,7 @@ def test_numbers_outside_the_board_have_no_text() -> None:
 def test_printing_marks_the_last_stone() -> None:
     start = GoEnv(3).position()
     assert str(play(start, "B B2, W C1")) == (
-        "    A B C\n"
-        " 3  . . .  3\n"
-        " 2  . X .  2\n"
-        " 1  . .(O) 1\n"
-        "    A B C\n"
-        "   move 2: Black (X) to play, komi 7.5"
+        "    A B C\n 3  . . .  3\n 2  . X .  2\n 1  . .(O) 1\n    A B C\n   move 2: Black (X) to play, komi 7.5"
     )
     assert "(X)." in str(play(start, "B B2"))
     assert str(play(start, "B pass")).endswith("move 1: White (O) to play, last move pass, komi 7.5")

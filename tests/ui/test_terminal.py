@@ -109,9 +109,7 @@ class TestResult:
         player = ScriptedPlayer(GoEnv(5, komi=25), "pass")
         assert converse(player, BLACK, "c3", "pass").text.endswith("draw: nobody wins.")
 
-    @pytest.mark.parametrize(
-        ("human", "result"), [(BLACK, "W+R: White wins.\n"), (WHITE, "B+R: Black wins.\n")]
-    )
+    @pytest.mark.parametrize(("human", "result"), [(BLACK, "W+R: White wins.\n"), (WHITE, "B+R: Black wins.\n")])
     def test_human_resigns(self, human, result):
         end = go(human, "resign", engine="C3")
         assert end.text.endswith(f"You resign.\n{result}The engine wins.")
@@ -272,9 +270,7 @@ class TestAnyGame:
         assert end.text.endswith("Black wins.\nYou win!")
 
     def test_help_shows_its_moves(self):
-        assert (
-            "\n  0       a move, written like this one" in converse(ScriptedPlayer(Nim()), BLACK, "help").text
-        )
+        assert "\n  0       a move, written like this one" in converse(ScriptedPlayer(Nim()), BLACK, "help").text
 
 
 class TestPlay:
@@ -310,9 +306,7 @@ class TestPlay:
     def test_tic_tac_toe(self, mode):
         """Every square is tried in turn; those that are taken ask again."""
         shown = []
-        position = play(
-            TicTacToeEnv(), UniformEvaluator(), 50, mode, read=self.lines(*SQUARES), write=shown.append
-        )
+        position = play(TicTacToeEnv(), UniformEvaluator(), 50, mode, read=self.lines(*SQUARES), write=shown.append)
         assert position.is_over
         assert shown[-1] == "draw: nobody wins." or shown[-1] in ("You win!", "The engine wins.")
 

@@ -58,9 +58,7 @@ class Terminal:
 
         self.ours, theirs = pty.openpty()
         command = [sys.executable, "-c", code]
-        self.process = subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
-        )
+        self.process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
         os.close(theirs)
 
     def __enter__(self):

@@ -587,9 +587,7 @@ def random_action(row, state, fill_eyes):
             rest &= rest - 1
         c = lowest_bit(rest)
         point = (r + 1) * (size + 1) + c + 1
-        if (fill_eyes or not is_own_eye(row, point, colour)) and allowed(
-            row, point, colour, is_vacated(row, point)
-        ):
+        if (fill_eyes or not is_own_eye(row, point, colour)) and allowed(row, point, colour, is_vacated(row, point)):
             return r * size + c
         store(row, at + r, bits & ~(1 << c))
         left -= 1

@@ -1,0 +1,158 @@
+"""The figures that matter for one machine, in about a minute: rules, tree, network, self-play.
+
+Every figure is the best of a few runs, since other work on the machine only ever slows one down.
+The floors behind them, per 9x9 position on one core at 3 to 4 GHz: a light playout is about 105 moves of
+some 100 to 150 ns; a simulation without a network is a descent, some moves, a legal mask and a backup,
+1 to 4 us; 5 blocks of 64 channels are 61 MFLOP, so self-play with them is bound by the network.
+"""
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from alphago.env.game import GameBatch
+from alphago.env.go import GoEnv
+from alphago.env.kernels import go as kernels
+from alphago.mcts.evaluator import Evaluator, HashEvaluator
+from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.training.selfplay import SelfPlay, SelfPlaySettings
+
+
+def best_rate(work: Callable[[], float], repeats: int) -> float:
+    """The best of several runs of `work`, in units per second; `work` returns how many units it did."""
+    best = 0.0
+    for _ in range(repeats + 1):  # the first compiles and warms up
+        start = time.perf_counter()
+        units = work()
+        best = max(best, units / (time.perf_counter() - start))
+    return best
+
+
+def random_starts(env: GoEnv, batch: GameBatch, games: int, plies: int) -> None:
+    """Plays some random moves in slots 0 .. games - 1, another game in each."""
+    state = np.array([7], np.int64)
+    for slot in range(games):
+        for _ in range(plies):
+            action = kernels.random_action(batch.rows[slot], state, False)  # type: ignore[attr-defined]
+            batch.play(np.array([slot]), np.array([action], np.int32))
+
+
+def playouts(size: int, count: int, fill_eyes: bool) -> float:
+    env = GoEnv(size)
+    batch = env.new_batch(count)
+    slots, state = np.arange(count), np.array([1], np.int64)
+    batch.reset(slots)
+    kernels.playout_batch(batch.rows, slots, state, fill_eyes)
+    return count
+
+
+class WithPlanes(HashEvaluator):
+    """The hash evaluator, with the planes written as a network would need them."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        batch.planes(slots, np.empty((len(slots), batch.env.planes, *batch.env.plane_shape), np.float32))
+        super().evaluate(batch, slots, priors, values)
+
+
+def simulations(evaluator: Evaluator, size: int, games: int, readouts: int) -> float:
+    env = GoEnv(size)
+    search = Search(env, evaluator, games, SearchSettings())
+    random_starts(env, search.batch, games, 10)
+    start = time.perf_counter()
+    search.run(np.full(games, readouts, np.int32))
+    return games * readouts / (time.perf_counter() - start)
+
+
+class Counting:
+    """An evaluator that counts the positions it passes on."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator, self.counts = evaluator, {}
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        key = id(batch)
+        self.counts[key] = self.counts.get(key, 0) + len(slots)
+        self.evaluator.evaluate(batch, slots, priors, values)
+
+
+def network_rate(evaluator: Evaluator, env: GoEnv, width: int, cores: int, seconds: float) -> float:
+    """Positions per second of the evaluator alone, on all cores at once, in batches of `width`."""
+
+    def work() -> float:
+        batch = env.new_batch(width)
+        random_starts(env, batch, width, 20)
+        slots, priors = np.arange(width), np.empty((width, env.action_space), np.float32)
+        values = np.empty(width, np.float32)
+        evaluator.evaluate(batch, slots, priors, values)
+        done, start = 0, time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            evaluator.evaluate(batch, slots, priors, values)
+            done += width
+        return done / (time.perf_counter() - start)
+
+    with one_torch_thread(), Workers(cores) as workers:
+        return sum(workers.run([work] * cores))
+
+
+def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, readouts: int, plies: int) -> tuple:
+    """Moves and network evaluations per second of self-play on all cores."""
+    counting = Counting(evaluator)
+    settings = SelfPlaySettings(readouts=readouts, games_in_flight=width * cores, resign_threshold=-1)
+    games = SelfPlay(env, settings, 1_000_000, seed=1)
+    with one_torch_thread(), Workers(cores) as workers:
+        games.run(workers, counting, 1)
+        counting.counts.clear()
+        before, start = games.moves, time.perf_counter()
+        games.run(workers, counting, plies)
+        seconds = time.perf_counter() - start
+    return (games.moves - before) / seconds, sum(counting.counts.values()) / seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", type=float, default=1.0, help="how long to measure (1: about a minute)")
+    scale = parser.parse_args().scale
+    repeats = max(1, round(4 * scale))
+    cores = available_cores()
+    print(f"{platform.platform()}, {cores} of {os.cpu_count()} cores, torch {torch.__version__}")
+    with open("/proc/cpuinfo") if os.path.exists("/proc/cpuinfo") else open(os.devnull) as file:
+        print(
+            next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.processor())
+        )
+
+    print("\nrules, one core                                  playouts/s")
+    for size, count in ((9, 4000), (19, 600)):
+        light = best_rate(lambda s=size, c=count: playouts(s, int(c * scale) + 1, False), repeats)
+        full = best_rate(lambda s=size, c=count: playouts(s, int(c * scale) + 1, True), repeats)
+        print(f"  {size}x{size} light (own eyes spared)               {light:12,.0f}")
+        print(f"  {size}x{size} uniform over legal points             {full:12,.0f}")
+
+    print("\nsearch, one core, 9x9, 64 games x 400 readouts  simulations/s")
+    rates = {}
+    for name, evaluator in (("hash network", HashEvaluator()), ("hash network and planes", WithPlanes())):
+        rates[name] = max(simulations(evaluator, 9, 64, 400) for _ in range(repeats + 1))
+        print(f"  {name:<42} {rates[name]:12,.0f}")
+
+    print(f"\nnetwork and self-play, {cores} cores           positions/s   moves/s   evaluations/s   ratio")
+    for size, height, channels, readouts, width in ((9, 5, 64, 64, 128), (7, 4, 32, 32, 128)):
+        env = GoEnv(size)
+        evaluator = NeuralNet(env, tower_height=height, channels=channels).evaluator()
+        best = (0.0, 0.0, 0.0, 0.0)
+        for _ in range(repeats):  # one after the other, so that both meet the same machine
+            alone = network_rate(evaluator, env, width, cores, scale)
+            moves, evaluations = selfplay_rates(evaluator, env, width, cores, readouts, max(1, round(3 * scale)))
+            best = max(best, (evaluations / alone, alone, moves, evaluations))
+        ratio, alone, moves, evaluations = best
+        name = f"{size}x{size}, {height} x {channels}, {readouts} readouts"
+        print(f"  {name:<38} {alone:12,.0f} {moves:9,.0f} {evaluations:15,.0f} {ratio:7.2f}")
+
+
+if __name__ == "__main__":
+    main()
