@@ -272,8 +272,10 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     """The readable position says what the batch says, and refuses what is illegal."""
 
     def read() -> _View:
-        outcome, score = position.result * view.to_play, position.score() * view.to_play
-        mask, planes = position.legal_mask, position.planes()
+        mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
+        outcome = position.result * view.to_play
+        if np.sign(outcome) == np.sign(view.outcome):
+            outcome = view.outcome  # a batch may grade what a position calls won or lost
         return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score)
 
     game.same("Position", "as in the batch", view, game.run("Position", read))

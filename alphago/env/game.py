@@ -61,6 +61,10 @@ class GameEnv(ABC):
         """One start position in plain Python; needed unless `new_batch` is overridden."""
         raise NotImplementedError(f"{type(self).__name__} defines neither new() nor new_batch()")
 
+    def accepts(self, other: "GameEnv") -> bool:
+        """Whether positions of `other` may stand in this game's batches: the same rules but, say, another komi."""
+        return self == other
+
     def position(self, **setup: Any) -> "Position":
         """The start position, to look at and play on."""
         batch = self.new_batch(1)
@@ -281,7 +285,7 @@ class Position:
     @property
     def result(self) -> float:
         """+1 Black wins, -1 White wins, 0 a draw, of the position as it stands."""
-        return self.to_play * float(self.batch.outcome(_FIRST, np.empty(1, np.float32))[0]) + 0.0
+        return float(np.sign(self.to_play * self.batch.outcome(_FIRST, np.empty(1, np.float32))[0]))
 
     def planes(self) -> np.ndarray:
         """What a network sees: float32 [planes, height, width], from the mover's view."""
@@ -328,7 +332,7 @@ def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
     """A batch with the given positions in its slots, in order; ValueError for one of another game."""
     batch = env.new_batch(len(positions))
     for slot, position in enumerate(positions):
-        if position.env != env:
+        if not env.accepts(position.env):
             raise ValueError(f"a position of {position.env} was given where one of {env} was wanted")
         batch.copy(_FIRST, np.array([slot]), of=position.batch)
     return batch

@@ -57,7 +57,7 @@ class MCTSPlayer:
     def initialize_game(self, position: Position | None = None) -> None:
         """Starts a game at `position`, by default the start position; the tree is empty."""
         self.position = position if position is not None else self.env.position()
-        if self.position.env != self.env:
+        if not self.env.accepts(self.position.env):
             raise ValueError(f"a position of {self.position.env} was given to a player of {self.env}")
         self.search.batch.copy(_GAME, _GAME, of=self.position.batch)
         self.search.forget(_GAME)
@@ -74,6 +74,8 @@ class MCTSPlayer:
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
+        if readouts < 1:
+            raise ValueError(f"parallel_readouts is 1 or more, came {readouts!r}")
         before = self.root_visits
         self.search.run(np.array([readouts], np.int32))
         return self.root_visits - max(before, 1)

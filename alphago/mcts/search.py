@@ -96,6 +96,8 @@ class Search:
             chunk = games[begin : begin + len(self._game)]
             chunk = chunk[self.tree.state[chunk, ROOT] == NEW]
             n = len(chunk)
+            if n == 0:
+                continue
             self._game[:n] = chunk
             self._leaf[:n] = ROOT
             self._length[:n] = 0
@@ -141,7 +143,17 @@ class Search:
         return leaves
 
     def _evaluate(self, n: int, collided: int) -> None:
-        """Evaluates the n leaves that the scratch arrays name, and backs them up."""
+        """Evaluates the n leaves that the scratch arrays name, and backs them up.
+
+        Whatever goes wrong (a broken network, Ctrl-C), no game keeps a tree that is half changed.
+        """
+        try:
+            self._evaluate_leaves(n, collided)
+        except BaseException:
+            self.forget(np.unique(self._game[:n]))
+            raise
+
+    def _evaluate_leaves(self, n: int, collided: int) -> None:
         games, slots = self._game[:n], self._leaf_slots[:n]
         self.batch.replay(games, self._path[:n], self._length[:n], slots)
         over = self.batch.is_over(slots, self._over[:n])

@@ -14,7 +14,9 @@ from examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
 
 
-@pytest.mark.parametrize("env", [GoEnv(5), GoEnv(2, komi=0), TicTacToeEnv(), NaiveGoEnv(3)], ids=repr)
+@pytest.mark.parametrize(
+    "env", [GoEnv(5), GoEnv(2, komi=0), GoEnv(3, margin_weight=0.3), TicTacToeEnv(), NaiveGoEnv(3)], ids=repr
+)
 def test_good_games_pass(env: GameEnv) -> None:
     check_game(env, games=10)
 

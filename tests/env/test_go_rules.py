@@ -300,6 +300,38 @@ def test_triple_ko_ends_after_six_plies() -> None:
     assert is_legal(changed, "B2")
 
 
+def test_superko_counts_a_captured_chain_once_however_often_the_stone_touches_it() -> None:
+    """White takes E5 and surrounds it with three chains, one on two sides; taking them back repeats the start."""
+    drawing = """
+        . . . . . . . . .
+        . . . . X . . . .
+        . . . X . X . . .
+        . . . X . X X . .
+        . . X . X . . X .
+        . . X . . X X . .
+        . . . X X . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        """
+    moves = "W E6, B pass, W F5, B pass, W D5, B pass, W E4, B pass, W E7, B pass, W G5, B pass, W D4"
+    surrounded = position(drawing, moves, to_play="white")
+    assert draw(surrounded) == tidy(
+        """
+        . . . . . . . . .
+        . . . . X . . . .
+        . . . X O X . . .
+        . . . X O X X . .
+        . . X O . O O X .
+        . . X O O X X . .
+        . . . X X . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        """
+    )
+    assert not is_legal(surrounded, "E5")
+    assert (play(surrounded, "B A1, W J9, B E5").board == -1).sum() == 1
+
+
 def test_superko_remembers_the_set_up_board_but_nothing_before_it() -> None:
     taken = position(KO, "B C4")
     assert not is_legal(taken, "B4")
@@ -480,6 +512,21 @@ def test_komi_is_a_multiple_of_half_a_point(komi: float) -> None:
         GoEnv(9, komi=komi)
     with pytest.raises(ValueError, match=r"komi is a multiple of 0.5"):
         GoEnv(9).position(komi=komi)
+
+
+def test_outcomes_may_depend_on_the_margin_but_results_do_not() -> None:
+    drawing = """
+        . X .
+        . . X
+        . . .
+        """
+    for komi, margin in ((4, 5), (9, 0), (20.5, -11.5)):
+        graded = position(drawing, env=GoEnv(3, margin_weight=0.3), komi=komi, to_play="white")
+        assert graded.result == np.sign(margin)
+        outcome = graded.batch.outcome(np.zeros(1, np.int64), np.empty(1, np.float32))[0]
+        assert outcome == pytest.approx(-(0.7 * np.sign(margin) + 0.3 * np.tanh(margin / 10)))
+    with pytest.raises(ValueError, match="margin_weight is 0 to 1"):
+        GoEnv(3, margin_weight=1.5)
 
 
 # --- texts -----------------------------------------------------------------------------------------
@@ -781,6 +828,32 @@ def test_random_play_chooses_every_legal_point_equally_often() -> None:
     assert {kernels.random_action(single, state, True) for _ in range(50)} == {1, 2}
     nothing = play(GoEnv(2).position(), "B A1, W A2, B B2").batch.rows[0]
     assert kernels.random_action(nothing, state, True) == 4
+
+
+@pytest.mark.parametrize(
+    ("corners", "is_eye"), [("XXXX", True), ("X...", True), ("O...", True), ("OXXO", False), (".OO.", False)]
+)
+def test_light_random_play_fills_no_eyes(corners: str, is_eye: bool) -> None:
+    """An eye is false with two enemy stones at its corners, on the edge of the board with one."""
+    centre = """
+        . . . . .
+        . {} X {} .
+        . X . X .
+        . {} X {} .
+        . . . . .
+        """
+    row = position(centre.format(*corners)).batch.rows[0]
+    assert kernels.is_own_eye(row, kernels.point_of(row, 12), kernels.BLACK) == is_eye
+    side = position(
+        """
+        X . X . .
+        {} X {} . .
+        . . . . .
+        . . . . .
+        . . . . .
+        """.format(*corners[:2])
+    ).batch.rows[0]
+    assert kernels.is_own_eye(side, kernels.point_of(side, 1), kernels.BLACK) == ("O" not in corners[:2])
 
 
 def test_pass_is_the_last_action_like_any_other() -> None:

@@ -15,6 +15,7 @@ def random_batch(env: GameEnv, count: int, seed: int = 0, plies: int = 40) -> Ga
     lengths = random.integers(0, plies, count)
     for ply in range(plies):
         slots = np.flatnonzero(lengths > ply)
+        slots = slots[~batch.is_over(slots, np.empty(len(slots), np.bool_))]
         mask = batch.legal_mask(slots, np.empty((len(slots), env.action_space), np.bool_))
         mask[:, -1] &= mask.sum(axis=1) == 1  # pass only if nothing else is legal: games go on
         scores = np.where(mask, random.random(mask.shape), -1)

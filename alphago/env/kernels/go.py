@@ -20,6 +20,8 @@ when count * squares == sum * sum, which is how atari is seen without listing li
 Nothing here checks that an action is legal: ask `legal_mask` or `is_legal` first.
 """
 
+import math
+
 import numpy as np
 
 from alphago.env.kernels.jit import count_bits, kernel, load, lowest_bit, store, wrap
@@ -674,11 +676,12 @@ def score_batch(rows, slots, out):
 
 
 @kernel
-def outcome_batch(rows, slots, out):
-    """+1 if the mover's area wins, -1 if it loses, 0 if it is even."""
+def outcome_batch(rows, slots, margin_weight, out):
+    """The mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10)."""
     for i in range(slots.shape[0]):
         margin = score(rows[slots[i]])
-        out[i] = np.float32(margin > 0) - np.float32(margin < 0)
+        sign = np.float32(margin > 0) - np.float32(margin < 0)
+        out[i] = (1 - margin_weight) * sign + margin_weight * math.tanh(margin / 10)
 
 
 @kernel

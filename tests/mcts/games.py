@@ -1,0 +1,119 @@
+"""Small games and evaluators for the tests of this folder."""
+
+from functools import cache
+
+import numpy as np
+
+from alphago.env.game import GameBatch, GameEnv, Position
+from examples.tic_tac_toe import LINES
+
+
+class Counting:
+    """A pile of counters: take 1, 2 or 3; whoever takes the last wins.  Who takes 1 moves again.
+
+    The same player moves twice in a row, or more often, and may be to move when the game is over.
+    """
+
+    def __init__(self, pile: int) -> None:
+        self.pile = pile
+        self.to_play = 1
+        self.last_taker = 0
+
+    def play(self, action: int) -> None:
+        self.pile -= action + 1
+        self.last_taker = self.to_play
+        if action > 0:
+            self.to_play = -self.to_play
+
+    def legal_mask(self) -> np.ndarray:
+        return np.arange(1, 4) <= self.pile
+
+    def is_over(self) -> bool:
+        return self.pile == 0
+
+    def outcome(self) -> float:
+        return 1.0 if self.last_taker == self.to_play else -1.0
+
+    def planes(self) -> np.ndarray:
+        return np.array([self.pile, self.last_taker * self.to_play], np.float32).reshape(2, 1, 1)
+
+    def copy(self) -> "Counting":
+        twin = Counting(self.pile)
+        twin.to_play, twin.last_taker = self.to_play, self.last_taker
+        return twin
+
+
+class CountingEnv(GameEnv):
+    name = "counting"
+    N, planes, plane_shape = 1, 2, (1, 1)
+    action_space = 3
+
+    def __init__(self, pile: int) -> None:
+        self.pile = pile
+        self.max_moves = pile
+
+    @property
+    def config(self) -> dict:
+        return {"pile": self.pile}
+
+    def new(self, pile: int | None = None) -> Counting:
+        return Counting(self.pile if pile is None else pile)
+
+
+@cache
+def counting_value(pile: int) -> int:
+    """+1 if the player about to move wins a pile of this size."""
+    if pile == 0:
+        raise ValueError("the game is over")
+    values = []
+    for take in range(1, min(3, pile) + 1):
+        if take == pile:
+            values.append(1)
+        else:
+            values.append(counting_value(pile - take) * (1 if take == 1 else -1))
+    return max(values)
+
+
+class SamePriors:
+    """An evaluator with the same priors (those of legal actions, scaled) and the same value everywhere."""
+
+    def __init__(self, priors: np.ndarray, value: float = 0.0) -> None:
+        self.priors = np.asarray(priors, np.float32)
+        self.value = value
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        priors[:] = np.where(mask, self.priors, 0)
+        priors /= priors.sum(axis=1, keepdims=True)
+        values[:] = self.value
+
+
+def misleading(position: Position, good: list[int]) -> np.ndarray:
+    """Priors [A] that all but rule out the good actions: 0.001 each, the rest on the other legal ones."""
+    priors = np.where(position.legal_mask, 1.0, 0.0)
+    priors[good] = 0
+    if priors.any():
+        priors *= (1 - 0.001 * len(good)) / priors.sum()
+    priors[good] = 0.001
+    return priors
+
+
+Square = tuple[int, ...]  # nine squares of tic-tac-toe: 1, -1 or 0
+
+
+@cache
+def tic_tac_toe_value(board: Square, mover: int) -> int:
+    """The result of tic-tac-toe with best play, +1 the mover wins."""
+    if any(sum(board[square] for square in line) == -3 * mover for line in LINES):
+        return -1
+    values = tic_tac_toe_values(board, mover).values()
+    return max(values, default=0)
+
+
+def tic_tac_toe_values(board: Square, mover: int) -> dict[int, int]:
+    """The mover's result after each of its moves, with best play from there."""
+    return {
+        square: -tic_tac_toe_value((*board[:square], mover, *board[square + 1 :]), -mover)
+        for square in range(9)
+        if board[square] == 0
+    }

@@ -1,0 +1,113 @@
+"""The search kernels and the naive search grow the same trees, field by field."""
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.mcts import kernels
+from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.search import SearchSettings
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.mcts.games import CountingEnv
+from tests.mcts.trees import assert_same_tree, random_position, run, search_from
+from tests.naive.puct import NaiveSearch, one_by_one
+
+GAMES = {"go 3x3": GoEnv(3), "go 5x5": GoEnv(5, komi=0.5, max_moves=14), "tic-tac-toe": TicTacToeEnv(), "counting": CountingEnv(12)}
+SETTINGS = {
+    "AlphaGo.jl": {},
+    "AlphaGo Zero": {"parent_value_weight": 0.0},
+    "explores": {"c_puct": 4.0, "parent_value_weight": 0.5},
+    "exploits": {"c_puct": 0.1},
+    "4 leaves": {"leaves": 4},
+    "4 leaves, AlphaGo Zero": {"leaves": 4, "parent_value_weight": 0.0, "c_puct": 1.5},
+    "8 leaves, virtual loss 3": {"leaves": 8, "virtual_loss": 3},
+}
+
+
+def naive(position, settings: SearchSettings, evaluator=None) -> NaiveSearch:
+    wanted = ("c_puct", "parent_value_weight", "virtual_loss", "leaves")
+    evaluate = one_by_one(evaluator or HashEvaluator())
+    return NaiveSearch(position, evaluate, **{name: asdict(settings)[name] for name in wanted})
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
+@pytest.mark.parametrize("env", GAMES.values(), ids=GAMES.keys())
+def test_same_trees(env: GameEnv, settings: dict) -> None:
+    chosen = SearchSettings(**settings)
+    random = np.random.default_rng(1)
+    positions = [random_position(env, plies, random) for plies in (0, 3, 9)]
+    search = search_from(positions, HashEvaluator(), chosen)
+    visits = run(search, [60, 45, 33])
+    values = search.root_values(np.arange(3))
+    for game, (position, readouts) in enumerate(zip(positions, (60, 45, 33), strict=True)):
+        twin = naive(position, chosen)
+        twin.run(readouts)
+        assert np.array_equal(visits[game], twin.visits())
+        assert visits[game].sum() == readouts
+        assert values[game] == pytest.approx(twin.root_value, abs=1e-5)
+        assert_same_tree(search, game, twin)
+
+
+@pytest.mark.parametrize("settings", [{}, {"leaves": 4}, {"parent_value_weight": 0.0}], ids=str)
+@pytest.mark.parametrize("env", GAMES.values(), ids=GAMES.keys())
+def test_same_trees_over_a_game(env: GameEnv, settings: dict) -> None:
+    """The tree is kept from move to move; most moves are good ones, some nobody had looked at."""
+    chosen = SearchSettings(**settings)
+    random = np.random.default_rng(2)
+    position = env.position()
+    search, twin = search_from([position], HashEvaluator(), chosen), naive(position, chosen)
+    unvisited = 0
+    for ply in range(10):
+        visits = run(search, 25)[0]
+        twin.run(25)
+        assert np.array_equal(visits, twin.visits())
+        assert_same_tree(search, 0, twin)
+        legal = np.flatnonzero(twin.root.position.legal_mask)
+        strange = legal[visits[legal] == visits[legal].min()]
+        action = int(random.choice(strange) if ply % 3 == 2 else visits.argmax())
+        unvisited += visits[action] == 0
+        search.advance(np.zeros(1, np.int64), np.array([action], np.int32))
+        twin.advance(action)
+        assert_same_tree(search, 0, twin)
+        if twin.root.position.is_over:
+            break
+        if twin.root.evaluated:
+            assert search.root_values(np.zeros(1, np.int64))[0] == pytest.approx(twin.root_value, abs=1e-5)
+    assert unvisited or env.action_space < 10, "every action was looked at: nothing strange was tried"
+
+
+@pytest.mark.parametrize("weight", [0.25, 1.0])
+@pytest.mark.parametrize("env", [GoEnv(3), TicTacToeEnv()], ids=str)
+def test_same_trees_with_noise(env: GameEnv, weight: float) -> None:
+    """Noise reaches the tried and the untried actions of a root, new or kept."""
+    random = np.random.default_rng(3)
+    position = env.position()
+    search, twin = search_from([position], HashEvaluator(), SearchSettings()), naive(position, SearchSettings())
+    for _ in range(3):
+        search.expand_roots(np.zeros(1, np.int64))
+        twin.expand_root()
+        noise = random.random((1, env.action_space), np.float32) * twin.root.position.legal_mask
+        noise /= noise.sum()
+        kernels.mix_noise(search.tree, np.zeros(1, np.int64), noise, np.float32(weight))
+        twin.add_noise(noise[0], weight)
+        assert_same_tree(search, 0, twin)
+        visits = run(search, 40)[0]
+        twin.run(40)
+        assert_same_tree(search, 0, twin)
+        search.advance(np.zeros(1, np.int64), np.array([visits.argmax()], np.int32))
+        twin.advance(int(visits.argmax()))
+
+
+def test_equal_scores_go_to_the_lowest_action() -> None:
+    env = TicTacToeEnv()
+    search = search_from([env.position()], UniformEvaluator(), SearchSettings(parent_value_weight=0.0))
+    twin = naive(env.position(), SearchSettings(parent_value_weight=0.0), UniformEvaluator())
+    for readouts in range(1, 12):
+        visits = run(search, 1)[0]
+        twin.run(1)
+        assert np.array_equal(visits, twin.visits())
+        if readouts <= 9:  # every square once, in order
+            assert visits.tolist() == [1] * readouts + [0] * (9 - readouts)

@@ -1,0 +1,425 @@
+"""Waves, growth, tree reuse, virtual loss, noise, and what happens when an evaluator is broken."""
+
+import numpy as np
+import pytest
+
+from alphago.env.game import GameBatch, GameEnv
+from alphago.env.go import GoEnv
+from alphago.mcts import kernels
+from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
+from alphago.mcts.kernels import NEW, PENDING, ROOT
+from alphago.mcts.search import Search, SearchSettings, leaves_for
+from alphago.mcts.tree import grown
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.mcts.games import CountingEnv, SamePriors, counting_value
+from tests.mcts.trees import ONE, children, random_position, run, search_from
+
+GO, TIC_TAC_TOE = GoEnv(5), TicTacToeEnv()
+
+
+def positions(env: GameEnv, *plies: int, seed: int = 0) -> list:
+    random = np.random.default_rng(seed)
+    return [random_position(env, count, random) for count in plies]
+
+
+def snapshot(search: Search, game: int) -> dict[str, np.ndarray]:
+    """All fields of a game's nodes, as they are now."""
+    used = search.tree.used[game]
+    return {
+        name: field[game, :used].copy() for name, field in search.tree._asdict().items() if name != "used"
+    }
+
+
+def assert_equal_fields(now: dict[str, np.ndarray], then: dict[str, np.ndarray]) -> None:
+    for name in then:
+        assert np.array_equal(now[name], then[name]), name
+
+
+class TestManyGames:
+    @pytest.mark.parametrize("leaves", [1, 4])
+    @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE], ids=str)
+    def test_a_game_is_searched_as_if_it_were_alone(self, env: GameEnv, leaves: int) -> None:
+        """Whatever is legal in the other games, and however long they are searched."""
+        settings = SearchSettings(leaves=leaves)
+        many, readouts = positions(env, 0, 6, 3, 5, 1), [40, 7, 90, 1, 40]
+        together = run(search_from(many, HashEvaluator(), settings), readouts)
+        for position, count, visits in zip(many, readouts, together, strict=True):
+            alone = run(search_from([position], HashEvaluator(), settings), count)[0]
+            assert np.array_equal(visits, alone)
+            assert visits.sum() == count
+
+    def test_a_game_without_readouts_is_left_alone(self) -> None:
+        search = search_from(positions(GO, 0, 4, 8), HashEvaluator(), SearchSettings(leaves=2))
+        run(search, [30, 30, 0])
+        searched, fresh = snapshot(search, 1), snapshot(search, 2)
+        run(search, [70, 0, 0])
+        assert_equal_fields(snapshot(search, 1), searched)
+        assert_equal_fields(snapshot(search, 2), fresh)
+        assert search.tree.used.tolist() == [101, 31, 1]
+        assert search.tree.state[2, ROOT] == NEW
+
+    def test_a_search_in_parts_equals_one_at_once(self) -> None:
+        parts, whole = (search_from(positions(GO, 2), HashEvaluator(), SearchSettings()) for _ in range(2))
+        for readouts in (1, 2, 30, 17):
+            run(parts, readouts)
+        run(whole, 50)
+        assert_equal_fields(snapshot(parts, 0), snapshot(whole, 0))
+
+    def test_the_evaluator_sees_leaves_only(self) -> None:
+        """One call per wave, never an empty one, never a game that is over."""
+        calls = []
+
+        class Watched(UniformEvaluator):
+            def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+                assert not batch.is_over(slots, np.empty(len(slots), np.bool_)).any()
+                calls.append(len(slots))
+                super().evaluate(batch, slots, priors, values)
+
+        search = search_from(positions(TIC_TAC_TOE, 0, 7), Watched(), SearchSettings())
+        run(search, [20, 20])
+        assert calls[:2] == [2, 2]
+        assert set(calls) == {1, 2}
+        calls.clear()
+        search.expand_roots(np.arange(2))
+        assert calls == []
+
+    @pytest.mark.parametrize(
+        ("games", "readouts", "leaves"), [(1, 800, 8), (1, 32, 2), (1, 1, 1), (6, 800, 8), (24, 800, 2), (64, 800, 1)]
+    )
+    def test_few_games_look_at_more_leaves(self, games: int, readouts: int, leaves: int) -> None:
+        assert leaves_for(games, readouts) == leaves
+
+
+class TestGrowth:
+    @pytest.mark.parametrize("leaves", [1, 4])
+    def test_a_tree_that_grows_is_the_same(self, leaves: int) -> None:
+        """Arrays begin with 64 nodes a game; the other search has room for all from the start."""
+        small, large = (
+            search_from(positions(GO, 0, 7), HashEvaluator(), SearchSettings(leaves=leaves)) for _ in range(2)
+        )
+        large.tree = grown(large.tree, 5000)
+        assert small.tree.parent.shape == (2, 64)
+        for readouts in ([40, 10], [300, 0], [0, 300], [900, 1]):
+            assert np.array_equal(run(small, readouts), run(large, readouts))
+        assert 64 < small.tree.parent.shape[1] < 5000
+        for game in range(2):
+            assert_equal_fields(snapshot(small, game), snapshot(large, game))
+
+    def test_memory_does_not_grow_over_a_long_game(self) -> None:
+        env = GoEnv(5, max_moves=120)
+        search = search_from([env.position()] * 2, HashEvaluator(), SearchSettings())
+        sizes, plies = [], 0
+        while not search.batch.is_over(np.arange(2), np.empty(2, np.bool_)).any():
+            visits = run(search, 30)
+            visits[:, :-1] += 1000 * (visits[:, :-1] > 0)  # no pass while there is another move
+            search.advance(np.arange(2), visits.argmax(axis=1).astype(np.int32))
+            sizes.append(search.tree.parent.shape[1])
+            plies += 1
+        assert plies == 120
+        assert max(sizes) < 10 * 30
+
+    def test_advance_frees_what_is_not_below(self) -> None:
+        search = search_from(positions(GO, 0), HashEvaluator(), SearchSettings())
+        visits = run(search, 200)[0]
+        action = int(visits.argmax())
+        search.advance(ONE, np.array([action], np.int32))
+        assert search.tree.used[0] == search.tree.visits[0, ROOT] == visits[action]
+
+
+class TestAdvance:
+    def test_to_an_action_that_nobody_tried(self) -> None:
+        search = search_from(positions(GO, 0), HashEvaluator(), SearchSettings())
+        visits = run(search, 5)[0]
+        action = int(np.flatnonzero(visits == 0)[0])
+        search.advance(ONE, np.array([action], np.int32))
+        assert search.tree.used[0] == 1
+        assert search.tree.state[0, ROOT] == NEW
+        assert search.root_values(ONE)[0] == 0
+        fresh = search_from([GO.position().play(action)], HashEvaluator(), SearchSettings())
+        assert np.array_equal(run(search, 50), run(fresh, 50))
+
+    def test_before_any_search(self) -> None:
+        search = search_from(positions(GO, 0), HashEvaluator(), SearchSettings())
+        search.advance(ONE, np.array([3], np.int32))
+        fresh = search_from([GO.position().play(3)], HashEvaluator(), SearchSettings())
+        assert np.array_equal(run(search, 50), run(fresh, 50))
+
+    def test_the_roots_value_is_always_the_movers(self) -> None:
+        """Black is far ahead: good for Black, bad for White, whichever of them is the root's mover."""
+        env = GoEnv(5, komi=-30)
+        search = search_from([env.position()], as_evaluator(lambda position: (np.ones(26), 0.75)), SearchSettings())
+        for sign in (1, -1, 1, -1):
+            action = int(run(search, 40)[0, :-1].argmax())
+            assert search.root_values(ONE)[0] * sign > 0.7
+            search.advance(ONE, np.array([action], np.int32))
+            assert search.root_values(ONE)[0] * -sign > 0.7
+
+    def test_the_same_player_moves_twice(self) -> None:
+        """In `Counting`, who takes 1 moves again: the value keeps its sign there."""
+        env = CountingEnv(6)
+        search = search_from([env.position()], UniformEvaluator(), SearchSettings())
+        run(search, 400)
+        below = children(search.tree, 0, ROOT)
+        value = search.tree.value_sum[0, below[0]] / search.tree.visits[0, below[0]]
+        assert search.tree.mover[0, below[0]] == 1
+        assert search.tree.mover[0, below[1]] == -1
+        search.advance(ONE, np.array([0], np.int32))
+        assert search.root_values(ONE)[0] == pytest.approx(value)
+
+    @pytest.mark.parametrize("pile", range(2, 11))
+    def test_games_of_double_moves_are_solved(self, pile: int) -> None:
+        search = search_from([CountingEnv(pile).position()], UniformEvaluator(), SearchSettings())
+        visits = run(search, 4000)[0]
+        best = counting_value(pile)
+        take = int(visits.argmax()) + 1
+        after = 1 if take == pile else counting_value(pile - take) * (1 if take == 1 else -1)
+        assert after == best
+        assert search.root_values(ONE)[0] * best > 0
+
+
+class TestVirtualLoss:
+    @pytest.mark.parametrize("leaves", [1, 3, 8])
+    @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE], ids=str)
+    def test_none_is_left_after_a_wave(self, env: GameEnv, leaves: int) -> None:
+        search = search_from(positions(env, 0, 7, 8), HashEvaluator(), SearchSettings(leaves=leaves, virtual_loss=2))
+        search.expand_roots(np.arange(3))
+        search.tree = grown(search.tree, 200)
+        budget = np.array([100, 50, 60], np.int32)
+        while search.wave(budget):
+            assert not search.tree.virtual.any()
+            for game in range(3):
+                assert not (search.tree.state[game, : search.tree.used[game]] == PENDING).any()
+        assert budget.tolist() == [0, 0, 0]
+        assert search.visits(np.arange(3)).sum(axis=1).tolist() == [100, 50, 60]
+
+    def test_leaves_of_a_wave_differ(self) -> None:
+        """Held apart by the losses of those on their way, not sent down the same path."""
+        search = search_from(positions(GO, 0), UniformEvaluator(), SearchSettings(leaves=8))
+        visits = run(search, 8)[0]
+        assert (visits == 1).sum() == 8
+
+    def test_more_leaves_than_the_tree_has(self) -> None:
+        """Two squares are empty: at most four positions, and eight leaves are asked for."""
+        position = TIC_TAC_TOE.position()
+        for square in (0, 1, 2, 4, 3, 5, 7):
+            position = position.play(square)
+        search = search_from([position], UniformEvaluator(), SearchSettings(leaves=8))
+        visits = run(search, 50)[0]
+        assert visits.sum() == 50
+        assert not search.tree.virtual.any()
+        assert search.tree.used[0] <= 5
+
+    def test_a_path_that_draws_all_simulations(self) -> None:
+        """AlphaGo.jl's `dont_pick_unexpanded_child`: a second simulation meets the leaf of the first.
+
+        It costs nothing and waits for the next wave.
+        """
+        priors = np.full(26, 0.0001)
+        priors[18] = 0.9999
+        search = search_from(positions(GO, 0), SamePriors(priors), SearchSettings(leaves=2, c_puct=10.0))
+        search.expand_roots(ONE)
+        budget = np.array([10], np.int32)
+        assert search.wave(budget) == 1
+        assert budget[0] == 9
+        assert search.visits(ONE)[0, 18] == 1
+        assert not search.tree.virtual.any()
+
+    def test_one_legal_move(self) -> None:
+        position = TIC_TAC_TOE.position()
+        for square in (0, 1, 2, 4, 3, 5, 7, 6):
+            position = position.play(square)
+        for leaves in (1, 8):
+            visits = run(search_from([position], HashEvaluator(), SearchSettings(leaves=leaves)), 20)[0]
+            assert visits.tolist() == [0] * 8 + [20]
+
+
+class TestNoise:
+    def priors(self, search: Search, game: int) -> np.ndarray:
+        """The root's priors, of tried and untried actions alike."""
+        priors = np.maximum(search.tree.waiting[game, ROOT], 0)
+        for action, child in children(search.tree, game, ROOT).items():
+            priors[action] = search.tree.prior[game, child]
+        return priors
+
+    @pytest.mark.parametrize("readouts", [0, 40])
+    def test_it_is_mixed_in_exactly_and_on_legal_actions_only(self, readouts: int) -> None:
+        many = positions(GO, 3, 9)
+        search = search_from(many, HashEvaluator(), SearchSettings(dirichlet_weight=0.25, dirichlet_alpha=0.5))
+        search.expand_roots(np.arange(2))
+        if readouts:
+            run(search, readouts)
+        before = [self.priors(search, game) for game in range(2)]
+        search.add_noise(np.arange(2), [np.random.default_rng([7, game]) for game in range(2)])
+        for game, position in enumerate(many):
+            drawn = np.random.default_rng([7, game]).standard_gamma(0.5, position.legal_mask.sum())
+            noise = np.zeros(26)
+            noise[position.legal_mask] = drawn / drawn.sum()
+            after = self.priors(search, game)
+            assert after == pytest.approx(0.75 * before[game] + 0.25 * noise, abs=1e-6)
+            assert after.sum() == pytest.approx(1, abs=1e-5)
+            assert (after[~position.legal_mask] == 0).all()
+
+    def test_never_an_illegal_move(self) -> None:
+        """AlphaGo.jl's `never_select_illegal_moves`, over many draws of noise alone."""
+        many = positions(GO, 12, 14, 16)
+        search = search_from(many, HashEvaluator(), SearchSettings(dirichlet_weight=1.0))
+        for seed in range(10):
+            search.forget(np.arange(3))
+            search.expand_roots(np.arange(3))
+            search.add_noise(np.arange(3), [np.random.default_rng([seed, game]) for game in range(3)])
+            for visits, position in zip(run(search, 60), many, strict=True):
+                assert not visits[~position.legal_mask].any()
+
+    def test_no_weight_no_noise(self) -> None:
+        search = search_from(positions(GO, 3), HashEvaluator(), SearchSettings(dirichlet_weight=0.0))
+        search.expand_roots(ONE)
+        before = snapshot(search, 0)
+        search.add_noise(ONE, [np.random.default_rng(0)])
+        assert_equal_fields(snapshot(search, 0), before)
+
+    def test_alpha_is_scaled_by_the_number_of_actions(self) -> None:
+        """AlphaGo.jl: 0.03 * 361 / actions, so 0.0299 on 19x19 and 0.132 on 9x9."""
+        search = search_from(positions(GO, 0), UniformEvaluator(), SearchSettings(dirichlet_weight=1.0))
+        search.expand_roots(ONE)
+        search.add_noise(ONE, [np.random.default_rng(5)])
+        drawn = np.random.default_rng(5).standard_gamma(0.03 * 361 / 26, 26)
+        assert self.priors(search, 0) == pytest.approx(drawn / drawn.sum(), abs=1e-6)
+
+
+class TestBrokenEvaluators:
+    class Broken(HashEvaluator):
+        """Fine for a while, then not; `harm` changes what the hash evaluator gave."""
+
+        def __init__(self, harm) -> None:
+            self.calls = 0
+            self.harm = harm
+
+        def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+            super().evaluate(batch, slots, priors, values)
+            self.calls += 1
+            if self.calls == 5:
+                self.harm(priors, values)
+
+    @staticmethod
+    def not_a_number(priors: np.ndarray, values: np.ndarray) -> None:
+        values[0] = np.nan
+
+    @staticmethod
+    def infinite(priors: np.ndarray, values: np.ndarray) -> None:
+        values[0] = np.inf
+
+    @staticmethod
+    def no_priors(priors: np.ndarray, values: np.ndarray) -> None:
+        priors[:] = 0
+
+    @staticmethod
+    def priors_not_numbers(priors: np.ndarray, values: np.ndarray) -> None:
+        priors[:] = np.nan
+
+    @pytest.mark.parametrize("harm", [not_a_number, infinite, no_priors, priors_not_numbers])
+    def test_the_error_says_what_is_wrong(self, harm) -> None:
+        search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings())
+        with pytest.raises(ValueError, match=r"Broken gave no usable evaluation of . of 2 positions: .*finite"):
+            run(search, 20)
+
+    @pytest.mark.parametrize("harm", [not_a_number, no_priors])
+    def test_the_search_goes_on_after_an_error(self, harm) -> None:
+        """No half-changed tree is left, and nothing of the broken evaluation."""
+        search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings(leaves=2))
+        with pytest.raises(ValueError, match="no usable evaluation"):
+            run(search, 20)
+        fresh = search_from(positions(GO, 0, 3), HashEvaluator(), SearchSettings(leaves=2))
+        assert np.array_equal(run(search, 30), run(fresh, 30))
+
+    def test_an_interrupt_leaves_the_search_usable(self) -> None:
+        def interrupt(priors: np.ndarray, values: np.ndarray) -> None:
+            raise KeyboardInterrupt
+
+        search = search_from(positions(GO, 0), self.Broken(interrupt), SearchSettings(leaves=4))
+        with pytest.raises(KeyboardInterrupt):
+            run(search, 40)
+        fresh = search_from(positions(GO, 0), HashEvaluator(), SearchSettings(leaves=4))
+        assert np.array_equal(run(search, 40), run(fresh, 40))
+
+    def test_a_function_with_the_wrong_number_of_priors(self) -> None:
+        search = search_from(positions(GO, 0), as_evaluator(lambda position: (np.ones(25), 0.0)), SearchSettings())
+        with pytest.raises(ValueError, match=r"the network returned 25 priors, GoEnv\(5\) has 26 actions"):
+            run(search, 20)
+
+    def test_a_function_with_values_that_are_no_numbers(self) -> None:
+        search = search_from(positions(GO, 0), as_evaluator(lambda position: (np.ones(26), np.nan)), SearchSettings())
+        with pytest.raises(ValueError, match="FunctionEvaluator gave no usable evaluation"):
+            run(search, 20)
+
+    def test_what_is_no_evaluator(self) -> None:
+        with pytest.raises(TypeError, match="a network, an evaluator or a function on positions was wanted, came 7"):
+            as_evaluator(7)
+
+
+class TestEvaluators:
+    def test_uniform(self) -> None:
+        batch = search_from(positions(GO, 9), UniformEvaluator(), SearchSettings()).batch
+        priors, values = np.full((1, 26), np.nan, np.float32), np.full(1, np.nan, np.float32)
+        UniformEvaluator().evaluate(batch, ONE, priors, values)
+        mask = batch.legal_mask(ONE, np.empty((1, 26), np.bool_))
+        assert priors == pytest.approx(mask / mask.sum())
+        assert values[0] == 0
+
+    def test_hash_keeps_the_contract(self) -> None:
+        many = positions(GO, *range(0, 24, 2))
+        search = search_from(many, HashEvaluator(), SearchSettings())
+        priors, values = np.full((12, 26), np.nan, np.float32), np.full(12, np.nan, np.float32)
+        HashEvaluator().evaluate(search.batch, np.arange(12), priors, values)
+        assert ((priors > 0) == [position.legal_mask for position in many]).all()
+        assert priors.sum(axis=1) == pytest.approx(np.ones(12), abs=1e-5)
+        assert (abs(values) <= 1).all()
+        assert len(set(values.tolist())) == 12
+
+    def test_a_function_speaks_blacks_view_and_may_forget_legal_moves(self) -> None:
+        """Its policy is masked; an action that it gives nothing stays possible."""
+        evaluator = FunctionEvaluator(lambda position: (np.eye(26)[3:4], np.array([0.5])))
+        for plies, sign in ((0, 1), (1, -1)):
+            position = positions(GO, plies)[0]
+            priors, values = np.empty((1, 26), np.float32), np.empty(1, np.float32)
+            evaluator.evaluate(position.batch, ONE, priors, values)
+            assert values[0] == 0.5 * sign
+            assert priors[0, 3] > 0.99
+            assert ((priors[0] > 0) == position.legal_mask).all()
+
+    def test_as_evaluator_takes_a_network_an_evaluator_or_a_function(self) -> None:
+        class Network:
+            def evaluator(self) -> HashEvaluator:
+                return own
+
+        own = HashEvaluator()
+        assert as_evaluator(Network()) is own
+        assert as_evaluator(own) is own
+        assert isinstance(as_evaluator(lambda position: None), FunctionEvaluator)
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("setting", "value"),
+        [
+            ("c_puct", -1),
+            ("parent_value_weight", -0.1),
+            ("virtual_loss", 0),
+            ("leaves", 0),
+            ("dirichlet_weight", 1.5),
+            ("dirichlet_alpha", 0),
+            ("c_puct", float("nan")),
+        ],
+    )
+    def test_out_of_range(self, setting: str, value: float) -> None:
+        with pytest.raises(ValueError, match=f"search settings out of range: {setting}"):
+            SearchSettings(**{setting: value})
+
+
+def test_kernels_agree_with_numpy_about_visits() -> None:
+    search = search_from(positions(GO, 0, 5), HashEvaluator(), SearchSettings())
+    visits = run(search, 64)
+    for game in range(2):
+        counted = {action: search.tree.visits[game, child] for action, child in children(search.tree, game, ROOT).items()}
+        assert {action: visits[game, action] for action in np.flatnonzero(visits[game])} == counted
+    assert kernels.greatest_waiting(np.array([0, -1, 0.25, 0.5, 0.5], np.float32)) == 3
+    assert kernels.greatest_waiting(np.array([0, -1], np.float32)) == kernels.NONE

@@ -1,0 +1,159 @@
+"""The search finds the winning move of small solved games, whatever the prior says."""
+
+import numpy as np
+import pytest
+
+from alphago.env.game import Position
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
+from alphago.mcts.kernels import ROOT
+from alphago.mcts.search import SearchSettings
+from examples.tic_tac_toe import TicTacToeEnv
+from tests import diagrams
+from tests.mcts.games import misleading, tic_tac_toe_value, tic_tac_toe_values
+from tests.mcts.trees import children, random_position, run, search_from
+
+TIC_TAC_TOE = TicTacToeEnv()
+
+
+def stones(position: Position) -> tuple[int, ...]:
+    return tuple(position.batch.states[0].board.tolist())
+
+
+def best_squares(position: Position) -> list[int]:
+    values = tic_tac_toe_values(stones(position), position.to_play)
+    return [square for square, value in values.items() if value == max(values.values())]
+
+
+def tic_tac_toe_misled(position: Position) -> tuple[np.ndarray, float]:
+    """Rules out all good moves, at every node of the tree, and knows nothing of who wins."""
+    return misleading(position, best_squares(position)), 0.0
+
+
+def tic_tac_toe(moves: str) -> Position:
+    position = TIC_TAC_TOE.position()
+    for move in moves.split():
+        position = position.play(TIC_TAC_TOE.from_text(move))
+    return position
+
+
+@pytest.mark.parametrize(
+    ("moves", "best"),
+    [
+        pytest.param("A3 A1 B3 B1", "C3", id="wins at once"),
+        pytest.param("A3 B2 C1 A1 C3", "B3", id="the only defence, a draw at best"),
+        pytest.param("B2 A3 C1", "A1 C3", id="loses to a fork elsewhere"),
+        pytest.param("A3 B3 A1 A2", "C1", id="forks"),
+        pytest.param("A3 C1", "A1 C3", id="forces a win"),
+        pytest.param("A3", "B2", id="the centre or lose"),
+    ],
+)
+def test_tic_tac_toe_against_the_prior(moves: str, best: str) -> None:
+    position = tic_tac_toe(moves)
+    wanted = {TIC_TAC_TOE.from_text(square) for square in best.split()}
+    assert set(best_squares(position)) == wanted, "the puzzle has another solution"
+    search = search_from([position], FunctionEvaluator(tic_tac_toe_misled), SearchSettings())
+    visits = run(search, 4000)[0]
+    assert int(visits.argmax()) in wanted, visits
+    value = tic_tac_toe_value(stones(position), position.to_play)
+    root_value = float(search.root_values(np.zeros(1, np.int64))[0])
+    assert abs(root_value - value) < 0.5
+
+
+@pytest.mark.parametrize("evaluator", [UniformEvaluator(), HashEvaluator()], ids=["uniform", "hash"])
+def test_never_a_losing_move_where_there_is_another(evaluator) -> None:
+    """Random positions of tic-tac-toe against its solution; hash values mislead at every node."""
+    random = np.random.default_rng(4)
+    found: dict[tuple, Position] = {}
+    while len(found) < 60:
+        position = random_position(TIC_TAC_TOE, int(random.integers(2, 8)), random)
+        found[stones(position)] = position
+    visits = run(search_from(list(found.values()), evaluator, SearchSettings(c_puct=1.5)), 1000)
+    told = 0
+    for row, (board, position) in zip(visits, found.items(), strict=True):
+        values = tic_tac_toe_values(board, position.to_play)
+        told += len(set(values.values())) > 1
+        assert values[int(row.argmax())] == max(values.values()), (board, row)
+    assert told > 20
+
+
+def solved(position: Position) -> dict[int, float]:
+    """The result after each legal move with best play from there, the mover's view; looks at all games."""
+    values = {}
+    for action in np.flatnonzero(position.legal_mask):
+        after = position.play(int(action))
+        if after.is_over:
+            values[int(action)] = position.to_play * after.result
+        else:
+            best = max(solved(after).values())
+            values[int(action)] = best if after.to_play == position.to_play else -best
+    return values
+
+
+GO_PUZZLES = {
+    # All of White hangs on C1, and so does Black's upper stone; who is first there takes the other.
+    "takes or is taken": dict(
+        drawing="""
+            . X O
+            X O O
+            X O .
+        """,
+        best="C1",
+        limit=3,
+        komi=0.5,
+    ),
+    "Black is ahead and White has passed": dict(
+        drawing="""
+            . X .
+            X X .
+            . . O
+        """,
+        moves="W pass",
+        to_play="white",
+        best="pass",
+        limit=2,
+        komi=0.5,
+    ),
+    "White is ahead by komi and Black has passed": dict(
+        drawing="""
+            X .
+            . .
+        """,
+        moves="B pass",
+        best="pass",
+        limit=2,
+        komi=4.5,
+    ),
+    "the last move takes": dict(
+        drawing="""
+            X O X
+            O X .
+            O O X
+        """,
+        best="C2",
+        limit=1,
+        komi=2.5,
+    ),
+}
+
+
+@pytest.mark.parametrize("puzzle", GO_PUZZLES.values(), ids=GO_PUZZLES.keys())
+def test_go_against_the_prior(puzzle: dict) -> None:
+    wanted = dict(puzzle)
+    drawing, best, limit = wanted.pop("drawing"), wanted.pop("best"), wanted.pop("limit")
+    moves = wanted.pop("moves", "")
+    size = len(diagrams.board(drawing))
+    position = diagrams.position(drawing, moves, env=GoEnv(size, max_moves=limit), **wanted)
+    values = solved(position)
+    winning = [action for action, value in values.items() if value > 0]
+    assert [position.env.to_text(action) for action in winning] == best.split(), "the puzzle has another solution"
+
+    def misled(position: Position) -> tuple[np.ndarray, float]:
+        good = [action for action, value in solved(position).items() if value > 0]
+        return misleading(position, good), 0.0
+
+    search = search_from([position], FunctionEvaluator(misled), SearchSettings())
+    visits = run(search, 3000)[0]
+    assert int(visits.argmax()) in winning
+    assert search.tree.prior[0, children(search.tree, 0, ROOT)[winning[0]]] <= 0.0011
+    assert search.root_values(np.zeros(1, np.int64))[0] > 0.3
