@@ -1,6 +1,7 @@
 """Matches: many games at once, colours alternating, with an interval for the win rate."""
 
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -106,15 +107,16 @@ def evaluate(
     groups = min(available_cores(), num_games)
     outcomes = np.zeros(num_games, np.float32)
     moves: list[tuple[int, ...]] = [()] * num_games
+    stop = threading.Event()  # an error in one thread, or Ctrl-C, ends the others at their next move
 
     def play(numbers: range) -> None:
         leaves = leaves_for(len(numbers) // 2, max(both))
         seats = [seat(env, who, len(numbers), n, leaves) for who, n in zip(players, both, strict=True)]
-        for i, outcome, game in play_games(env, seats, numbers, opening, seed, progress):
+        for i, outcome, game in play_games(env, seats, numbers, opening, seed, progress, stop):
             outcomes[i], moves[i] = outcome, game
 
     with one_torch_thread(), Workers(groups) as workers:
-        workers.run([lambda g=g: play(range(g, num_games, groups)) for g in range(groups)])  # type: ignore[misc]
+        workers.run([lambda g=g: play(range(g, num_games, groups)) for g in range(groups)], stop)  # type: ignore[misc]
     return MatchResult(outcomes, tuple(moves))
 
 
@@ -125,10 +127,11 @@ def play_games(
     opening_plies: int,
     seed: int,
     progress: Callable[[int], Any] | None = None,
+    stop: threading.Event | None = None,
 ) -> list[tuple[int, float, tuple[int, ...]]]:
     """Plays the numbered games side by side: (number, outcome in the first seat's view, moves) of each.
 
-    The first seat has Black in games with an even number.
+    The first seat has Black in games with an even number.  `stop` ends the call at the next move.
     """
     count = len(numbers)
     board = env.new_batch(count)
@@ -137,7 +140,7 @@ def play_games(
     moves: list[list[int]] = [[] for _ in numbers]
     results: list[tuple[int, float, tuple[int, ...]]] = []
     going = np.arange(count)
-    while len(going):
+    while len(going) and not (stop and stop.is_set()):
         movers = board.to_play(going, np.empty(len(going), np.int8))
         first_moves = (movers > 0) == first_is_black[going]
         chance = np.array([generators[game].random() for game in going])

@@ -48,9 +48,8 @@ def back_up(tree, game, leaf, value, pending):
 
 
 @kernel
-def add_child(tree, game, node):
-    """Makes the waiting action with the greatest prior a child; returns the child."""
-    action = tree.next_action[game, node]
+def add_child(tree, game, node, action):
+    """Makes a waiting action a child; returns the child."""
     child = tree.used[game]
     tree.used[game] = child + 1
     tree.parent[game, child] = node
@@ -102,6 +101,185 @@ def choose_puct(tree, game, node, c_puct, parent_value_weight, virtual_loss):
 
 
 @kernel
+def mean_value(tree, game, node):
+    """The mean of the values backed up to a visited node, its chooser's view."""
+    return tree.value_sum[game, node] / tree.visits[game, node]
+
+
+@kernel
+def mixed_value(tree, game, node):
+    """What an unvisited action of `node` is worth: the node's own value, mixed with its visited actions'.
+
+    (v + N q) / (1 + N), where q is the visited actions' value weighted by their priors (Danihelka et al.
+    2022, "Policy improvement by planning with Gumbel", appendix D).  Mover's view.
+    """
+    visits = 0
+    priors = 0.0
+    values = 0.0
+    child = tree.first_child[game, node]
+    while child != NONE:
+        if tree.visits[game, child] > 0:
+            visits += tree.visits[game, child]
+            priors += tree.prior[game, child]
+            values += tree.prior[game, child] * mean_value(tree, game, child)
+        child = tree.next_sibling[game, child]
+    if visits == 0:
+        return float(tree.value[game, node])
+    return (tree.value[game, node] + visits * values / priors) / (1 + visits)
+
+
+@kernel
+def value_scale(tree, game, node, c_visit, c_scale):
+    """What values are multiplied with to be added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
+
+    The half is there because the paper's values are 0 .. 1.
+    """
+    most = 0
+    child = tree.first_child[game, node]
+    while child != NONE:
+        most = max(most, tree.visits[game, child])
+        child = tree.next_sibling[game, child]
+    return (c_visit + most) * c_scale / 2
+
+
+@kernel
+def improvement(tree, game, node, scale, unvisited):
+    """The sum of prior(a) exp(scale (q(a) - unvisited)) over all actions: what improved policies are divided by."""
+    tried = 0.0
+    total = 0.0
+    child = tree.first_child[game, node]
+    while child != NONE:
+        prior = tree.prior[game, child]
+        tried += prior
+        if tree.visits[game, child] > 0:
+            prior *= math.exp(scale * (mean_value(tree, game, child) - unvisited))
+        total += prior
+        child = tree.next_sibling[game, child]
+    return total + max(1.0 - tried, 0.0)
+
+
+@kernel
+def choose_improved(tree, game, node, c_visit, c_scale):
+    """The child to follow below the root, or NONE if the best action has no child yet.
+
+    The action whose share of visits lags furthest behind the improved policy: the greatest
+    pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (Danihelka et al. 2022,
+    equation 14).  Simulations on their way count as visits.
+    """
+    unvisited = mixed_value(tree, game, node)
+    scale = value_scale(tree, game, node, c_visit, c_scale)
+    total = improvement(tree, game, node, scale, unvisited)
+    visits = 1.0 + tree.visits[game, node] - 1 + tree.virtual[game, node]
+    best = NONE
+    best_action = tree.next_action[game, node]
+    best_score = -math.inf
+    if best_action != NONE:
+        best_score = tree.waiting[game, node, best_action] / total
+    child = tree.first_child[game, node]
+    while child != NONE:
+        weight = tree.prior[game, child] / total
+        if tree.visits[game, child] > 0:
+            weight *= math.exp(scale * (mean_value(tree, game, child) - unvisited))
+        score = weight - (tree.visits[game, child] + tree.virtual[game, child]) / visits
+        action = tree.action[game, child]
+        if score > best_score or (score == best_score and action < best_action):
+            best_score = score
+            best_action = action
+            best = child
+        child = tree.next_sibling[game, child]
+    return best
+
+
+@kernel
+def root_score(tree, game, child, gumbel, scale):
+    """g(a) + logit(a) + sigma(q(a)) of a root action; without the value if it was not visited."""
+    score = gumbel[game, tree.action[game, child]] + math.log(tree.prior[game, child])
+    if tree.visits[game, child] > 0:
+        score += scale * mean_value(tree, game, child)
+    return score
+
+
+@kernel
+def choose_candidate(tree, game, schedules, gumbel, c_visit, c_scale):
+    """The root's child to follow: sequential halving (Danihelka et al. 2022, figure 1).
+
+    `schedules`: see halving_schedules; among the candidates with as many visits as it says, the one with
+    the greatest root score is taken.
+    """
+    candidates = 0
+    done = 0
+    least = 1 << 30
+    child = tree.first_child[game, ROOT]
+    while child != NONE:
+        visits = tree.visits[game, child] + tree.virtual[game, child]
+        candidates += 1
+        done += visits
+        least = min(least, visits)
+        child = tree.next_sibling[game, child]
+    wanted = schedules[candidates, done] if done < schedules.shape[1] else least
+    scale = value_scale(tree, game, ROOT, c_visit, c_scale)
+    best = NONE
+    fallback = NONE
+    best_score = -math.inf
+    child = tree.first_child[game, ROOT]
+    while child != NONE:
+        visits = tree.visits[game, child] + tree.virtual[game, child]
+        if visits == least:
+            fallback = child
+        if visits == wanted:
+            score = root_score(tree, game, child, gumbel, scale)
+            if score > best_score:
+                best_score = score
+                best = child
+        child = tree.next_sibling[game, child]
+    return best if best != NONE else fallback
+
+
+@kernel
+def add_candidates(tree, games, gumbel, considered):
+    """Makes the `considered` actions with the greatest gumbel + logit children of each evaluated root."""
+    for i in range(games.shape[0]):
+        game = games[i]
+        for _ in range(considered):
+            best = NONE
+            best_score = -math.inf
+            for action in range(gumbel.shape[1]):
+                prior = tree.waiting[game, ROOT, action]
+                if prior > 0 and gumbel[game, action] + math.log(prior) > best_score:
+                    best_score = gumbel[game, action] + math.log(prior)
+                    best = action
+            if best != NONE:
+                add_child(tree, game, ROOT, best)
+
+
+@kernel
+def improved_policy(tree, games, gumbel, c_visit, c_scale, out_policy, out_action):
+    """The root's improved policy, float32 [n, A], and the action that sequential halving ends with, int32 [n]."""
+    for i in range(games.shape[0]):
+        game = games[i]
+        unvisited = mixed_value(tree, game, ROOT)
+        scale = value_scale(tree, game, ROOT, c_visit, c_scale)
+        total = improvement(tree, game, ROOT, scale, unvisited)
+        for action in range(out_policy.shape[1]):
+            out_policy[i, action] = max(tree.waiting[game, ROOT, action], np.float32(0)) / total
+        most = 0
+        best_score = -math.inf
+        child = tree.first_child[game, ROOT]
+        while child != NONE:
+            weight = tree.prior[game, child] / total
+            visits = tree.visits[game, child]
+            if visits > 0:
+                weight *= math.exp(scale * (mean_value(tree, game, child) - unvisited))
+            out_policy[i, tree.action[game, child]] = weight
+            score = root_score(tree, game, child, gumbel, scale)
+            if visits > most or (visits == most and score > best_score):
+                most = visits
+                best_score = score
+                out_action[i] = tree.action[game, child]
+            child = tree.next_sibling[game, child]
+
+
+@kernel
 def add_virtual(tree, game, leaf, count):
     """Announces (1) or takes back (-1) a simulation on the way from the root to `leaf`."""
     node = leaf
@@ -111,9 +289,12 @@ def add_virtual(tree, game, leaf, count):
 
 
 @kernel
-def select(tree, budget, leaves, c_puct, parent_value_weight, virtual_loss, out_game, out_leaf, out_path,
-           out_length, collisions, counts):  # fmt: skip
+def select(tree, budget, rule, leaves, gumbel, schedules, out_game, out_leaf, out_path, out_length, collisions,
+           counts):  # fmt: skip
     """Chooses up to `leaves` new leaves in every game that has budget left.
+
+    `rule`: a Rule (see tree.py).  `gumbel` float32 [B, A] and `schedules` are read where
+    the rule is Gumbel's: see choose_candidate.
 
     Row i of the outputs is one leaf: its game, its node, and the actions that lead to it from the
     root.  Simulations that end in a finished game are backed up at once and take budget; those that
@@ -130,9 +311,14 @@ def select(tree, budget, leaves, c_puct, parent_value_weight, virtual_loss, out_
             node = ROOT
             depth = 0
             while tree.state[game, node] == EXPANDED:
-                child = choose_puct(tree, game, node, c_puct, parent_value_weight, virtual_loss)
+                if not rule.use_gumbel:
+                    child = choose_puct(tree, game, node, rule.c_puct, rule.parent_value_weight, rule.virtual_loss)
+                elif node == ROOT:
+                    child = choose_candidate(tree, game, schedules, gumbel, rule.c_visit, rule.c_scale)
+                else:
+                    child = choose_improved(tree, game, node, rule.c_visit, rule.c_scale)
                 if child == NONE:
-                    child = add_child(tree, game, node)
+                    child = add_child(tree, game, node, tree.next_action[game, node])
                 out_path[rows, depth] = tree.action[game, child]
                 depth += 1
                 node = child

@@ -5,6 +5,8 @@ together, and backs them up.  The search reaches the game through `GameBatch` an
 an `Evaluator` only.
 """
 
+import functools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +15,7 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts import kernels
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.kernels import NEW, PENDING, ROOT
-from alphago.mcts.tree import grown, new_tree
+from alphago.mcts.tree import Rule, grown, new_tree
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,10 @@ class SearchSettings:
         are few games, at some cost in quality.
     dirichlet_weight, dirichlet_alpha: root noise (0.25 in the paper); None for alpha means
         0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 for 19x19.
+    gumbel: search as Danihelka et al. 2022 ("Policy improvement by planning with Gumbel") instead: at the
+        root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
+        noise; below it, visits follow the improved policy, in which values weigh
+        (c_visit + max N) c_scale.  Learns from a fraction of the readouts.
     """
 
     c_puct: float = 0.96
@@ -36,6 +42,10 @@ class SearchSettings:
     leaves: int = 1
     dirichlet_weight: float = 0.25
     dirichlet_alpha: float | None = None
+    gumbel: bool = False
+    considered: int = 16
+    c_visit: float = 50.0
+    c_scale: float = 0.6
 
     def __post_init__(self) -> None:
         wrong = [
@@ -59,6 +69,29 @@ def leaves_for(games: int, readouts: int) -> int:
     return max(1, min(8, 48 // max(games, 1), readouts // 16))
 
 
+@functools.cache
+def halving_schedules(considered: int, readouts: int) -> np.ndarray:
+    """Sequential halving for 0 to `considered` candidates, int32 [considered + 1, readouts].
+
+    Entry [k, i] is the number of visits that a candidate must have had to be followed in simulation i,
+    where there are k candidates.  Phases of equal length in simulations: all are visited equally
+    often, then the better half of them, and so on down to two (Danihelka et al. 2022, section 3;
+    Karnin et al. 2013).
+    """
+    table = np.zeros((considered + 1, readouts), np.int32)
+    for candidates in range(1, considered + 1):
+        phases = max(1, math.ceil(math.log2(candidates)))
+        schedule: list[int] = []
+        visits, left = 0, candidates
+        while len(schedule) < readouts:
+            for _ in range(max(1, readouts // (phases * left))):
+                schedule += [visits] * left
+                visits += 1
+            left = max(min(2, candidates), left // 2)
+        table[candidates] = schedule[:readouts]
+    return table
+
+
 class Search:
     """Trees for `games` games, whose root positions are slots 0 .. games - 1 of `batch`.
 
@@ -70,6 +103,12 @@ class Search:
         self.evaluator = evaluator
         self.games = games
         self.settings = settings
+        self.rule = Rule(
+            settings.gumbel, settings.c_puct, settings.parent_value_weight, settings.virtual_loss,
+            settings.c_visit, settings.c_scale,
+        )  # fmt: skip
+        self.gumbel = np.zeros((games, env.action_space), np.float32)
+        self._schedules = np.zeros((1, 1), np.int32)
         rows = games * settings.leaves
         self.batch: GameBatch = env.new_batch(games + rows)
         self.tree = new_tree(games, 64, env.action_space)
@@ -124,18 +163,21 @@ class Search:
         """Adds `readouts` (int32 [games], 0 for games to leave alone) simulations to each game's tree."""
         searched = np.flatnonzero(readouts)
         self.expand_roots(searched)
-        self._make_room(int(self.tree.used.max(initial=0)) + int(readouts.max(initial=0)) + 1)
+        most = int(readouts.max(initial=0))
+        considered = self.settings.considered if self.settings.gumbel else 0
+        self._make_room(int(self.tree.used.max(initial=0)) + most + considered + 1)
+        if considered:
+            kernels.add_candidates(self.tree, searched, self.gumbel, min(considered, most))
+            self._schedules = halving_schedules(min(considered, most), most)
         budget = readouts.astype(np.int32)
         while self.wave(budget):
             pass
 
     def wave(self, budget: np.ndarray) -> int:
         """One wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
-        settings = self.settings
         kernels.select(
-            self.tree, budget, settings.leaves, settings.c_puct, settings.parent_value_weight,
-            settings.virtual_loss, self._game, self._leaf, self._path, self._length, self._collisions,
-            self._counts,
+            self.tree, budget, self.rule, self.settings.leaves, self.gumbel, self._schedules, self._game,
+            self._leaf, self._path, self._length, self._collisions, self._counts,
         )  # fmt: skip
         leaves, collided = int(self._counts[0]), int(self._counts[1])
         if leaves:
@@ -184,6 +226,15 @@ class Search:
         out = np.empty((len(games), self.env.action_space), np.int32)
         kernels.root_visits(self.tree, games, out)
         return out
+
+    def improved(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gumbel: the roots' improved policies, float32 [n, A], and the actions chosen, int32 [n]."""
+        policy = np.empty((len(games), self.env.action_space), np.float32)
+        actions = np.empty(len(games), np.int32)
+        kernels.improved_policy(
+            self.tree, games, self.gumbel, self.settings.c_visit, self.settings.c_scale, policy, actions
+        )
+        return policy, actions
 
     def root_values(self, games: np.ndarray) -> np.ndarray:
         """Mean of the values backed up to each evaluated root, float32 [n], mover's view."""

@@ -35,6 +35,17 @@ class Tree(NamedTuple):
     used: np.ndarray  # int32 [B], nodes in use
 
 
+class Rule(NamedTuple):
+    """How `select` chooses, as plain numbers; SearchSettings explains them."""
+
+    use_gumbel: bool
+    c_puct: float
+    parent_value_weight: float
+    virtual_loss: int
+    c_visit: float
+    c_scale: float
+
+
 def new_tree(games: int, nodes: int, actions: int) -> Tree:
     """Trees of one unevaluated root each, with room for `nodes` nodes a game."""
     integers = {name: np.zeros((games, nodes), np.int32) for name in ("action", "next_action", "visits", "virtual")}

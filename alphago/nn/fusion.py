@@ -49,6 +49,7 @@ def folded(module: nn.Module) -> fx.GraphModule:
             put(graph_module, conv.target, fuse_conv_bn_eval(parts[conv.target], parts[node.target]))
             node.replace_all_uses_with(conv)
             graph_module.graph.erase_node(node)
+    graph_module.delete_all_unused_submodules()
     graph_module.recompile()
     return graph_module
 

@@ -1,7 +1,8 @@
 """One finished game, as self-play writes it and training reads it."""
 
+import io
 import json
-import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -60,7 +61,7 @@ ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)
 
 def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
     """Writes records to an open file as .npz, plain arrays only."""
-    arrays = {name: np.concatenate([getattr(r, name) for r in records]) for name in ARRAYS}
+    arrays = {name: np.concatenate([getattr(r, name) for r in records]) if records else np.zeros(0) for name in ARRAYS}
     arrays["lengths"] = np.array([len(r) for r in records], np.int32)
     arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
     arrays["scores"] = np.array([r.score for r in records], np.float32)
@@ -70,15 +71,25 @@ def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def load_records(path: Path) -> list[GameRecord]:
+def load_records(path: str | Path) -> list[GameRecord]:
     """Reads what `save_records` wrote; ValueError with a sentence if the file is something else."""
+    data = io.BytesIO(Path(path).read_bytes())  # numpy leaves a file open that it cannot read
     try:
-        with np.load(path, allow_pickle=False) as data:
-            ends = np.cumsum(data["lengths"])
-            pieces = {name: np.split(data[name], ends[:-1]) for name in ARRAYS}
-            single = {name: data[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} holds no game records ({error})") from error
+        return read_arrays(np.load(data, allow_pickle=False))
+    except Exception as error:  # a damaged archive can fail in any way
+        raise ValueError(f"{path} holds no game records ({type(error).__name__}: {error})") from error
+
+
+def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
+    """The records in the arrays of a file; any exception if they do not belong together."""
+    ends = np.cumsum(arrays["lengths"])
+    single = {name: arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}
+    joined = {name: arrays[name] for name in ARRAYS}
+    if {len(array) for array in single.values()} != {len(ends)}:
+        raise ValueError("some games lack something")
+    if {len(array) for array in joined.values()} != {int(ends[-1]) if len(ends) else 0}:
+        raise ValueError("the games' lengths do not add up")
+    pieces = {name: np.split(array, ends[:-1]) for name, array in joined.items()}
     return [
         GameRecord(
             **{name: pieces[name][i] for name in ARRAYS},

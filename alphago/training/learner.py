@@ -42,6 +42,7 @@ class Learner:
         self.optimizer = torch.optim.AdamW(
             [{"params": matrices, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}],
             lr=learning_rate,
+            fused=True,
         )
         self.autocast = has_native_bfloat16()
 
@@ -93,7 +94,7 @@ class Learner:
         with torch.autocast("cpu", torch.bfloat16, enabled=self.autocast):
             logits, value = net(planes.contiguous(memory_format=torch.channels_last))
         logits, value = logits.float(), value.float()
-        share = float(weight.sum()) / float(sample.weight.sum())
+        share = float(weight.sum()) / max(float(sample.weight.sum()), 1e-12)
         (alphazero_loss(logits, value, policy, result, weight).total * share).backward()
         return logits.detach(), value.detach()
 

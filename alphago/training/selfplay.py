@@ -5,6 +5,7 @@ depend on which thread was faster.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -105,8 +106,14 @@ class Group:
         if not len(games):
             return False
         n = len(games)
-        search.expand_roots(games)
-        search.add_noise(games, [self.generators[slot] for slot in games])
+        gumbel = search.settings.gumbel
+        if gumbel:
+            search.forget(games)
+            for slot in games:
+                search.gumbel[slot] = self.generators[slot].gumbel(size=self.env.action_space)
+        else:
+            search.expand_roots(games)
+            search.add_noise(games, [self.generators[slot] for slot in games])
         readouts = np.zeros(len(self.builders), np.int32)
         readouts[games] = self.settings.readouts
         search.run(readouts)
@@ -115,9 +122,12 @@ class Group:
         movers = search.batch.to_play(games, np.empty(n, np.int8))
         legal = search.batch.legal_mask(games, np.empty(visits.shape, np.bool_)).sum(axis=1)
         chance = np.array([self.generators[slot].random() for slot in games])
-        actions = choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
+        policies, actions = visits / visits.sum(axis=1, keepdims=True), chance
+        if gumbel:
+            policies, actions = search.improved(games)
+        else:
+            actions = choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
         resigns = self.may_resign[games] & (values < self.settings.resign_threshold)
-        policies = visits / visits.sum(axis=1, keepdims=True)
         for i in np.flatnonzero(~resigns):
             self.builder(games[i]).add(int(actions[i]), policies[i], float(values[i]), int(legal[i]), int(movers[i]))
         playing = games[~resigns]
@@ -163,10 +173,11 @@ class SelfPlay:
         plies: int | None = None,
         stop: threading.Event | None = None,
         progress: Callable[[int], Any] | None = None,
+        until: float | None = None,
     ) -> list[GameRecord]:
         """Plays `plies` moves in every game (None: until all games are over); returns finished games in order.
 
-        `stop` ends the call at the next move.  `progress` is told of each move's number of positions,
+        `stop` ends the call at the next move, and so does the moment `until` (of time.monotonic).  `progress` is told of each move's number of positions,
         from the threads.  An interrupt stops all threads at their next move before it is raised.
         """
         stop = stop or threading.Event()
@@ -174,7 +185,9 @@ class SelfPlay:
         def play(group: Group) -> None:
             group.use(evaluator)
             done = 0
-            while not stop.is_set() and (plies is None or done < plies) and group.step():
+            while not stop.is_set() and (plies is None or done < plies):
+                if (until is not None and time.monotonic() >= until) or not group.step():
+                    break
                 done += 1
                 if progress:
                     progress(group.moves)

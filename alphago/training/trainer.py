@@ -75,6 +75,7 @@ class TrainingSettings:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"{name} is a whole number from 1, came {value!r}")
+            object.__setattr__(self, name, int(value))  # a numpy number could not be saved in the run's config
         for name in ("start_training_after", "samples_per_position", "learning_rate", "weight_decay", "seed"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} is 0 or more, came {getattr(self, name)!r}")
@@ -82,6 +83,12 @@ class TrainingSettings:
             raise ValueError(f"max_minutes is more than 0 or None, came {self.max_minutes!r}")
         if self.games_in_flight is not None and self.games_in_flight < 1:
             raise ValueError(f"games_in_flight is 1 or more, or None, came {self.games_in_flight!r}")
+        if self.start_training_after > self.memory_size:
+            raise ValueError(
+                f"start_training_after ({self.start_training_after}) is more than memory_size ({self.memory_size}): "
+                "training would never start"
+            )
+        self.selfplay()  # looks at the rest
 
     def selfplay(self) -> SelfPlaySettings:
         """The part that self-play reads."""
@@ -116,6 +123,7 @@ class Trainer:
         self.evaluator = net.evaluator()
         self.stop = stop
         self.began = time.monotonic()
+        self.deadline = self.began + 60 * settings.max_minutes if settings.max_minutes else None
         self.games = 0
         self.iterations = 0
         self.samples_due = 0.0
@@ -135,7 +143,9 @@ class Trainer:
         """One round; returns its metrics."""
         start = time.monotonic()
         moves_before = self.selfplay.moves
-        records = self.selfplay.run(self.workers, self.evaluator, self.settings.plies_per_iteration, self.stop)
+        records = self.selfplay.run(
+            self.workers, self.evaluator, self.settings.plies_per_iteration, self.stop, until=self.deadline
+        )
         played = time.monotonic()
         self.memory.add(records)
         self.folder.add_games(records)

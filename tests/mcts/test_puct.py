@@ -15,7 +15,12 @@ from tests.mcts.games import CountingEnv
 from tests.mcts.trees import assert_same_tree, random_position, run, search_from
 from tests.naive.puct import NaiveSearch, one_by_one
 
-GAMES = {"go 3x3": GoEnv(3), "go 5x5": GoEnv(5, komi=0.5, max_moves=14), "tic-tac-toe": TicTacToeEnv(), "counting": CountingEnv(12)}
+GAMES = {
+    "go 3x3": GoEnv(3),
+    "go 5x5": GoEnv(5, komi=0.5, max_moves=14),
+    "tic-tac-toe": TicTacToeEnv(),
+    "counting": CountingEnv(12),
+}
 SETTINGS = {
     "AlphaGo.jl": {},
     "AlphaGo Zero": {"parent_value_weight": 0.0},

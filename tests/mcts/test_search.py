@@ -25,9 +25,7 @@ def positions(env: GameEnv, *plies: int, seed: int = 0) -> list:
 def snapshot(search: Search, game: int) -> dict[str, np.ndarray]:
     """All fields of a game's nodes, as they are now."""
     used = search.tree.used[game]
-    return {
-        name: field[game, :used].copy() for name, field in search.tree._asdict().items() if name != "used"
-    }
+    return {name: field[game, :used].copy() for name, field in search.tree._asdict().items() if name != "used"}
 
 
 def assert_equal_fields(now: dict[str, np.ndarray], then: dict[str, np.ndarray]) -> None:
@@ -419,7 +417,9 @@ def test_kernels_agree_with_numpy_about_visits() -> None:
     search = search_from(positions(GO, 0, 5), HashEvaluator(), SearchSettings())
     visits = run(search, 64)
     for game in range(2):
-        counted = {action: search.tree.visits[game, child] for action, child in children(search.tree, game, ROOT).items()}
+        counted = {
+            action: search.tree.visits[game, child] for action, child in children(search.tree, game, ROOT).items()
+        }
         assert {action: visits[game, action] for action in np.flatnonzero(visits[game])} == counted
     assert kernels.greatest_waiting(np.array([0, -1, 0.25, 0.5, 0.5], np.float32)) == 3
     assert kernels.greatest_waiting(np.array([0, -1], np.float32)) == kernels.NONE

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from alphago.env.game import GameBatch, GameEnv
+from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.net import NeuralNet
 
 
@@ -26,28 +27,30 @@ def random_batch(env: GameEnv, count: int, seed: int = 0, plies: int = 40) -> Ga
 
 
 def lived_in(net: NeuralNet, seed: int = 0, sharpness: float = 1.0) -> NeuralNet:
-    """The network with batch norms as after training, and heads whose outputs spread by `sharpness`."""
+    """The network with batch norms as after training, and outputs of about size `sharpness` before softmax, tanh."""
     generator = torch.Generator().manual_seed(seed)
-    for part in net.modules():
-        if isinstance(part, nn.BatchNorm2d):
-            for tensor, low, high in (
-                (part.weight, 0.5, 1.2),
-                (part.bias, -0.3, 0.3),
-                (part.running_mean, -0.5, 0.5),
-                (part.running_var, 0.5, 2.0),
-            ):
-                tensor.data.uniform_(low, high, generator=generator)
-    batch = random_batch(net.env, 64, seed)
-    planes = batch.planes(np.arange(64), np.empty((64, net.env.planes, *net.env.plane_shape), np.float32))
+    norms = [part for part in net.modules() if isinstance(part, nn.BatchNorm2d)]
+    for norm in norms:
+        norm.weight.data.uniform_(0.5, 1.2, generator=generator)
+        norm.bias.data.uniform_(-0.3, 0.3, generator=generator)
+        norm.momentum = None  # take over the statistics of the next batch
+    batch = random_batch(net.env, 256, seed)
+    planes = torch.from_numpy(planes_of(batch, np.arange(256)))
     with torch.no_grad():
-        net.eval()
-        logits, value = net(torch.from_numpy(planes))
+        net.train()(planes)
+        for norm in norms:
+            norm.momentum = 0.1
+        logits, value = net.eval()(planes)
         net.policy.last.weight.mul_(sharpness / logits.std())
-        net.value.last.weight.mul_(sharpness / torch.atanh(value.clamp(-0.99, 0.99)).std())
+        net.value.last.weight.mul_(sharpness / torch.atanh(value.clamp(-0.99, 0.99)).square().mean().sqrt())
     return net
 
 
-def evaluate(evaluator, batch: GameBatch, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def planes_of(batch: GameBatch, slots: np.ndarray) -> np.ndarray:
+    return batch.planes(slots, np.empty((len(slots), batch.env.planes, *batch.env.plane_shape), np.float32))
+
+
+def evaluate(evaluator: NetEvaluator, batch: GameBatch, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Priors and values of an evaluator, in arrays that held something else before."""
     priors = np.full((len(slots), batch.env.action_space), np.nan, np.float32)
     values = np.full(len(slots), np.nan, np.float32)
@@ -57,8 +60,7 @@ def evaluate(evaluator, batch: GameBatch, slots: np.ndarray) -> tuple[np.ndarray
 
 def module_results(net: NeuralNet, batch: GameBatch, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same from the module itself, by torch's softmax: the slow, obvious twin."""
-    planes = batch.planes(slots, np.empty((len(slots), net.env.planes, *net.env.plane_shape), np.float32))
     mask = batch.legal_mask(slots, np.empty((len(slots), net.env.action_space), np.bool_))
     with torch.no_grad():
-        logits, value = net.eval()(torch.from_numpy(planes))
+        logits, value = net.eval()(torch.from_numpy(planes_of(batch, slots)))
     return logits.masked_fill(~torch.from_numpy(mask), -torch.inf).softmax(dim=1).numpy(), value.numpy()

@@ -1,0 +1,286 @@
+"""Matches: who has which colour, what counts, and that the same seed gives the same games."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from alphago.arena.match import MatchResult, evaluate, play_games, wilson
+from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, seat
+from alphago.env.game import Position
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.root import choose_actions
+from alphago.mcts.search import SearchSettings
+from examples.tic_tac_toe import TicTacToeEnv
+
+GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
+
+
+def replayed(env: GoEnv, moves: tuple[int, ...]) -> Position:
+    position = env.position()
+    for action in moves:
+        position = position.play(action)
+    return position
+
+
+def result(*outcomes: float) -> MatchResult:
+    return MatchResult(np.array(outcomes, np.float32), tuple((i,) for i in range(len(outcomes))))
+
+
+class TestColours:
+    def test_they_alternate(self) -> None:
+        """In AlphaGo.jl's `evaluate` the candidate always had Black.
+
+        With a komi that nobody can win against the result follows the colour, half of the games each.
+        """
+        env = GoEnv(3, komi=9.5)
+        match = evaluate(env, "random", "random", num_games=20)
+        assert match.outcomes.tolist() == [-1, 1] * 10
+
+    def test_outcomes_are_the_first_players(self) -> None:
+        match = evaluate(TIC_TAC_TOE, HashEvaluator(), "random", num_games=40, readouts=30)
+        for number, (outcome, moves) in enumerate(zip(match.outcomes, match.games, strict=True)):
+            end = replayed(TIC_TAC_TOE, moves)
+            assert end.is_over
+            assert outcome == end.result * (1 if number % 2 == 0 else -1)
+
+    def test_the_right_player_is_asked(self) -> None:
+        """In odd games `white` has Black: the position it is asked about says so."""
+        asked: dict[str, set[int]] = {"first": set(), "second": set()}
+
+        def player(name: str):
+            def network(position: Position) -> tuple[np.ndarray, float]:
+                asked[name].add(len(np.flatnonzero(position.batch.states[0].board)) % 2)
+                return np.ones(9), 0.0
+
+            return network
+
+        evaluate(TIC_TAC_TOE, player("first"), player("second"), num_games=1, readouts=0)
+        assert asked == {"first": {0}, "second": {1}}
+        asked["first"].clear()
+        asked["second"].clear()
+        evaluate(TIC_TAC_TOE, player("first"), player("second"), num_games=2, readouts=0)
+        assert asked == {"first": {0, 1}, "second": {0, 1}}
+
+    def test_a_stronger_player_wins_with_both_colours(self) -> None:
+        match = evaluate(TIC_TAC_TOE, UniformEvaluator(), "random", num_games=40, readouts=200)
+        assert (match.outcomes[::2] > 0).sum() > 15
+        assert (match.outcomes[1::2] > 0).sum() > 10
+        assert match.losses <= 2
+        swapped = evaluate(TIC_TAC_TOE, "random", UniformEvaluator(), num_games=40, readouts=200)
+        assert swapped.wins <= 2
+        assert swapped.losses > 25
+
+
+class TestReproducibility:
+    def test_the_same_seed_gives_the_same_games(self) -> None:
+        matches = [evaluate(GO, HashEvaluator(), "random", 12, 16, seed=seed) for seed in (3, 3, 4)]
+        assert matches[0].games == matches[1].games
+        assert matches[0].outcomes.tolist() == matches[1].outcomes.tolist()
+        assert matches[0].games != matches[2].games
+
+    def test_the_number_of_threads_does_not_matter(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        games = []
+        for cores in (1, 2, 3):
+            monkeypatch.setattr("alphago.arena.match.available_cores", lambda cores=cores: cores)
+            monkeypatch.setattr("alphago.arena.match.leaves_for", lambda games, readouts: 1)
+            games.append(evaluate(GO, HashEvaluator(), "random", 10, 16, seed=3).games)
+        assert games[0] == games[1] == games[2]
+
+    def test_games_differ(self) -> None:
+        """Not one game repeated: an older program's gate played one position object many times."""
+        assert evaluate(GO, "random", "random", 50).distinct == 50
+        match = evaluate(GO, HashEvaluator(), HashEvaluator(), 20, 16, opening_plies=4)
+        assert match.distinct > 10
+
+    def test_repeated_games_are_seen(self) -> None:
+        """Without any chance all games with one colouring are the same."""
+        assert evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 20, opening_plies=0).distinct <= 2
+        assert MatchResult(np.ones(4, np.float32), ((1, 2), (1, 2), (1,), (2, 1))).distinct == 3
+
+
+class TestPlayers:
+    def test_random_is_even_against_random(self) -> None:
+        """With an even number of games and both colours alike, neither seat is better off."""
+        match = evaluate(TIC_TAC_TOE, "random", "random", 1000, seed=1)
+        low, high = match.interval
+        assert low < 0.5 < high
+        assert 0.42 < match.win_rate < 0.58
+        first = (match.outcomes[::2] > 0).mean() + (match.outcomes[1::2] < 0).mean()
+        assert first / 2 > 0.5  # who begins wins more often
+
+    def test_random_plays_every_legal_action(self) -> None:
+        """The lowest numbered point and the pass too; an older program never chose index 0."""
+        games = 600
+        player = RandomPlayer(GO, games)
+        chance = np.random.default_rng(0).random(games)
+        actions = player.choose(np.arange(games), np.zeros(games, np.bool_), chance)
+        counts = np.bincount(actions, minlength=10)
+        assert counts.min() > 30
+        player.follow(np.arange(games), np.full(games, 4, np.int32))
+        actions = player.choose(np.arange(games), np.zeros(games, np.bool_), chance)
+        counts = np.bincount(actions, minlength=10)
+        assert counts[4] == 0
+        assert np.delete(counts, 4).min() > 30
+
+    def test_random_with_one_legal_action(self) -> None:
+        player = RandomPlayer(TIC_TAC_TOE, 1)
+        for square in (0, 1, 2, 4, 3, 5, 7, 6):
+            player.follow(np.zeros(1, np.int64), np.array([square], np.int32))
+        for chance in (0.0, 0.5, 0.999):
+            assert player.choose(np.zeros(1, np.int64), np.zeros(1, np.bool_), np.array([chance])) == 8
+
+    def test_every_action_is_seen_in_random_games(self) -> None:
+        match = evaluate(GO, "random", "random", 100)
+        assert {action for game in match.games for action in game} == set(range(10))
+
+    def test_raw_policy_plays_the_most_probable_action(self) -> None:
+        policy = np.arange(9, 0, -1) / 45
+        match = evaluate(TIC_TAC_TOE, lambda position: (policy, 0.0), lambda position: (policy, 0.0), 2, readouts=0)
+        assert match.games[0] == match.games[1] == (0, 1, 2, 3, 4, 5, 6)
+
+    def test_raw_policy_by_chance_in_the_opening(self) -> None:
+        player = PolicyPlayer(GO, HashEvaluator(), 500)
+        games = np.arange(500)
+        chance = np.random.default_rng(0).random(500)
+        drawn = player.choose(games, np.ones(500, np.bool_), chance)
+        priors = np.empty((1, 10), np.float32)
+        HashEvaluator().evaluate(player.batch, np.zeros(1, np.int64), priors, np.empty(1, np.float32))
+        assert np.bincount(drawn, minlength=10) / 500 == pytest.approx(priors[0], abs=0.08)
+        assert set(player.choose(games, np.zeros(500, np.bool_), chance)) == {int(priors[0].argmax())}
+
+    def test_a_pair_of_readouts(self) -> None:
+        seats: list[tuple[str, int]] = []
+
+        class Counted(HashEvaluator):
+            def __init__(self, name: str) -> None:
+                self.name = name
+
+            def evaluate(self, batch, slots, priors, values) -> None:
+                seats.append((self.name, len(slots)))
+                super().evaluate(batch, slots, priors, values)
+
+        evaluate(TIC_TAC_TOE, Counted("deep"), Counted("raw"), 1, readouts=(40, 0))
+        per_player = {name: sum(n for who, n in seats if who == name) for name in ("deep", "raw")}
+        assert per_player["deep"] > 60
+        assert per_player["raw"] <= 4
+
+    def test_search_player_keeps_its_tree_through_both_sides_moves(self) -> None:
+        player = SearchPlayer(GO, HashEvaluator(), 2, 50, SearchSettings())
+        games = np.arange(2)
+        actions = player.choose(games, np.zeros(2, np.bool_), np.zeros(2))
+        kept = [player.search.visits(games)[game, actions[game]] for game in games]
+        player.follow(games, actions)
+        assert player.search.tree.visits[:, 0].tolist() == kept
+
+    def test_games_it_is_not_asked_about_are_not_searched(self) -> None:
+        player = SearchPlayer(GO, HashEvaluator(), 3, 20, SearchSettings())
+        player.choose(np.array([2]), np.zeros(1, np.bool_), np.zeros(1))
+        assert player.search.tree.visits[:, 0].tolist() == [0, 0, 21]
+
+    @pytest.mark.parametrize("name", ["Random", "gnugo", ""])
+    def test_an_unknown_name(self, name: str) -> None:
+        with pytest.raises(ValueError, match=f"no player is called {name!r}: there is 'random', and any network"):
+            evaluate(GO, name, "random", 2)
+        with pytest.raises(ValueError, match="no player is called"):
+            evaluate(GO, "random", name, 2)
+
+    def test_seats(self) -> None:
+        assert isinstance(seat(GO, "random", 3, 50, 1), RandomPlayer)
+        assert isinstance(seat(GO, HashEvaluator(), 3, 0, 1), PolicyPlayer)
+        searching = seat(GO, HashEvaluator(), 3, 50, 4)
+        assert isinstance(searching, SearchPlayer)
+        assert searching.search.settings.leaves == 4
+        assert choose_actions(np.array([[0, 2]]), np.zeros(1, np.bool_), np.zeros(1)) == 1
+
+
+class TestArguments:
+    @pytest.mark.parametrize("readouts", [-1, (5, -1), (1, 2, 3), ()])
+    def test_readouts(self, readouts) -> None:
+        with pytest.raises(ValueError, match="readouts is 0 or more, or a pair of them, came"):
+            evaluate(GO, "random", "random", 2, readouts)
+
+    def test_num_games(self) -> None:
+        with pytest.raises(ValueError, match="num_games is 1 or more, came 0"):
+            evaluate(GO, "random", "random", 0)
+
+    def test_odd_numbers_of_games(self) -> None:
+        match = evaluate(GO, "random", "random", 7)
+        assert len(match.outcomes) == len(match.games) == 7
+        assert all(replayed(GO, moves).is_over for moves in match.games)
+
+    def test_progress_hears_of_each_game(self) -> None:
+        heard: list[int] = []
+        evaluate(GO, "random", "random", 9, progress=heard.append)
+        assert sorted(heard) == list(range(9))
+
+    def test_opening_plies(self) -> None:
+        """Plies by chance: all of them, or none."""
+        every = evaluate(TIC_TAC_TOE, UniformEvaluator(), UniformEvaluator(), 30, 0, opening_plies=9)
+        none = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 30, 0, opening_plies=0)
+        assert every.distinct > 25
+        assert none.distinct == 1
+
+
+class TestErrors:
+    def test_an_error_in_one_thread_ends_the_match_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The other threads do not play all their games to the end first."""
+        monkeypatch.setattr("alphago.arena.match.available_cores", lambda: 2)
+        calls = []
+
+        class Fails(UniformEvaluator):
+            def evaluate(self, batch, slots, priors, values) -> None:
+                calls.append(len(slots))
+                if len(calls) == 3:
+                    raise RuntimeError("out of luck")
+                time.sleep(0.01)
+                super().evaluate(batch, slots, priors, values)
+
+        threads = threading.active_count()
+        with pytest.raises(RuntimeError, match="out of luck"):
+            evaluate(GoEnv(5), Fails(), "random", 20, readouts=2)
+        assert threading.active_count() == threads
+        assert len(calls) < 15
+
+    def test_play_games_stops(self) -> None:
+        stop = threading.Event()
+        stop.set()
+        seats = [seat(GO, "random", 2, 0, 1) for _ in range(2)]
+        assert play_games(GO, seats, range(2), 0, 0, stop=stop) == []
+
+
+class TestResult:
+    def test_counts(self) -> None:
+        match = result(1, -1, 1, 0, 1, -1, 0, 1)
+        assert (match.wins, match.draws, match.losses) == (4, 2, 2)
+        assert match.win_rate == 0.625
+        assert match.distinct == 8
+
+    def test_graded_results(self) -> None:
+        match = result(0.3, -0.9, 0)
+        assert (match.wins, match.draws, match.losses) == (1, 1, 1)
+
+    def test_text(self) -> None:
+        assert str(result(1, -1, 1, 0, -1, 1)) == (
+            "3 wins (2 as Black, 1 as White), 1 draws, 2 losses in 6 games (6 distinct): "
+            "58.3%, 95 % interval 24.1% to 86.1%"
+        )
+
+    @pytest.mark.parametrize(
+        ("rate", "games", "low", "high"),
+        [
+            (0.5, 10, 0.2366, 0.7634),
+            (0.5, 100, 0.4038, 0.5962),
+            (0.9, 100, 0.8256, 0.9448),
+            (0.8, 50, 0.6696, 0.8876),
+            (1.0, 10, 0.7225, 1.0),
+            (0.0, 10, 0.0, 0.2775),
+            (0.0, 1, 0.0, 0.7935),
+            (1.0, 200, 0.9812, 1.0),
+        ],
+    )
+    def test_wilson(self, rate: float, games: int, low: float, high: float) -> None:
+        """Values of the formula as statistics packages print them."""
+        assert wilson(rate, games) == pytest.approx((low, high), abs=5e-5)

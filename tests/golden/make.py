@@ -1,0 +1,69 @@
+"""Writes search.json, the signature of the search: what fixed searches with a hash net visit.
+
+    python -m tests.golden.make
+
+A commit that changes the file changes how the search chooses (or the hashes of positions), and says
+so in its message.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from alphago.env.game import Position
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.search import Search, SearchSettings
+from examples.tic_tac_toe import TicTacToeEnv
+from tests import diagrams
+
+PATH = Path(__file__).with_name("search.json")
+
+NINE = """
+    . . . . . . . . .
+    . . X . . . O O .
+    . . . X . O X O .
+    . . . . . . X . .
+    . . O . . . . . .
+    . . . . . . X . .
+    . X O . O . . . .
+    . X X O . . . . .
+    . . . . . . . . .
+"""
+
+# Name: (position, readouts, settings).  A move is played after half of the readouts.
+SEARCHES: dict[str, tuple[Position, int, dict]] = {
+    "tic-tac-toe": (TicTacToeEnv().position(), 200, {}),
+    "tic-tac-toe, 4 leaves": (TicTacToeEnv().position(), 200, {"leaves": 4}),
+    "5x5": (GoEnv(5).position(), 400, {}),
+    "5x5, AlphaGo Zero": (GoEnv(5).position(), 400, {"c_puct": 1.5, "parent_value_weight": 0.0}),
+    "5x5, 8 leaves": (diagrams.play(GoEnv(5).position(), "B C3, W C4, B pass"), 400, {"leaves": 8, "virtual_loss": 2}),
+    "9x9 set up": (diagrams.position(NINE, komi=6.5), 800, {}),
+    "9x9 set up, White to play, 8 leaves": (diagrams.position(NINE, to_play="white"), 800, {"leaves": 8}),
+}
+
+
+def search(position: Position, readouts: int, settings: dict) -> list[dict[str, int]]:
+    """Visits of the root's moves after half of the readouts, and after a move and the other half."""
+    only = np.zeros(1, np.int64)
+    searched = Search(position.env, HashEvaluator(), 1, SearchSettings(**settings))
+    searched.batch.copy(only, only, of=position.batch)
+    found = []
+    for _ in range(2):
+        searched.run(np.array([readouts // 2], np.int32))
+        visits = searched.visits(only)[0]
+        found.append({position.env.to_text(int(a)): int(visits[a]) for a in np.flatnonzero(visits)})
+        searched.advance(only, np.array([visits.argmax()], np.int32))
+    return found
+
+
+def write(path: Path = PATH) -> None:
+    """One line per search."""
+    lines = [f"{json.dumps(name)}: {json.dumps(search(*SEARCHES[name]))}" for name in SEARCHES]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
+    print(f"wrote {PATH}")

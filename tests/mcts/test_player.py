@@ -1,0 +1,552 @@
+"""`MCTSPlayer`: AlphaGo.jl's verbs and, where they carry over, its test vectors.
+
+AlphaGo.jl's tree counts the parent's value as one more visit in every mean, the root's included.
+Here the seeded mean only chooses among actions: `root_value` and `describe` show plain means.  Its
+double pass that is always explored first has no counterpart here.
+"""
+
+import numpy as np
+import pytest
+
+from alphago.env.game import IllegalMove, Position
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.kernels import ROOT
+from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.search import SearchSettings
+from examples.tic_tac_toe import TicTacToeEnv
+from tests import diagrams
+from tests.mcts.trees import children
+from tests.naive.puct import NaiveSearch, one_by_one
+
+GO9, GO5, TIC_TAC_TOE = GoEnv(9), GoEnv(5), TicTacToeEnv()
+
+# Of AlphaGo.jl's test_mcts.jl and test_mcts_player.jl, which have it from minigo.
+ALMOST_DONE = """
+    . X O . X O . O O
+    X . X X O O O O .
+    X X X X X O O O O
+    X X X X X O O O O
+    . X X X X O O O .
+    X X X X X O O O O
+    . X X X X O O O .
+    X X X X X O O O O
+    X X X X O O O O O
+"""
+TROMP_TAYLOR_WIN = """
+    . X X O O O O O O
+    X . X O O . . . O
+    . X X O O . . . O
+    X . X O O . . . O
+    . X X O O . . O O
+    X . X O O O O O O
+    . X X O O O O O O
+    X . X X X X X X X
+    X X X X X X X X X
+"""
+
+
+class DummyNet:
+    """Fixed priors and values, Black's view; the values are given out in turn, the last for good."""
+
+    def __init__(self, env: GoEnv, priors: np.ndarray | None = None, *values: float) -> None:
+        self.priors = np.ones(env.action_space) / env.action_space if priors is None else priors
+        self.values = list(values or (0.0,))
+
+    def __call__(self, position: Position) -> tuple[np.ndarray, float]:
+        return self.priors, self.values.pop(0) if len(self.values) > 1 else self.values[0]
+
+
+def almost_done_player(**options) -> MCTSPlayer:
+    """Priors on some points along the top and on the pass."""
+    priors = np.full(GO9.action_space, 0.001)
+    priors[[2, 3, 4, -1]] = 0.2
+    player = MCTSPlayer(GO9, DummyNet(GO9, priors), **options)
+    player.initialize_game(diagrams.position(ALMOST_DONE, env=GO9, komi=2.5))
+    return player
+
+
+def value_of(player: MCTSPlayer, action: int) -> float:
+    """The mean of the values backed up to a move of the root, its mover's view."""
+    tree, child = player.search.tree, children(player.search.tree, 0, ROOT)[action]
+    return float(tree.value_sum[0, child] / tree.visits[0, child])
+
+
+def assert_nothing_pending(player: MCTSPlayer) -> None:
+    assert not player.search.tree.virtual.any()
+
+
+class TestVectorsOfAlphaGoJl:
+    def test_backup_values(self) -> None:
+        """White to play; the leaf is worth -1 (White wins), the one below it -0.2.
+
+        AlphaGo.jl's Q, which is the mean that chooses: -0.5 after the leaf, then -0.4, below it -0.6;
+        and its Q of the root, -1/3 and -0.3, if one more visit worth 0 is counted there.
+        """
+        start = diagrams.position(ALMOST_DONE, env=GO9, komi=0.5, to_play="white")
+        player = MCTSPlayer(GO9, DummyNet(GO9, None, 0.0, -1.0, -0.2), leaves=1)
+        player.initialize_game(start)
+        twin = NaiveSearch(start, one_by_one(MCTSPlayer(GO9, DummyNet(GO9, None, 0.0, -1.0, -0.2)).search.evaluator))
+        assert player.tree_search(1) == 1
+        twin.run(1)
+        leaf = int(player.visits().argmax())
+        assert player.root_visits == twin.root.visits == 2
+        assert player.visits()[leaf] == 1
+        assert value_of(player, leaf) == 1  # for White
+        assert player.root_value == pytest.approx(0.5)
+        assert -player.root_value * 2 / 3 == pytest.approx(-1 / 3)
+
+        def chosen_by(node, action: int) -> float:
+            """The mean in the choice, without the term that explores; Black's view."""
+            twin.c_puct = 0.0
+            mean = node.mover * twin.score(node, action)
+            twin.c_puct = 0.96
+            return mean
+
+        assert chosen_by(twin.root, leaf) == -0.5
+        player.tree_search(1)
+        twin.run(1)
+        assert player.visits()[leaf] == 2  # the leaf was a win for White, so White looks there again
+        assert np.array_equal(player.visits(), twin.visits())
+        assert player.root_visits == 3
+        assert -player.root_value * 3 / 4 == pytest.approx(-0.3)
+        assert chosen_by(twin.root, leaf) == pytest.approx(-0.4)
+        (below,) = twin.root.children[leaf].children
+        assert chosen_by(twin.root.children[leaf], below) == pytest.approx(-0.6)
+
+    def test_cold_start(self) -> None:
+        """AlphaGo.jl: 4 parallel simulations on an empty tree count once, and Q = 0.085 = (0 + 0.17) / 2.
+
+        Here the root's evaluation comes on top of those asked for, and the mean is a plain one.
+        """
+        player = MCTSPlayer(GO9, DummyNet(GO9, None, 0.17))
+        assert player.root_visits == 0
+        assert player.root_value == 0
+        player.search.expand_roots(np.zeros(1, np.int64))
+        assert player.root_visits == 1
+        assert player.root_value == pytest.approx(0.17)
+        assert player.search.tree.value_sum[0, ROOT] / (1 + player.root_visits) == pytest.approx(0.085)
+        assert player.tree_search(4) == 4
+        assert player.root_visits == 5
+        assert_nothing_pending(player)
+
+    def test_select_leaf(self) -> None:
+        """White to play; a prior of 0.4 on D9."""
+        priors = np.full(GO9.action_space, 0.02)
+        priors[GO9.from_text("D9")] = 0.4
+        player = MCTSPlayer(GO9, DummyNet(GO9, priors), leaves=1)
+        player.initialize_game(diagrams.position(ALMOST_DONE, env=GO9, komi=0.5, to_play="white"))
+        player.tree_search(1)
+        assert player.visits()[GO9.from_text("D9")] == 1
+
+    def test_action_flipping(self) -> None:
+        """Whoever is to play: with nothing else known the priors decide, and decide the same."""
+        priors = 0.02 + 0.001 * np.random.default_rng(1).random(GO9.action_space)
+        visits = []
+        for colour in ("black", "white"):
+            player = MCTSPlayer(GO9, DummyNet(GO9, priors))
+            player.initialize_game(GO9.position(to_play=colour))
+            player.tree_search(60)
+            visits.append(player.visits().tolist())
+        assert visits[0] == visits[1]
+
+    def test_do_not_explore_past_finish(self) -> None:
+        priors = np.full(GO9.action_space, 1e-6)
+        priors[-1] = 1.0
+        player = MCTSPlayer(GO9, DummyNet(GO9, priors, 0.5))
+        player.tree_search(20)
+        player.play_move(GO9.pass_action)
+        second_pass = children(player.search.tree, 0, ROOT)[GO9.pass_action]
+        assert children(player.search.tree, 0, second_pass) == {}
+
+    @pytest.mark.parametrize("parallel", [1, 8, 10])
+    def test_do_not_pass_if_losing(self, parallel: int) -> None:
+        """Black is behind by half a point; D9 is the only move that wins."""
+        player = almost_done_player(leaves=parallel)
+        assert player.position.score() == -0.5
+        for _ in range(160 // parallel):
+            player.tree_search(parallel)
+        best = int(player.visits().argmax())
+        assert GO9.to_text(best) == "D9"
+        assert value_of(player, best) > 0
+        assert value_of(player, GO9.pass_action) < 0
+        assert player.root_visits > 20
+        assert_nothing_pending(player)
+
+    def test_ridiculously_parallel(self) -> None:
+        """More leaves in a wave than there are legal moves."""
+        player = almost_done_player(leaves=50)
+        for _ in range(10):
+            assert player.tree_search() == 50
+        assert player.root_visits == 501
+        assert_nothing_pending(player)
+
+    def test_long_game(self) -> None:
+        """Two plies before the longest game's end Black wins by area, and the search sees it."""
+        env = GoEnv(9, max_moves=2)
+        player = MCTSPlayer(env, DummyNet(env))
+        player.initialize_game(diagrams.position(TROMP_TAYLOR_WIN, env=env, komi=2.5))
+        for _ in range(10):
+            player.tree_search(8)
+        assert player.root_value > 0
+        assert_nothing_pending(player)
+
+    def test_failsafe(self) -> None:
+        """All simulations run into the end of the game."""
+        priors = np.full(GO9.action_space, 0.001)
+        priors[-1] = 1
+        player = MCTSPlayer(GO9, DummyNet(GO9, priors))
+        player.initialize_game(GO9.position().play(GO9.pass_action))
+        assert player.tree_search(1) == 1
+        assert player.tree_search(300) == 300
+        assert_nothing_pending(player)
+
+    def test_two_passes(self) -> None:
+        player = MCTSPlayer(GO9, DummyNet(GO9))
+        for _ in range(2):
+            player.tree_search()
+            player.play_move(GO9.pass_action)
+        assert player.is_done()
+        assert player.result == -1
+        assert player.result_string == "W+7.5"
+        record = player.extract_data()
+        assert len(record) == 2
+        assert record.outcome == -1
+
+    def test_resignation(self) -> None:
+        """Black is ahead on the board, but resigns."""
+        player = MCTSPlayer(GO9, DummyNet(GO9))
+        player.initialize_game(GO9.position(komi=0.5))
+        player.tree_search()
+        player.play_move(0)
+        player.tree_search()
+        player.play_move(GO9.pass_action)
+        player.tree_search()
+        assert player.result == 1
+        player.set_result(-1, was_resign=True)
+        assert player.is_done()
+        assert player.result == -1
+        assert player.result_string == "W+R"
+        assert player.extract_data().resigned
+        assert player.extract_data().outcome == -1
+
+
+class TestVerbs:
+    def test_pick_move_early_and_late(self) -> None:
+        """Drawn by visits in the first plies, the most visited later (AlphaGo.jl's `pick_moves`)."""
+        player = MCTSPlayer(GO9, HashEvaluator(), seed=3)
+        player.tree_search(200)
+        assert player.temperature_plies == 6
+        picks = [player.pick_move() for _ in range(300)]
+        visits = player.visits()
+        assert all(visits[action] for action in picks)
+        shares = np.bincount(picks, minlength=82) / 300
+        assert shares == pytest.approx(visits / visits.sum(), abs=0.1)
+        assert len(set(picks)) > 5
+        for _ in range(6):
+            player.play_move(int(np.flatnonzero(player.position.legal_mask)[0]))
+        player.tree_search(50)
+        assert {player.pick_move() for _ in range(20)} <= set(np.flatnonzero(player.visits() == player.visits().max()))
+
+    def test_two_player_mode_takes_the_most_visited_from_the_start(self) -> None:
+        player = MCTSPlayer(GO9, HashEvaluator(), two_player_mode=True)
+        player.tree_search(200)
+        best = np.flatnonzero(player.visits() == player.visits().max())
+        assert {player.pick_move() for _ in range(30)} <= set(best)
+
+    def test_pick_move_searches_if_nobody_has(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        assert player.position.legal_mask[player.pick_move()]
+        assert player.root_visits == 1 + 8
+
+    def test_suggest_move_adds_readouts_to_the_tree_it_kept(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator(), num_readouts=64, two_player_mode=True)
+        move = player.suggest_move()
+        assert player.root_visits == 65
+        assert player.position.moves == ()  # it was not played
+        kept = player.visits()[move]
+        player.play_move(move)
+        assert player.root_visits == kept > 1
+        player.suggest_move()
+        assert player.root_visits == kept + 64
+
+    def test_tree_search_says_how_many(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator(), leaves=4)
+        assert player.tree_search() == 4
+        assert player.tree_search(10) == 10
+        assert player.visits().sum() == 14
+        with pytest.raises(ValueError, match="parallel_readouts is 1 or more, came 0"):
+            player.tree_search(0)
+
+    def test_nothing_is_searched_after_the_end(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.play_move(25)
+        player.play_move(25)
+        assert player.tree_search(50) == 0
+        with pytest.raises(ValueError, match=r"no move to pick: the game is over \(W\+7.5\)"):
+            player.pick_move()
+        with pytest.raises(ValueError, match="no move to pick"):
+            player.suggest_move()
+        with pytest.raises(IllegalMove, match="the game is over"):
+            player.play_move(3)
+
+    def test_nothing_is_picked_after_a_resignation(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.set_result(1, was_resign=True)
+        with pytest.raises(ValueError, match=r"the game is over \(B\+R\)"):
+            player.pick_move()
+
+    def test_an_illegal_move_changes_nothing(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.tree_search(30)
+        player.play_move(12)
+        visits = player.visits().tolist()
+        with pytest.raises(IllegalMove, match=r"illegal move C3: Black has a stone there, in GoEnv\(5\) after B C3"):
+            player.play_move(12)
+        assert player.visits().tolist() == visits
+        assert player.position.moves == (12,)
+        assert len(player.extract_data()) == 1
+
+    @pytest.mark.parametrize(("value", "resigns"), [(0.95, False), (0.85, False), (-0.85, False), (-0.95, True)])
+    def test_should_resign_below_the_threshold(self, value: float, resigns: bool) -> None:
+        """Values of Black's, who is to play; White would resign at the opposite ones."""
+        for colour, sign in (("black", 1), ("white", -1)):
+            player = MCTSPlayer(GO9, DummyNet(GO9, None, sign * value))
+            player.initialize_game(GO9.position(to_play=colour))
+            assert not player.should_resign()  # before any search
+            player.tree_search(16)
+            assert player.should_resign() == resigns
+
+    def test_minus_one_never_resigns(self) -> None:
+        player = MCTSPlayer(GO9, DummyNet(GO9, None, -1.0), resign_threshold=-1)
+        player.tree_search(16)
+        assert player.root_value == -1
+        assert not player.should_resign()
+
+    @pytest.mark.parametrize(
+        ("moves", "winner", "resigned", "text"),
+        [
+            ("", 1, True, "B+R"),
+            ("", -1, True, "W+R"),
+            ("B C3, W pass, B pass", None, None, "B+17.5"),
+            ("", 0, False, "draw"),
+        ],
+    )
+    def test_result_string(self, moves: str, winner: int | None, resigned: bool | None, text: str) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.initialize_game(diagrams.play(GO5.position(), moves))
+        if winner is not None:
+            player.set_result(winner, resigned)
+        assert player.result_string == text
+        assert player.is_done()
+
+    def test_result_string_of_a_game_without_points(self) -> None:
+        player = MCTSPlayer(TIC_TAC_TOE, HashEvaluator())
+        for square in (0, 3, 1, 4, 2):
+            player.play_move(square)
+        assert player.is_done()
+        assert player.result_string == "B+1"
+
+    def test_set_result_wants_a_winner(self) -> None:
+        with pytest.raises(ValueError, match=r"winner is \+1 \(Black\), -1 \(White\) or 0, came 7.5"):
+            MCTSPlayer(GO5, HashEvaluator()).set_result(7.5, False)  # type: ignore[arg-type]
+
+    def test_a_new_game_forgets_the_old_one(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.tree_search(30)
+        player.play_move(12)
+        player.set_result(1, True)
+        player.initialize_game()
+        assert not player.is_done()
+        assert player.root_visits == 0
+        assert len(player.extract_data()) == 0
+        player.tree_search(30)
+        fresh = MCTSPlayer(GO5, HashEvaluator())
+        fresh.tree_search(30)
+        assert np.array_equal(player.visits(), fresh.visits())
+
+    @pytest.mark.parametrize(
+        ("options", "text"),
+        [
+            ({"num_readouts": 0}, "num_readouts is 1 or more, came 0"),
+            ({"resign_threshold": -1.5}, "resign_threshold is -1 to 1, came -1.5"),
+            ({"leaves": 0}, r"leaves \(1 or more\)"),
+        ],
+    )
+    def test_bad_options(self, options: dict, text: str) -> None:
+        with pytest.raises(ValueError, match=text):
+            MCTSPlayer(GO5, HashEvaluator(), **options)
+
+    def test_a_position_of_another_game(self) -> None:
+        with pytest.raises(ValueError, match=r"a position of GoEnv\(9\) was given to a player of GoEnv\(5\)"):
+            MCTSPlayer(GO5, HashEvaluator()).initialize_game(GO9.position())
+
+
+class TestRecords:
+    def test_policies_values_and_weights(self) -> None:
+        """A move that no search preceded counts nothing; its policy is even over the legal moves."""
+        player = MCTSPlayer(GO5, HashEvaluator(), num_readouts=40, seed=1)
+        moves, values, policies = [], [], []
+        for ply in range(4):
+            if ply != 2:
+                player.suggest_move()
+            moves.append(player.pick_move() if ply != 2 else int(np.flatnonzero(player.position.legal_mask)[5]))
+            values.append(player.root_value)
+            policies.append(player.visits())
+            if ply == 2:
+                player.search.forget(np.zeros(1, np.int64))
+                policies[2], values[2] = player.position.legal_mask.astype(int), 0.0
+            player.play_move(moves[-1])
+        record = player.extract_data()
+        assert record.moves.tolist() == moves
+        assert record.weights.tolist() == [1, 1, 0, 1]
+        assert record.movers.tolist() == [1, -1, 1, -1]
+        assert record.values == pytest.approx(values)
+        for kept, policy in zip(record.policies, policies, strict=True):
+            assert kept / 65535 == pytest.approx(policy / policy.sum(), abs=1e-5)
+
+    def test_a_game_replays_from_its_record(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator(), num_readouts=16, seed=5)
+        while not player.is_done():
+            player.play_move(player.suggest_move())
+        record = player.extract_data()
+        end = record.position(GO5)
+        assert end.moves == player.position.moves
+        assert np.array_equal(end.board, player.position.board)
+        assert end.is_over
+        assert record.outcome == end.result == player.result
+        assert record.score == end.score()
+
+    def test_from_a_set_up_and_advanced_position(self) -> None:
+        """Stones, komi, side to move and the moves since are all in the record."""
+        drawing = """
+            . X . . .
+            X . . O .
+            . . . . .
+            . O . X .
+            . . . . .
+        """
+        start = diagrams.position(drawing, "W C3, B E5, W pass", komi=-3.5, to_play="white")
+        player = MCTSPlayer(GO5, HashEvaluator(), num_readouts=16, seed=5)
+        player.initialize_game(start)
+        for _ in range(5):
+            player.suggest_move()
+            player.play_move(int(player.visits()[:-1].argmax()))  # no pass: the game is to go on
+        record = player.extract_data()
+        assert record.weights.tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
+        assert record.movers.tolist() == [-1, 1] * 4
+        at_start, end = record.position(GO5, 3), record.position(GO5)
+        assert np.array_equal(at_start.board, start.board)
+        assert at_start.to_play == start.to_play == 1
+        assert at_start.moves == start.moves
+        assert np.array_equal(end.board, player.position.board)
+        assert end.komi == -3.5
+        assert end.score() == player.position.score() == record.score
+        for ply in range(8):
+            mask = record.position(GO5, ply).legal_mask
+            assert record.legal_counts[ply] == mask.sum()
+            assert not record.policies[ply][~mask].any()
+
+    def test_the_game_continues_from_an_advanced_position(self) -> None:
+        """Superko, passes and the longest game know the moves before `initialize_game`."""
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.initialize_game(diagrams.play(GO5.position(), "B C3, W pass"))
+        player.tree_search(200)
+        player.play_move(GO5.pass_action)
+        assert player.is_done()
+        assert player.result_string == "B+17.5"
+
+
+class TestRandomness:
+    def game(self, seed: int | None) -> list[int]:
+        player = MCTSPlayer(GO9, HashEvaluator(), num_readouts=20, seed=seed)
+        for _ in range(8):
+            player.play_move(player.suggest_move())
+        return list(player.position.moves)
+
+    def test_the_same_seed_gives_the_same_game(self) -> None:
+        assert self.game(1) == self.game(1)
+        assert len({tuple(self.game(seed)) for seed in range(5)}) > 1
+
+
+class TestViews:
+    """A function network speaks of Black; the search must not care which colour is to move."""
+
+    weights = np.random.default_rng(8).normal(size=(5, 5))
+
+    def network(self, position: Position) -> tuple[np.ndarray, float]:
+        """Odd in the colours: a board with colours swapped has the opposite value for Black."""
+        value = float(np.tanh((self.weights * position.board).sum() / 3))
+        own = position.to_play * position.board.ravel()
+        policy = np.exp(np.append(self.weights.ravel() + 0.3 * np.roll(own, 1), -1.0))
+        return policy, value
+
+    @pytest.mark.parametrize("leaves", [1, 8])
+    def test_swapped_colours_give_the_same_choice(self, leaves: int) -> None:
+        drawing = """
+            . X . . .
+            X . O O .
+            . . X . .
+            . O . X .
+            . . . . O
+        """
+        stones = diagrams.stones(drawing)
+        starts = [
+            GO5.position(**stones, to_play="black", komi=1.5),
+            GO5.position(black=stones["white"], white=stones["black"], to_play="white", komi=-1.5),
+        ]
+        players = [MCTSPlayer(GO5, self.network, leaves=leaves, two_player_mode=True, seed=0) for _ in starts]
+        for player, start in zip(players, starts, strict=True):
+            player.initialize_game(start)
+        for _ in range(6):
+            for player in players:
+                player.tree_search(60)
+            black, white = players
+            assert np.array_equal(black.visits(), white.visits())
+            assert black.root_value == pytest.approx(white.root_value, abs=1e-6)
+            for player in players:
+                player.play_move(player.pick_move())
+            assert np.array_equal(black.position.board, -white.position.board)
+        assert black.result == -white.result
+
+    def test_the_winning_side_searches_with_confidence(self) -> None:
+        for value, colour, sign in ((0.9, "black", 1), (0.9, "white", -1), (-0.9, "white", 1)):
+            player = MCTSPlayer(GO9, DummyNet(GO9, None, value))
+            player.initialize_game(GO9.position(to_play=colour))
+            player.tree_search(32)
+            assert player.root_value == pytest.approx(0.9 * sign, abs=1e-5)
+
+
+class TestDescribe:
+    def test_moves_with_visits_values_priors_and_lines(self) -> None:
+        player = MCTSPlayer(GO9, HashEvaluator())
+        player.play_move(40)
+        player.tree_search(300)
+        head, *rows = player.describe(lines=3).splitlines()
+        assert head == f"White to play, 301 visits, value {player.root_value:+.3f} for White"
+        order = np.sort(player.visits())[::-1][:3]
+        assert len(rows) == 3
+        for row, visits in zip(rows, order, strict=True):
+            assert f"{visits} visits" in row
+        best = GO9.to_text(int(player.visits().argmax()))
+        line = rows[0].split()
+        assert line[0] == best
+        moves = line[line.index("prior") + 2 :]
+        assert moves[0] == best
+        position = player.position
+        for move in moves:
+            position = position.play(GO9.from_text(move))
+        assert len(moves) >= 2
+
+    def test_before_any_search_and_after_the_end(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        assert player.describe() == "Black to play, 0 visits, value +0.000 for Black"
+        player.play_move(25)
+        player.play_move(25)
+        assert player.describe().startswith("Black to play, 0 visits")
+
+
+def test_settings_reach_the_search() -> None:
+    settings = SearchSettings(c_puct=3.0, parent_value_weight=0.0)
+    player = MCTSPlayer(GO5, UniformEvaluator(), settings=settings, leaves=2)
+    assert player.search.settings == SearchSettings(c_puct=3.0, parent_value_weight=0.0, leaves=2)

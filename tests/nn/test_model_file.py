@@ -1,0 +1,262 @@
+"""Saved networks come back as they were; anything else is refused with a sentence."""
+
+import json
+import os
+import pathlib
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from alphago.env.go import GoEnv
+from alphago.nn import weights
+from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.weights import ModelError, read_weights
+from tests.nn.boards import lived_in
+
+ENV = GoEnv(5)
+
+
+@pytest.fixture
+def net() -> NeuralNet:
+    return lived_in(NeuralNet(ENV, tower_height=1, channels=8))
+
+
+@pytest.fixture
+def path(tmp_path: pathlib.Path, net: NeuralNet) -> pathlib.Path:
+    path = tmp_path / "net.safetensors"
+    net.save(path)
+    return path
+
+
+def rewritten(path: pathlib.Path, drop=(), **changes) -> pathlib.Path:
+    """The file with other weights (by name) or descriptions."""
+    tensors, texts = load_file(path), weights.read_header(path, path.read_bytes())
+    texts |= {key: value for key, value in changes.items() if isinstance(value, str)}
+    tensors |= {key.replace("__", "."): value for key, value in changes.items() if isinstance(value, torch.Tensor)}
+    other = path.with_name("other.safetensors")
+    save_file({k: v for k, v in tensors.items() if k not in drop}, other, metadata=texts)
+    return other
+
+
+def test_round_trip(net, path):
+    position = ENV.position(black="B3 C3", white="C4")
+    loaded = load_model(path, ENV)
+    assert loaded.config == net.config
+    assert not loaded.training
+    assert np.array_equal(loaded(position)[0], net(position)[0])
+    assert loaded(position)[1] == net(position)[1]
+    assert all(torch.equal(tensor, net.state_dict()[name]) for name, tensor in loaded.state_dict().items())
+
+
+def test_extra_texts_and_description(net, tmp_path):
+    net.save(tmp_path / "a", extra={"steps": "700"})
+    _, description = read_weights(tmp_path / "a")
+    assert description["extra"] == {"steps": "700"}
+    assert description["env_config"] == ENV.config
+    assert description["env"] == "GoEnv(5)"
+
+
+def test_komi_and_game_length_may_differ(path):
+    other = GoEnv(5, komi=0.5, max_moves=20)
+    assert load_model(path, other).env == other
+
+
+def test_own_modules_come_back(tmp_path):
+    def parts() -> tuple[nn.Module, nn.Module]:
+        return nn.Conv2d(17, 4, 3, padding=1), nn.Sequential(nn.Flatten(), nn.Linear(100, 26))
+
+    base, policy = parts()
+    net = NeuralNet(ENV, base, policy=policy)
+    net.save(tmp_path / "own")
+    base, policy = parts()
+    loaded = load_model(tmp_path / "own", ENV, base_net=base, policy=policy)
+    assert np.array_equal(loaded(ENV.position())[0], net(ENV.position())[0])
+    with pytest.raises(ModelError, match=r"its own base_net, a torch.nn.modules.conv.Conv2d: pass one as base_net="):
+        load_model(tmp_path / "own", ENV)
+    with pytest.raises(ModelError, match=r"cannot be rebuilt: base_net: .* failed"):
+        load_model(tmp_path / "own", ENV, base_net=nn.Conv2d(3, 4, 3), policy=policy)
+    with pytest.raises(ModelError, match=r"base_net.weight has shape \[4, 17, 3, 3\], .* wants \[4, 17, 5, 5\]"):
+        load_model(tmp_path / "own", ENV, base_net=nn.Conv2d(17, 4, 5, padding=2), policy=policy)
+
+
+def test_tied_weights_can_be_saved(tmp_path):
+    linear = nn.Linear(25, 25)
+    base = nn.Sequential(nn.Flatten(2), linear, linear, nn.Unflatten(2, (5, 5)))
+    NeuralNet(ENV, base).save(tmp_path / "tied")
+    load_model(tmp_path / "tied", ENV, base_net=base)
+
+
+def test_default_parts_are_not_replaced(path):
+    with pytest.raises(ModelError, match="has the default value, but Tanh was passed for it"):
+        load_model(path, ENV, value=nn.Tanh())
+
+
+@pytest.mark.parametrize(
+    ("env", "text"),
+    [
+        (GoEnv(7), r"a network for GoEnv\(5\), not for GoEnv\(7\): plane_shape \[5, 5\] where \[7, 7\] was wanted"),
+        (GoEnv(5, planes=5), r"not for GoEnv\(5, planes=5\): planes 17 where 5 was wanted"),
+    ],
+)
+def test_another_size(path, env, text):
+    with pytest.raises(ModelError, match=text):
+        load_model(path, env)
+
+
+def test_another_game(path):
+    class OtherGame(GoEnv):
+        name = "othergame"
+
+    with pytest.raises(ModelError, match="game go where othergame was wanted"):
+        load_model(path, OtherGame(5))
+
+
+def foreign_files(folder: pathlib.Path) -> dict[str, tuple[pathlib.Path, str]]:
+    def made(name: str, data: bytes) -> pathlib.Path:
+        (folder / name).write_bytes(data)
+        return folder / name
+
+    torch.save(nn.Linear(2, 2).state_dict(), folder / "checkpoint.pt")
+    torch.save({"a": 1}, folder / "old.pt", _use_new_zipfile_serialization=False)
+    with zipfile.ZipFile(folder / "archive.zip", "w") as archive:
+        archive.writestr("a", "b")
+    save_file({"a": torch.zeros(2)}, folder / "other")
+    save_file({"a": torch.zeros(2)}, folder / "version", metadata={"format": weights.FORMAT, "format_version": "9"})
+    save_file({"a": torch.zeros(2)}, folder / "bare", metadata={"format": weights.FORMAT, "format_version": "1"})
+    deep = b'{"a":' + b"[" * 100_000
+    return {
+        "missing": (folder / "none", "there is no file"),
+        "folder": (folder, "is a folder, wanted a network saved with NeuralNet.save"),
+        "empty": (made("empty", b""), "is empty, wanted"),
+        "one byte": (made("one", b"\0"), "is cut off"),
+        "text": (made("text", b"hello, this is a text"), "is no safetensors file"),
+        "json": (made("json", b"\x02\0\0\0\0\0\0\0[]"), "is no safetensors file"),
+        "huge header": (made("huge", b"\xff" * 7 + b"\x7f{}"), "is cut off"),
+        "deep header": (made("deep", len(deep).to_bytes(8, "little") + deep), "or a damaged one"),
+        "checkpoint": (folder / "checkpoint.pt", "is a zip archive or a torch checkpoint"),
+        "pickle": (folder / "old.pt", "is a pickle, which is never read because it could run code"),
+        "zip": (folder / "archive.zip", "is a zip archive"),
+        "other": (folder / "other", "is another program's safetensors file"),
+        "version": (folder / "version", "has format version 9, this package reads version 1"),
+        "bare": (folder / "bare", "has a damaged description"),
+    }
+
+
+def test_foreign_files(tmp_path):
+    for kind, (file, text) in foreign_files(tmp_path).items():
+        with pytest.raises(ModelError) as caught:
+            load_model(file, ENV)
+        assert text in str(caught.value), kind
+        assert str(file) in str(caught.value), kind
+
+
+def test_every_truncation_is_noticed(path):
+    data = path.read_bytes()
+    for length in [*range(0, 60, 7), *np.linspace(60, len(data) - 1, 40).astype(int)]:
+        path.write_bytes(data[:length])
+        with pytest.raises(ModelError, match=r"is cut off|is empty"):
+            load_model(path, ENV)
+
+
+def test_damage_is_a_model_error_or_changes_numbers_only(path):
+    """Random bytes changed in the header: never another kind of exception."""
+    data, random = path.read_bytes(), np.random.default_rng(0)
+    header = int.from_bytes(data[:8], "little") + 8
+    for _ in range(300):
+        damaged = bytearray(data)
+        damaged[random.integers(8, header)] = random.integers(32, 127)
+        path.write_bytes(damaged)
+        try:
+            load_model(path, ENV)
+        except ModelError:
+            continue
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"drop": ["value.last.bias"]}, "lacks the weight value.last.bias"),
+        ({"stranger": torch.zeros(1)}, "holds a weight stranger, which the network does not have"),
+        (
+            {"value__last__bias": torch.zeros(2)},
+            r"weight value.last.bias has shape \[2\], the network wants \[1\]",
+        ),
+        (
+            {"value__last__bias": torch.zeros(1, dtype=torch.int64)},
+            "weight value.last.bias is torch.int64, the network wants torch.float32",
+        ),
+        ({"value__last__bias": torch.tensor([torch.nan])}, "value.last.bias holds NaN or infinite numbers"),
+        ({"net": "{"}, "has a damaged description"),
+        ({"net": '{"custom": []}'}, "has a damaged description"),
+        ({"structure": "[]"}, "structure is no table"),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": 10**9, "channels": 256})},
+            "describes 1000000000 blocks x 256 channels, but holds only",
+        ),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": "1", "channels": 8})},
+            "describes 1 blocks x 8 channels, but holds only",
+        ),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": 1, "channels": 0})},
+            "cannot be rebuilt: channels is a whole number from 1, came 0",
+        ),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": 0, "channels": 8})},
+            "holds a weight base_net.blocks.0",
+        ),
+    ],
+)
+def test_damaged_contents(path, changes, text):
+    with pytest.raises(ModelError, match=text):
+        load_model(rewritten(path, **changes), ENV)
+
+
+def test_saving_replaces_whole_files_or_nothing(net, path, monkeypatch):
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match=f"the network could not be saved as {path}: No space left") as caught:
+            net.save(path)
+    assert caught.value.errno == 28
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+    net.save(path)
+    assert load_model(path, ENV)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_saving_where_it_cannot_be(net, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"the network could not be saved as .*none/net: No such file"):
+        net.save(tmp_path / "none" / "net")
+    with pytest.raises(IsADirectoryError, match="there is a folder of that name"):
+        net.save(tmp_path)
+
+
+def test_saving_in_a_folder_that_may_not_be_written(net, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)  # the tests may run as root, who may write everywhere
+    with pytest.raises(PermissionError, match=r"the network could not be saved as .*: Permission denied"):
+        net.save(tmp_path / "net")
+
+
+def test_modules_with_other_state_are_refused(tmp_path):
+    class Counting(nn.Identity):
+        def get_extra_state(self):
+            return {"calls": 3}
+
+        def set_extra_state(self, state):
+            pass
+
+    with pytest.raises(ValueError, match=r"base_net._extra_state is a dict: only tensors can be saved"):
+        NeuralNet(ENV, Counting()).save(tmp_path / "counting")

@@ -1,0 +1,238 @@
+"""The network as people call it: views, shapes, modes; and its parts, one's own or the default ones."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from tests.nn.boards import lived_in
+
+ENV = GoEnv(5)
+BLACK, WHITE = "B3 C3 D2", "C4 D4 A1"
+
+
+def small(env: GoEnv = ENV, **options) -> NeuralNet:
+    return NeuralNet(env, tower_height=2, channels=8, **options)
+
+
+class Sum(nn.Module):
+    """A base without parameters whose features are no images."""
+
+    def forward(self, planes):
+        return planes.flatten(2).sum(dim=2)
+
+
+class PairBase(nn.Module):
+    def forward(self, planes):
+        return planes, planes
+
+
+class FlatValue(nn.Module):
+    """Gives [B] instead of [B, 1]."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(features, 1)
+
+    def forward(self, features):
+        return torch.tanh(self.linear(features.flatten(1))).squeeze(1)
+
+
+def flat_policy(features: int, actions: int = ENV.action_space) -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(features, actions))
+
+
+def test_colours_exchanged_gives_the_same_view_and_the_opposite_winner():
+    net = lived_in(small(), sharpness=2)
+    with torch.no_grad():  # the last plane tells the colour to move, which komi makes matter: hide it
+        net.base_net.entry[0].weight[:, -1] = 0
+    mine, mine_value = net(ENV.position(black=BLACK, white=WHITE, to_play="black"))
+    other, other_value = net(ENV.position(black=WHITE, white=BLACK, to_play="white"))
+    np.testing.assert_allclose(mine, other, atol=1e-6)
+    assert abs(mine_value) > 0.01
+    assert mine_value == pytest.approx(-other_value, abs=1e-6)
+
+
+def test_value_is_blacks_and_forward_is_the_movers():
+    net = lived_in(small())
+    position = ENV.position(black=BLACK, white=WHITE, to_play="white")
+    logits, value = net(torch.from_numpy(position.planes())[None])
+    assert logits.shape == (1, ENV.action_space)
+    assert value.shape == (1,)
+    assert net(position)[1] == pytest.approx(-float(value.detach()), abs=1e-6)
+
+
+def test_one_position_several_and_none():
+    net = lived_in(small())
+    positions = [ENV.position(), ENV.position().play(12), ENV.position(black="C3", to_play="white")]
+    policy, value = net(positions)
+    assert policy.shape == (3, 26)
+    assert policy.dtype == value.dtype == np.float32
+    for i, position in enumerate(positions):
+        one, one_value = net(position)
+        np.testing.assert_allclose(one, policy[i], atol=1e-6)
+        assert isinstance(one_value, float)
+        assert one_value == pytest.approx(float(value[i]), abs=1e-6)
+        assert one.sum() == pytest.approx(1, abs=1e-5)
+        assert not one[~position.legal_mask].any()
+    policy, value = net([])
+    assert policy.shape == (0, 26)
+    assert value.shape == (0,)
+
+
+def test_many_positions_are_read_in_parts():
+    net = lived_in(small())
+    one, _ = net(ENV.position())
+    policy, value = net([ENV.position()] * 600)
+    np.testing.assert_allclose(policy, np.tile(one, (600, 1)), atol=1e-6)
+    assert np.ptp(value) < 1e-6
+
+
+def test_policy_of_a_finished_game_is_zero():
+    over = ENV.position().play(ENV.pass_action).play(ENV.pass_action)
+    policy, value = small()(over)
+    assert not policy.any()
+    assert -1 <= value <= 1
+
+
+def test_untrained_network_knows_nothing():
+    env = GoEnv(9)
+    position = env.position().play(40)
+    for seed in range(5):
+        torch.manual_seed(seed)
+        policy, value = NeuralNet(env)(position)
+        assert policy[position.legal_mask].max() < 3 / 81
+        assert policy[position.legal_mask].min() > 0.3 / 81
+        assert abs(value) < 0.3
+
+
+def test_position_of_another_game_is_an_error_with_both():
+    with pytest.raises(ValueError, match=r"GoEnv\(7\).*GoEnv\(5\)"):
+        small()(GoEnv(7).position())
+
+
+@pytest.mark.parametrize("inputs", [3, "D4", [1, 2], None])
+def test_what_a_network_does_not_read(inputs):
+    with pytest.raises(TypeError, match="a network reads a Position"):
+        small()(inputs)
+
+
+def test_reading_changes_neither_modes_nor_statistics():
+    net = small()
+    net.train()
+    net.base_net.blocks[0].eval()  # a user froze one block
+    modes = [part.training for part in net.modules()]
+    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+    net([ENV.position(), ENV.position().play(3)])
+    net.evaluator()
+    with pytest.raises(ValueError, match="GoEnv"):
+        net(GoEnv(7).position())
+    assert [part.training for part in net.modules()] == modes
+    assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
+    assert all(parameter.grad is None for parameter in net.parameters())
+
+
+def test_training_uses_batch_statistics_and_gradients():
+    net = small().train()
+    logits, value = net(torch.rand(6, ENV.planes, 5, 5))
+    (logits.square().sum() + value.sum()).backward()
+    assert net.base_net.entry[1].num_batches_tracked == 1
+    assert all(parameter.grad is not None for parameter in net.parameters())
+
+
+def test_sizes_and_presets():
+    assert (NeuralNet(ENV).tower_height, NeuralNet(ENV).channels) == (5, 64)
+    assert NeuralNet(ENV, tower_height=0).tower_height == 0
+    mixed = NeuralNet(ENV, preset="paper", tower_height=1)
+    assert (mixed.tower_height, mixed.channels) == (1, 256)
+    assert mixed.value.hidden.out_features == 256
+    assert mixed.config["preset"] == "paper"
+    assert len(NeuralNet(ENV, preset="paper", channels=2).base_net.blocks) == 19
+    assert repr(small()) == "NeuralNet(GoEnv(5), tower_height=2, channels=8: 11,877 parameters)"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"tower_height": -1}, "tower_height is a whole number from 0, came -1"),
+        ({"tower_height": 2.5}, "tower_height is a whole number from 0, came 2.5"),
+        ({"channels": 0}, "channels is a whole number from 1, came 0"),
+        ({"channels": True}, "channels is a whole number from 1, came True"),
+        ({"preset": "huge"}, "no preset 'huge': there are 'default' and 'paper'"),
+        ({"base_net": nn.Identity(), "channels": 3}, "are the default tower's; a base_net was given"),
+    ],
+)
+def test_impossible_sizes(options, text):
+    with pytest.raises(ValueError, match=text):
+        NeuralNet(ENV, **options)
+
+
+def test_own_modules_in_each_slot():
+    position = ENV.position(black=BLACK, white=WHITE)
+    conv = nn.Conv2d(ENV.planes, 6, 3, padding=1)
+    nets = [
+        NeuralNet(ENV, conv),
+        NeuralNet(ENV, None, FlatValue(8 * 25), tower_height=1, channels=8),
+        small(policy=flat_policy(8 * 25)),
+        NeuralNet(ENV, Sum(), FlatValue(ENV.planes), flat_policy(ENV.planes)),
+        NeuralNet(ENV, nn.Conv2d(ENV.planes, 6, 3, stride=2)),  # default heads on 2 x 2 features
+        NeuralNet(ENV, nn.LazyConv2d(6, 3), flat_value(), flat_policy(6 * 9)),
+    ]
+    assert nets[0].channels == 6
+    assert nets[0].tower_height is None
+    assert nets[0].custom == {"base_net": "torch.nn.modules.conv.Conv2d"}
+    assert repr(nets[0]).startswith("NeuralNet(GoEnv(5), base_net=Conv2d: ")
+    for net in nets:
+        policy, value = net(position)
+        assert policy.sum() == pytest.approx(1, abs=1e-5)
+        assert -1 <= value <= 1
+
+
+def flat_value() -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.LazyLinear(1), nn.Tanh())
+
+
+@pytest.mark.parametrize(
+    ("slots", "error", "text"),
+    [
+        ({"base_net": "tower"}, TypeError, "base_net: wanted a torch.nn.Module, came 'tower'"),
+        ({"base_net": PairBase()}, TypeError, "base_net: .*PairBase gave a tuple, wanted a torch.Tensor"),
+        (
+            {"base_net": nn.Conv2d(3, 8, 3)},
+            ValueError,
+            r"base_net: torch.nn.modules.conv.Conv2d failed on an input of shape \[2, 17, 5, 5\]: .*3 channels",
+        ),
+        (
+            {"base_net": Sum()},
+            ValueError,
+            r"base_net: .*Sum gave shape \[2, 17\] for .* \[2, 17, 5, 5\], wanted \[2, C, H, W\]",
+        ),
+        (
+            {"value": nn.Flatten()},
+            ValueError,
+            r"value: .*Flatten gave shape \[2, 1600\] for .* \[2, 64, 5, 5\], wanted \[2, 1\] or \[2\]",
+        ),
+        (
+            {"value": nn.Sequential(nn.Flatten(), nn.Linear(1600, 1), nn.Threshold(9, 9))},
+            ValueError,
+            "value: .* gave 9, wanted -1 to 1; end it with a tanh",
+        ),
+        (
+            {"policy": flat_policy(1600, 25)},
+            ValueError,
+            r"policy: .*Sequential gave shape \[2, 25\] for .*, wanted \[2, 26\] \(logits of GoEnv\(5\)\)",
+        ),
+    ],
+)
+def test_misfits_name_the_slot_and_both_shapes(slots, error, text):
+    with pytest.raises(error, match=text):
+        NeuralNet(ENV, **slots)
+
+
+def test_the_trial_run_leaves_statistics_alone():
+    norm = nn.BatchNorm2d(ENV.planes)
+    NeuralNet(ENV, norm)
+    assert norm.training
+    assert norm.num_batches_tracked == 0

@@ -1,0 +1,209 @@
+"""Games as data: what is kept, how it is written to a file, and files that are none."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.records.record import (
+    ARRAYS,
+    POLICY_SCALE,
+    GameRecord,
+    RecordBuilder,
+    load_records,
+    quantise,
+    save_records,
+)
+from examples.tic_tac_toe import TicTacToeEnv
+
+GO = GoEnv(3)
+
+
+def random_game(seed: int, setup: dict | None = None) -> GameRecord:
+    """A game of random moves with random thoughts, on 3x3."""
+    random = np.random.default_rng(seed)
+    builder = RecordBuilder(setup, seed=(9, seed))
+    position = GO.position(**(setup or {}))
+    while not position.is_over:
+        policy = random.random(10).astype(np.float32) * position.legal_mask
+        policy /= policy.sum()
+        action = int(random.choice(np.flatnonzero(position.legal_mask)))
+        builder.add(action, policy, random.uniform(-1, 1), position.legal_mask.sum(), position.to_play)
+        position = position.play(action)
+    return builder.finish(position.result, position.score(), False, 10)
+
+
+def saved(path: Path, records: list[GameRecord]) -> Path:
+    with open(path, "wb") as file:
+        save_records(file, records)
+    return path
+
+
+def assert_same(one: GameRecord, other: GameRecord) -> None:
+    for name in ARRAYS:
+        mine, right = getattr(one, name), getattr(other, name)
+        assert np.array_equal(mine, right), name
+        assert mine.dtype == right.dtype, name
+    for name in ("outcome", "score", "resigned", "setup", "seed"):
+        assert getattr(one, name) == getattr(other, name), name
+
+
+class TestFiles:
+    def test_round_trip(self, tmp_path: Path) -> None:
+        records = [
+            random_game(1),
+            random_game(2, {"komi": -3.5}),
+            random_game(3, {"black": "A3 B2", "white": "C1", "to_play": "white"}),
+            RecordBuilder().finish(-1, -1, True, 10),  # resigned before the first move
+            random_game(4),
+        ]
+        loaded = load_records(saved(tmp_path / "games.npz", records))
+        assert len(loaded) == 5
+        for one, other in zip(loaded, records, strict=True):
+            assert_same(one, other)
+        assert loaded[3].seed is None
+        assert loaded[1].position(GO).komi == -3.5
+
+    def test_dtypes(self) -> None:
+        record = random_game(1)
+        kinds = {name: str(getattr(record, name).dtype) for name in ARRAYS}
+        assert kinds == {
+            "moves": "int16",
+            "policies": "uint16",
+            "values": "float32",
+            "weights": "float32",
+            "legal_counts": "int16",
+            "movers": "int8",
+        }
+
+    def test_no_games(self, tmp_path: Path) -> None:
+        assert load_records(saved(tmp_path / "games.npz", [])) == []
+
+    def test_a_missing_file(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            load_records(tmp_path / "nothing.npz")
+
+    @pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.9, 0.999])
+    def test_a_truncated_file(self, tmp_path: Path, kept: float) -> None:
+        path = saved(tmp_path / "games.npz", [random_game(seed) for seed in range(4)])
+        data = path.read_bytes()
+        path.write_bytes(data[: int(len(data) * kept)])
+        with pytest.raises(ValueError, match=r"games.npz holds no game records"):
+            load_records(path)
+
+    def test_a_damaged_file(self, tmp_path: Path) -> None:
+        """A byte changed anywhere is seen, or does no harm; it never ends in another kind of error."""
+        path = saved(tmp_path / "games.npz", [random_game(seed) for seed in range(2)])
+        data = path.read_bytes()
+        noticed = 0
+        for place in range(0, len(data), 37):
+            path.write_bytes(data[:place] + bytes([data[place] ^ 0x5A]) + data[place + 1 :])
+            try:
+                load_records(path)
+            except ValueError as error:
+                assert "holds no game records" in str(error)  # noqa: PT017
+                noticed += 1
+        assert noticed > 20
+
+    @pytest.mark.parametrize("foreign", ["text", "array", "other arrays", "pickle", "folder of nothing"])
+    def test_a_foreign_file(self, tmp_path: Path, foreign: str) -> None:
+        path = tmp_path / "foreign.npz"
+        buffer = io.BytesIO()
+        if foreign == "text":
+            buffer.write(b"(;GM[1]SZ[9];B[ee];W[ec])")
+        elif foreign == "array":
+            np.save(buffer, np.zeros(3))
+        elif foreign == "other arrays":
+            np.savez(buffer, moves=np.zeros(3), lengths=np.array([3]))
+        elif foreign == "pickle":
+            np.savez(buffer, lengths=np.array([{}], dtype=object))
+        path.write_bytes(buffer.getvalue())
+        with pytest.raises(ValueError, match=r"foreign.npz holds no game records"):
+            load_records(path)
+
+    def test_arrays_that_do_not_belong_together(self, tmp_path: Path) -> None:
+        path = saved(tmp_path / "games.npz", [random_game(1), random_game(2)])
+        with np.load(path) as data:
+            arrays = dict(data)
+        arrays["lengths"] = arrays["lengths"] + 1
+        np.savez(path, **arrays)
+        with pytest.raises(ValueError, match="holds no game records"):
+            load_records(path)
+
+
+class TestPolicies:
+    def test_quantisation_error(self) -> None:
+        random = np.random.default_rng(0)
+        for _ in range(20):
+            policy = random.dirichlet(np.full(362, 0.05)).astype(np.float32)
+            kept = quantise(policy)
+            assert kept.dtype == np.uint16
+            assert abs(kept / POLICY_SCALE - policy).max() <= 0.5 / POLICY_SCALE + 1e-7
+
+    def test_certainty_and_impossibility_are_exact(self) -> None:
+        assert quantise(np.array([0, 1, 0], np.float32)).tolist() == [0, POLICY_SCALE, 0]
+
+    def test_visit_shares_come_back(self) -> None:
+        visits = np.array([[1, 799, 0], [400, 399, 1]])
+        policy = visits / visits.sum(axis=1, keepdims=True)
+        again = quantise(policy).astype(np.float32)
+        again /= again.sum(axis=1, keepdims=True)
+        assert np.round(again * 800).tolist() == visits.tolist()
+
+
+class TestReplay:
+    def test_position_before_each_ply(self) -> None:
+        record = random_game(5, {"komi": 0.5, "black": "B2"})
+        position = GO.position(komi=0.5, black="B2")
+        for ply, action in enumerate(record.moves):
+            there = record.position(GO, ply)
+            assert np.array_equal(there.board, position.board)
+            assert there.to_play == position.to_play == record.movers[ply]
+            assert there.legal_mask.sum() == record.legal_counts[ply]
+            position = position.play(int(action))
+        assert record.position(GO).is_over
+        assert record.position(GO).result == record.outcome
+        assert record.position(GO).score() == record.score
+        assert record.position(GO, 0).moves == ()
+
+    def test_length(self) -> None:
+        record = random_game(5)
+        assert len(record) == len(record.moves) == len(record.policies) > 0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "score", "resigned", "text"),
+    [
+        (1, 2.5, False, "B+2.5"),
+        (-1, -7.5, False, "W+7.5"),
+        (1, 12.0, False, "B+12"),
+        (-1, -1, True, "W+R"),
+        (1, 1, True, "B+R"),
+        (0, 0, False, "draw"),
+        (-0.0, -0.0, False, "draw"),
+    ],
+)
+def test_result_string(outcome: float, score: float, resigned: bool, text: str) -> None:
+    assert RecordBuilder().finish(outcome, score, resigned, 10).result_string == text
+
+
+def test_builder() -> None:
+    """Values are the mover's, outcome and score Black's; the moves come in order."""
+    env = TicTacToeEnv()
+    builder = RecordBuilder(seed=(3, 4))
+    assert len(builder) == 0
+    builder.add(4, np.eye(9, dtype=np.float32)[4], 0.5, 9, 1)
+    builder.add(0, np.full(9, 1 / 9, np.float32), -0.25, 8, -1, weight=0.0)
+    assert len(builder) == 2
+    record = builder.finish(1, 1, True, 9)
+    assert record.moves.tolist() == [4, 0]
+    assert record.values.tolist() == [0.5, -0.25]
+    assert record.movers.tolist() == [1, -1]
+    assert record.weights.tolist() == [1, 0]
+    assert record.legal_counts.tolist() == [9, 8]
+    assert record.policies[0].tolist() == [0, 0, 0, 0, POLICY_SCALE, 0, 0, 0, 0]
+    assert record.seed == (3, 4)
+    assert record.setup == {}
+    assert record.position(env).legal_mask.sum() == 7
