@@ -37,6 +37,9 @@ class GoEnv(GameEnv):
         (1 - w) sign + w tanh(margin / 10).  Self-play with 0.3 learns much faster, because there is
         something to win or lose in decided games too (KataGo's score utility: Wu 2019, "Accelerating
         Self-Play Learning in Go", section 4); `result` and who wins stay what they are.
+    first_pass: the ply from which passing is legal; before it only where nothing else is.  Not a rule
+        of Go: for self-play, where young networks otherwise end games before there is anything to score
+        (cody2007 had such a ply too).
     """
 
     name = "go"
@@ -50,6 +53,7 @@ class GoEnv(GameEnv):
         planes: int = 17,
         max_moves: int | None = None,
         margin_weight: float = 0.0,
+        first_pass: int = 0,
     ) -> None:
         if isinstance(board_size, bool) or not isinstance(board_size, (int, np.integer)):
             raise TypeError(f"board_size is a whole number from {MIN_SIZE} to {MAX_SIZE}, came {board_size!r}")
@@ -63,7 +67,10 @@ class GoEnv(GameEnv):
             raise ValueError(f"max_moves is a whole number from 1, came {max_moves!r}")
         if not 0 <= margin_weight <= 1:
             raise ValueError(f"margin_weight is 0 to 1, came {margin_weight!r}")
+        if isinstance(first_pass, bool) or not isinstance(first_pass, (int, np.integer)) or first_pass < 0:
+            raise ValueError(f"first_pass is a whole number from 0, came {first_pass!r}")
         self.margin_weight = float(margin_weight)
+        self.first_pass = int(first_pass)
         self.N = int(board_size)
         self.planes = int(planes)
         self.history = (self.planes - 1) // 2
@@ -81,6 +88,7 @@ class GoEnv(GameEnv):
             "planes": self.planes,
             "max_moves": self.max_moves,
             "margin_weight": self.margin_weight,
+            "first_pass": self.first_pass,
         }
 
     def accepts(self, other: GameEnv) -> bool:
@@ -198,7 +206,7 @@ class GoBatch(GameBatch):
 
     def __init__(self, env: GoEnv, count: int) -> None:
         super().__init__(env, count)
-        self._komi, self._margin_weight = env.komi, env.margin_weight
+        self._komi, self._margin_weight, self._first_pass = env.komi, env.margin_weight, env.first_pass
         self._size, self._history, self._max_moves = env.N, env.history, env.max_moves
         words = kernels.row_words(env.N, env.history, env.max_moves)
         self.rows = np.zeros((count, words), np.int32)
@@ -218,7 +226,7 @@ class GoBatch(GameBatch):
         komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
         size, limit = self._size, self._max_moves
         bits = kernels.filter_bits(limit)
-        kernels.reset_batch(self.rows, slots, size, self._history, limit, komi2, bits)
+        kernels.reset_batch(self.rows, slots, size, self._history, limit, self._first_pass, komi2, bits)
         mover = kernels.BLACK if check_player(to_play) == 1 else kernels.WHITE
         if stones is None and mover == kernels.BLACK:
             return
@@ -291,6 +299,8 @@ class GoPosition(Position):
         return float(self.batch.rows[0, kernels.KOMI2]) / 2  # type: ignore[attr-defined]
 
     def why_illegal(self, action: int) -> str:
+        if action == self.env.pass_action:
+            return f"passing is allowed from move {self.env.first_pass} on"
         if self.board.ravel()[action]:
             return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
         if kernels.is_repetition(self.batch.rows[0], action):  # type: ignore[attr-defined]

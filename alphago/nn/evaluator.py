@@ -99,7 +99,8 @@ class NetEvaluator:
     def _scratch(self, count: int) -> "Scratch":
         scratch = getattr(self._local, "scratch", None)
         if scratch is None or len(scratch.mask) < count:
-            scratch = self._local.scratch = Scratch(self.env, max(count, 32), self._compute_dtype)
+            room = max(count, 32 if scratch is None else 2 * len(scratch.mask))
+            scratch = self._local.scratch = Scratch(self.env, room, self._compute_dtype)
         return scratch
 
     def __repr__(self) -> str:
@@ -127,7 +128,7 @@ class Frozen(nn.Module):
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         features = self.base_net(planes).float()
-        return self.policy(features), self.value(features).flatten()
+        return self.policy(features).float(), self.value(features).float().flatten()
 
 
 def has_native_bfloat16() -> bool:

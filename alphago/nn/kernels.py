@@ -6,10 +6,12 @@ import numpy as np
 
 from alphago.env.kernels.jit import kernel
 
+LEAST = np.float32(1e-12)  # beside 1 for the best action: a legal action is never impossible
+
 
 @kernel
 def masked_softmax_batch(logits, mask, out_priors):
-    """Softmax over each row's legal actions, exactly 0 elsewhere; a row without legal actions is all 0.
+    """Softmax over each row's legal actions, all positive, exactly 0 elsewhere; a row without legal actions is all 0.
 
     logits, out_priors: float32 [n, A]; mask: bool [n, A].  Returns how many rows have a legal action
     whose logit is not finite; what such a row's priors hold is undefined.
@@ -25,7 +27,7 @@ def masked_softmax_batch(logits, mask, out_priors):
         total = np.float32(0)
         for a in range(logits.shape[1]):
             if mask[i, a]:
-                weight = math.exp(logits[i, a] - highest)
+                weight = max(np.float32(math.exp(logits[i, a] - highest)), LEAST)
                 out_priors[i, a] = weight
                 total += weight
             else:

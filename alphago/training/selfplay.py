@@ -177,8 +177,9 @@ class SelfPlay:
     ) -> list[GameRecord]:
         """Plays `plies` moves in every game (None: until all games are over); returns finished games in order.
 
-        `stop` ends the call at the next move, and so does the moment `until` (of time.monotonic).  `progress` is told of each move's number of positions,
-        from the threads.  An interrupt stops all threads at their next move before it is raised.
+        `stop` ends the call at the next move, and so does the time `until` (of time.monotonic()).
+        `progress` is told of each move's number of positions, from the threads.  An interrupt stops all
+        threads at their next move before it is raised.
         """
         stop = stop or threading.Event()
 

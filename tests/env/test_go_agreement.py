@@ -24,6 +24,8 @@ def random_board(size: int, filled: float, random: np.random.Generator) -> np.nd
     [
         (2, 100, {}),
         (2, 50, {"max_moves": 60, "planes": 5}),
+        (2, 30, {"max_moves": 40, "first_pass": 25}),
+        (5, 8, {"first_pass": 20}),
         (3, 60, {}),
         (3, 20, {"max_moves": 100, "komi": 0, "planes": 3}),
         (5, 16, {}),

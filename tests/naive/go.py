@@ -97,7 +97,8 @@ class NaiveGo:
 
     def is_legal(self, action: int) -> bool:
         if action == self.env.pass_action:
-            return True
+            others = range(self.env.pass_action)
+            return len(self.moves) >= self.env.first_pass or not any(self.is_legal(point) for point in others)
         if self.board[action] != EMPTY:
             return False
         after = board_after(self.board, action, self.to_play, self.env.N)
@@ -141,8 +142,15 @@ class NaiveGoEnv(GameEnv):
     name = "go"
 
     def __init__(
-        self, board_size: int, *, komi: float | None = None, planes: int = 17, max_moves: int | None = None
+        self,
+        board_size: int,
+        *,
+        komi: float | None = None,
+        planes: int = 17,
+        max_moves: int | None = None,
+        first_pass: int = 0,
     ) -> None:
+        self.first_pass = first_pass
         self.N = board_size
         self.planes = planes
         self.history = planes // 2

@@ -96,7 +96,7 @@ class Shared(nn.Module):
 
     def __init__(self, planes: int) -> None:
         super().__init__()
-        self.entry = nn.Conv2d(planes, 8, 1)
+        self.entry = nn.Conv2d(planes, 8, 1, padding="same")
         self.conv = nn.Conv2d(8, 8, 3, padding="same")
         self.first, self.second = nn.BatchNorm2d(8), nn.BatchNorm2d(8)
         self.relu = nn.ReLU(inplace=True)
@@ -128,6 +128,7 @@ def test_agrees_with_own_modules(base, dtype):
     env = GoEnv(5)
     net = NeuralNet(env, base(env.planes))
     check_agreement(lived_in(net, sharpness=0.3), dtype)
+    assert net.evaluator(dtype).optimised == (base is Shared)
 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="needs oneDNN")
@@ -162,10 +163,13 @@ def test_works_without_fusion_and_torchscript(monkeypatch):
     def broken(*_):
         raise RuntimeError("not on this machine")
 
-    net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8), sharpness=0.5)
+    env = GoEnv(5)
+    nets = [NeuralNet(env, tower_height=2, channels=8), NeuralNet(env, Branches(env.planes))]
     monkeypatch.setattr(evaluators, "scripted", broken)
-    for dtype in TOLERANCE:
-        check_agreement(net, dtype)
+    for net in nets:
+        for dtype in TOLERANCE:
+            check_agreement(lived_in(net, sharpness=0.5), dtype)
+            assert not net.evaluator(dtype).optimised
 
 
 @DTYPES

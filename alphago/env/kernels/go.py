@@ -17,7 +17,7 @@ Chains are circular lists.  A chain's head counts pseudo-liberties (pairs of a s
 neighbour) with the sum and the sum of squares of those neighbours: all are the same point exactly
 when count * squares == sum * sum, which is how atari is seen without listing liberties.
 
-Nothing here checks that an action is legal: ask `legal_mask` or `is_legal` first.
+Nothing here checks that an action is legal: ask `legal_mask` first.
 """
 
 import math
@@ -31,7 +31,8 @@ SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES, LAST = 0, 1, 2, 3, 4, 5, 6
 DEPTH, NEWEST, BOARDS_SEEN, HASH_LOW, HASH_HIGH = 7, 8, 9, 10, 11
 AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 14, 15, 16, 17
 PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: division by multiplication
-HEADER = 20
+FIRST_PASS = 20  # the ply from which a pass is legal while there is another move
+HEADER = 21
 
 # Words of a cell.
 COLOUR, HEAD, NEXT, LIBERTIES, SUM, SQUARES, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
@@ -308,18 +309,6 @@ def is_vacated(row, point):
 
 
 @kernel
-def is_legal(row, action):
-    """Whether the side to move may play this action (any action from 0 to N * N) in a game that goes on."""
-    size = load(row, SIZE)
-    if action == size * size:
-        return True
-    point = point_of(row, action)
-    if load(row, cell(point) + COLOUR) != EMPTY:
-        return False
-    return allowed(row, point, load(row, TO_PLAY), is_vacated(row, point))
-
-
-@kernel
 def occupied_bits(row, r):
     """The stones in board row r, both colours; an imaginary row outside the board is full."""
     size = load(row, SIZE)
@@ -355,14 +344,19 @@ def legal_bits(row, r):
 
 @kernel
 def legal_mask(row, out, at):
-    """Writes N * N + 1 flags into `out` from index `at`; none is set once the game is over."""
+    """Writes N * N + 1 flags into `out` from index `at`; none is set once the game is over.
+
+    A pass is legal from ply FIRST_PASS, and before where there is nothing else.
+    """
     size = load(row, SIZE)
     going = not is_over(row)
+    points = 0
     for r in range(size):
         legal = legal_bits(row, r) if going else 0
+        points |= legal
         for c in range(size):
             store(out, at + r * size + c, (legal >> c) & 1)
-    store(out, at + size * size, going)
+    store(out, at + size * size, going and (load(row, PLY) >= load(row, FIRST_PASS) or points == 0))
 
 
 @kernel
@@ -455,7 +449,7 @@ def position_hash(row):
 
 
 @kernel
-def reset(row, size, depth, max_moves, komi2, filter_size):
+def reset(row, size, depth, max_moves, first_pass, komi2, filter_size):
     """Makes the row the empty board with Black to move."""
     for i in range(row.shape[0]):
         store(row, i, 0)
@@ -466,6 +460,7 @@ def reset(row, size, depth, max_moves, komi2, filter_size):
     store(row, TO_PLAY, BLACK)
     store(row, KOMI2, komi2)
     store(row, MAX_MOVES, max_moves)
+    store(row, FIRST_PASS, first_pass)
     store(row, LAST, NO_ACTION)
     store(row, DEPTH, depth)
     store(row, FILTER_BITS, filter_size)
@@ -610,9 +605,9 @@ def playout(row, state, fill_eyes):
 
 
 @kernel
-def reset_batch(rows, slots, size, depth, max_moves, komi2, filter_size):
+def reset_batch(rows, slots, size, depth, max_moves, first_pass, komi2, filter_size):
     for i in range(slots.shape[0]):
-        reset(rows[slots[i]], size, depth, max_moves, komi2, filter_size)
+        reset(rows[slots[i]], size, depth, max_moves, first_pass, komi2, filter_size)
 
 
 @kernel

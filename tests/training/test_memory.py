@@ -1,0 +1,246 @@
+"""The replay memory: what leaves, what is drawn, and that labels stay with their positions."""
+
+import numpy as np
+import pytest
+
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.search import SearchSettings
+from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
+from alphago.training.memory import ReplayMemory
+from alphago.training.selfplay import selfplay
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.mcts.games import CountingEnv
+
+GO = GoEnv(3, komi=0.5)
+
+
+def games(env: GameEnv, count: int, seed: int = 0) -> list[GameRecord]:
+    return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=SearchSettings(), groups=1)
+
+
+def made_up(length: int, actions: int = 10, outcome: float = 1.0, weight: float = 1.0) -> GameRecord:
+    """A game of passes and nothing else, of any length; its policies are one move each."""
+    builder = RecordBuilder()
+    for ply in range(length):
+        builder.add(
+            actions - 1, np.eye(actions, dtype=np.float32)[ply % actions], 0.0, actions, 1 - ply % 2 * 2, weight
+        )
+    return builder.finish(outcome, outcome, False, actions)
+
+
+class TestWindow:
+    def test_the_oldest_games_leave(self) -> None:
+        """As long as `capacity` positions remain without them."""
+        memory = ReplayMemory(GO, 20)
+        for length, left in ((8, 8), (8, 16), (8, 24), (3, 27), (1, 20), (50, 50), (4, 54), (1, 55)):
+            memory.add([made_up(length)])
+            assert len(memory) == left, length
+        assert [len(record) for record in memory.records] == [50, 4, 1]
+        assert memory.added == 8 + 8 + 8 + 3 + 1 + 50 + 4 + 1
+
+    def test_many_at_once(self) -> None:
+        one, other = ReplayMemory(GO, 30), ReplayMemory(GO, 30)
+        records = [made_up(length) for length in (5, 9, 1, 14, 7, 12, 3)]
+        one.add(records)
+        for record in records:
+            other.add([record])
+        assert list(one.records) == list(other.records) == records[3:]
+
+    def test_only_what_is_in_the_window_is_drawn(self) -> None:
+        memory = ReplayMemory(GO, 6)
+        memory.add([made_up(6, outcome=1), made_up(6, outcome=-1)])
+        sample = memory.sample(64, np.random.default_rng(0))
+        assert set(sample.value) <= {-1, 1}
+        assert len(memory.records) == 1
+        movers = made_up(6).movers
+        assert set(sample.value * -1) == set(movers.astype(np.float32))
+
+    def test_games_without_moves_do_no_harm(self) -> None:
+        """Resigned before the first move."""
+        memory = ReplayMemory(GO, 10)
+        memory.add([made_up(0), made_up(4), made_up(0), made_up(2), made_up(0)])
+        assert len(memory) == 6
+        assert memory.sample(50, np.random.default_rng(0)).policy.sum(axis=1) == pytest.approx(np.ones(50))
+
+    @pytest.mark.parametrize("records", [[], [0]])
+    def test_an_empty_memory(self, records: list[int]) -> None:
+        memory = ReplayMemory(GO)
+        memory.add(made_up(length) for length in records)
+        with pytest.raises(ValueError, match="the memory is empty: nothing to sample"):
+            memory.sample(1, np.random.default_rng(0))
+
+    def test_a_record_of_another_game(self) -> None:
+        with pytest.raises(ValueError, match=r"policies \(4, 26\) was added to a memory of GoEnv\(3, .* 10 actions"):
+            ReplayMemory(GO).add([made_up(4, actions=26)])
+
+    def test_capacity(self) -> None:
+        with pytest.raises(ValueError, match="capacity is 1 position or more, came 0"):
+            ReplayMemory(GO, 0)
+
+
+class TestDraws:
+    def test_uniform_over_positions(self) -> None:
+        """Not over games: a long game's positions are no rarer, the first and the last are drawn too.
+
+        Each position of the made-up games has a policy of its own.
+        """
+        memory = ReplayMemory(TicTacToeEnv())
+        records = []
+        for start, length in ((0, 2), (2, 1), (3, 6)):
+            builder = RecordBuilder()
+            for ply in range(length):
+                builder.add(ply, np.eye(9, dtype=np.float32)[start + ply], 0.0, 9, 1)
+            records.append(builder.finish(1, 1, False, 9))
+        memory.add(records)
+        memory.env = CountingEnvOfNine()
+        policies = memory.sample(9000, np.random.default_rng(0)).policy
+        counts = policies.sum(axis=0)
+        assert counts.sum() == 9000
+        chi_squared = ((counts - 1000) ** 2 / 1000).sum()
+        assert chi_squared < 26.1  # 8 degrees of freedom, 1 in 1000
+
+    @pytest.mark.parametrize("count", [1, 2, 31, 33, 64, 65, 100, 300])
+    def test_any_batch_size(self, count: int) -> None:
+        """Larger than the memory and no multiple of anything (AlphaGo.jl wanted multiples of 32)."""
+        memory = ReplayMemory(GO)
+        memory.add(games(GO, 3))
+        sample = memory.sample(count, np.random.default_rng(count))
+        assert sample.planes.shape == (count, 17, 3, 3)
+        assert sample.policy.shape == (count, 10)
+        assert sample.value.shape == sample.weight.shape == (count,)
+        assert {array.dtype for array in sample} == {np.dtype(np.float32)}
+
+    def test_the_same_generator_gives_the_same_sample(self) -> None:
+        memory = ReplayMemory(GO)
+        memory.add(games(GO, 3))
+        one, same, other = (memory.sample(40, np.random.default_rng(seed)) for seed in (1, 1, 2))
+        for mine, right in zip(one, same, strict=True):
+            assert np.array_equal(mine, right)
+        assert not np.array_equal(one.planes, other.planes)
+
+    def test_every_symmetry_is_drawn(self) -> None:
+        """Of a position without any symmetry of its own."""
+        env = GoEnv(3, planes=3)
+        builder = RecordBuilder({"black": "A3", "white": "B3"})
+        builder.add(9, np.eye(10, dtype=np.float32)[3], 0.0, 7, 1)
+        memory = ReplayMemory(env)
+        memory.add([builder.finish(1, 1, False, 10)])
+        sample = memory.sample(400, np.random.default_rng(0))
+        seen = {row.tobytes() for row in sample.planes}
+        assert len(seen) == 8
+        counts = np.unique([hash(row.tobytes()) for row in sample.planes], return_counts=True)[1]
+        assert counts.min() > 25
+
+
+class CountingEnvOfNine(CountingEnv):
+    """Nine actions, none of which does anything: for samples of which only the labels matter."""
+
+    action_space = 9
+
+    def __init__(self) -> None:
+        super().__init__(100)
+
+
+class TestLabels:
+    """Older programs shuffled features without their results, lost the results' signs, or both."""
+
+    @pytest.mark.parametrize("env", [GO, GoEnv(5, planes=5), TicTacToeEnv(), CountingEnv(9)], ids=str)
+    def test_planes_policy_and_value_belong_together(self, env: GameEnv) -> None:
+        """Each row of a sample is some position of some game under some symmetry, with all its labels."""
+        records = games(env, 4)
+        rows: dict[bytes, list[tuple[np.ndarray, float, float]]] = {}
+        for record in records:
+            position = env.position()
+            for ply, action in enumerate(record.moves):
+                policy = record.policies[ply] / POLICY_SCALE
+                value = record.outcome * position.to_play
+                for points, actions in zip(*env.symmetries, strict=True):
+                    planes = position.planes().reshape(env.planes, -1)[:, points]
+                    label = (policy[actions] / policy.sum(), value, record.weights[ply])
+                    rows.setdefault(planes.astype(np.float32).tobytes(), []).append(label)
+                position = position.play(int(action))
+        memory = ReplayMemory(env)
+        memory.add(records)
+        sample = memory.sample(300, np.random.default_rng(3))
+        for planes, policy, value, weight in zip(*sample, strict=True):
+            assert any(
+                np.allclose(policy, wanted, atol=1e-4) and (value, weight) == (result, w)
+                for wanted, result, w in rows[planes.tobytes()]
+            )
+        assert sample.policy.sum(axis=1) == pytest.approx(np.ones(300), abs=1e-5)
+
+    def test_the_sign_of_the_value_is_the_movers(self) -> None:
+        """Black won: +1 where Black was to move, -1 where White was.  The last plane says which."""
+        builder = RecordBuilder()
+        for ply in range(8):
+            builder.add(9, np.eye(10, dtype=np.float32)[9], 0.0, 10, 1 - ply % 2 * 2)
+        memory = ReplayMemory(GoEnv(3, max_moves=20))
+        memory.add([builder.finish(1, 5.5, False, 10)])
+        sample = memory.sample(100, np.random.default_rng(0))
+        black_to_move = sample.planes[:, -1, 0, 0] > 0
+        assert np.array_equal(sample.value, np.where(black_to_move, 1, -1))
+
+    def test_double_moves(self) -> None:
+        """The mover is recorded, not counted from the ply."""
+        env = CountingEnv(9)
+        records = games(env, 6)
+        memory = ReplayMemory(env)
+        memory.add(records)
+        assert any((record.movers[1:] == record.movers[:-1]).any() for record in records)
+        wanted = np.concatenate([record.outcome * record.movers for record in records])
+        sample = memory.sample(2000, np.random.default_rng(0))
+        assert sample.value.mean() == pytest.approx(wanted.mean(), abs=0.1)
+
+    @pytest.mark.parametrize("outcome", [-1.0, 0.0, 0.25])
+    def test_draws_and_graded_results(self, outcome: float) -> None:
+        memory = ReplayMemory(GO)
+        memory.add([made_up(2, outcome=outcome)])
+        assert set(abs(memory.sample(20, np.random.default_rng(0)).value)) == {abs(np.float32(outcome))}
+
+    def test_pass_labels(self) -> None:
+        """A pass stays a pass under every symmetry; an older program could not learn it at all."""
+        builder = RecordBuilder()
+        policy = np.zeros(10, np.float32)
+        policy[[0, 9]] = 0.25, 0.75
+        builder.add(9, policy, 0.0, 10, 1)
+        memory = ReplayMemory(GO)
+        memory.add([builder.finish(1, 1, False, 10)])
+        sample = memory.sample(100, np.random.default_rng(0))
+        assert sample.policy[:, 9] == pytest.approx(np.full(100, 0.75), abs=1e-4)
+        corners = sample.policy[:, [0, 2, 6, 8]]
+        assert corners.sum(axis=1) == pytest.approx(np.full(100, 0.25), abs=1e-4)
+        assert (corners > 0).any(axis=0).all()
+
+    def test_weights(self) -> None:
+        memory = ReplayMemory(GO)
+        memory.add([made_up(3, weight=0.0, outcome=1), made_up(3, weight=0.5, outcome=0)])
+        sample = memory.sample(60, np.random.default_rng(0))
+        assert np.array_equal(sample.weight, np.where(sample.value == 0, 0.5, 0).astype(np.float32))
+
+    def test_set_up_games(self) -> None:
+        """Stones, side to move and komi come from each record; two games share a sample."""
+        env = GoEnv(5, planes=3)
+        records = []
+        for setup in ({"black": "A5 B5", "white": "C3", "to_play": "white", "komi": -2.5}, {"komi": 3.5}, {}):
+            position = env.position(**setup)
+            builder = RecordBuilder(setup)
+            for action in (12 if not setup else 7, 13, 25):
+                builder.add(action, np.eye(26, dtype=np.float32)[action], 0.0, 20, position.to_play)
+                position = position.play(action)
+            records.append(builder.finish(position.result or 1, position.score(), False, 26))
+        memory = ReplayMemory(env)
+        memory.add(records)
+        wanted = {
+            record.position(env, ply).planes().reshape(3, -1)[:, points].astype(np.float32).tobytes()
+            for record in records
+            for ply in range(3)
+            for points in env.symmetries.points
+        }
+        sample = memory.sample(200, np.random.default_rng(0))
+        seen = {planes.tobytes() for planes in sample.planes}
+        assert seen <= wanted
+        assert len(seen) > 30
+        stones = sample.planes[:, :2].sum(axis=(1, 2, 3))
+        assert set(stones.tolist()) == {0, 1, 2, 3, 4, 5}

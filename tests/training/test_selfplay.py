@@ -1,0 +1,220 @@
+"""Self-play: the same seed gives the same games, and what a record says is what happened."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from alphago.env.game import GameBatch, GameEnv
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.search import SearchSettings
+from alphago.nn.threads import Workers
+from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.training.selfplay import SelfPlay, SelfPlaySettings, selfplay
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.mcts.games import CountingEnv
+
+GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
+SEARCH = SearchSettings()
+
+
+def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **settings) -> list[GameRecord]:
+    return selfplay(env, evaluator or HashEvaluator(), readouts, games, **{"search": SEARCH, **settings})
+
+
+def assert_same_games(one: list[GameRecord], other: list[GameRecord]) -> None:
+    assert len(one) == len(other)
+    for mine, right in zip(one, other, strict=True):
+        assert np.array_equal(mine.moves, right.moves)
+        assert np.array_equal(mine.policies, right.policies)
+        assert np.array_equal(mine.values, right.values)
+        assert (mine.outcome, mine.score, mine.seed) == (right.outcome, right.score, right.seed)
+
+
+class TestReproducibility:
+    @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE, CountingEnv(9)], ids=str)
+    def test_games_depend_on_seed_and_number_only(self, env: GameEnv) -> None:
+        """Not on the threads that play them, nor on how many are played side by side."""
+        wanted = play(env, 9, groups=1, games_in_flight=1)
+        for groups, flight in ((1, 4), (2, 3), (3, 9), (2, 64), (7, 3)):
+            assert_same_games(play(env, 9, groups=groups, games_in_flight=flight), wanted)
+
+    def test_fewer_games_are_the_first_of_more(self) -> None:
+        assert_same_games(play(GO, 3, groups=1), play(GO, 8, groups=2)[:3])
+
+    def test_another_seed_gives_other_games(self) -> None:
+        one, other = play(GO, 4, seed=1), play(GO, 4, seed=2)
+        assert [record.moves.tolist() for record in one] != [record.moves.tolist() for record in other]
+        assert [record.seed for record in other] == [(2, number) for number in range(4)]
+
+    def test_games_of_one_run_differ(self) -> None:
+        assert len({tuple(record.moves) for record in play(GO, 12)}) > 5
+
+    def test_in_pieces_the_same_numbers_in_order(self) -> None:
+        """`run` may stop after some moves; unfinished games go on in the next call."""
+        settings = SelfPlaySettings(readouts=8, games_in_flight=5, groups=2, search=SEARCH)
+        games = SelfPlay(GO, settings, 11, seed=3)
+        finished: list[GameRecord] = []
+        with Workers(2) as workers:
+            for _ in range(200):
+                part = games.run(workers, HashEvaluator(), plies=3)
+                assert [r.seed[1] for r in part] == sorted(r.seed[1] for r in part)
+                finished += part
+                if len(finished) == 11:
+                    break
+            assert games.run(workers, HashEvaluator(), plies=3) == []
+        assert sorted(record.seed[1] for record in finished) == list(range(11))
+        assert games.moves == sum(len(record) for record in finished)
+
+
+class TestRecords:
+    @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE, CountingEnv(9)], ids=str)
+    def test_they_replay(self, env: GameEnv) -> None:
+        for record in play(env, 12, resign_threshold=-1.0):
+            position = env.position()
+            for ply, action in enumerate(record.moves):
+                mask = position.legal_mask
+                policy = record.policies[ply] / POLICY_SCALE
+                assert policy.sum() == pytest.approx(1, abs=1e-3)
+                assert not policy[~mask].any()
+                assert policy[action] > 0
+                assert record.legal_counts[ply] == mask.sum()
+                assert record.movers[ply] == position.to_play
+                assert -1 <= record.values[ply] <= 1
+                position = position.play(int(action))
+            assert position.is_over
+            assert record.outcome == position.result
+            assert record.score == position.score()
+            assert not record.resigned
+            assert (record.weights == 1).all()
+
+    def test_the_policy_is_what_the_search_visited(self) -> None:
+        """Readouts are added to the tree that was kept, so shares are not multiples of 1 / readouts."""
+        (record,) = play(GO, 1, readouts=40)
+        shares = record.policies[0] / POLICY_SCALE * 40
+        assert shares == pytest.approx(np.round(shares), abs=0.01)
+
+    @pytest.mark.parametrize(("games", "flight"), [(1, 64), (5, 2), (17, 16)])
+    def test_num_games_is_exact(self, games: int, flight: int) -> None:
+        records = play(TIC_TAC_TOE, games, readouts=4, games_in_flight=flight, groups=2)
+        assert [record.seed for record in records] == [(0, number) for number in range(games)]
+
+    def test_temperature(self) -> None:
+        """No chance but the noise: with neither all games are the same."""
+        quiet = SearchSettings(dirichlet_weight=0.0)
+        same = play(TIC_TAC_TOE, 6, temperature_plies=0, search=quiet)
+        differ = play(TIC_TAC_TOE, 6, temperature_plies=9, search=quiet)
+        assert len({tuple(record.moves) for record in same}) <= 3  # ties among the most visited
+        assert len({tuple(record.moves) for record in differ}) == 6
+
+
+class Gloomy(UniformEvaluator):
+    """Black always thinks that it has lost, White that it has won."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        super().evaluate(batch, slots, priors, values)
+        values[:] = -batch.to_play(slots, np.empty(len(slots), np.int8)) * 0.99
+
+
+class TestResignation:
+    def test_the_other_side_wins(self) -> None:
+        records = play(GoEnv(3), 20, Gloomy(), resign_threshold=-0.9, no_resign_share=0.0)
+        for record in records:
+            assert record.resigned
+            assert record.outcome == record.score == -1
+            assert record.result_string == "W+R"
+            assert len(record) == 0  # at its first move
+
+    def test_later_in_the_game(self) -> None:
+        class GloomyLater(Gloomy):
+            def evaluate(self, batch, slots, priors, values) -> None:
+                super().evaluate(batch, slots, priors, values)
+                planes = batch.planes(slots, np.empty((len(slots), 2, 3, 3), np.float32))
+                values[planes.sum(axis=(1, 2, 3)) < 3] = 0
+
+        for record in play(TIC_TAC_TOE, 6, GloomyLater(), no_resign_share=0.0):
+            assert record.resigned
+            assert record.outcome == -1
+            assert len(record) in (2, 4)
+            end = record.position(TIC_TAC_TOE)
+            assert end.to_play == 1
+            assert not end.is_over
+
+    def test_minus_one_is_never(self) -> None:
+        for record in play(GoEnv(3), 6, Gloomy(), resign_threshold=-1.0, no_resign_share=0.0):
+            assert not record.resigned
+            assert record.position(GoEnv(3)).is_over
+
+    def test_the_share_of_games_that_nobody_resigns(self) -> None:
+        records = play(GoEnv(3), 120, Gloomy(), readouts=2, no_resign_share=0.3)
+        played_out = sum(not record.resigned for record in records)
+        assert 20 < played_out < 55
+        assert all(not record.resigned for record in play(GoEnv(3), 10, Gloomy(), 2, no_resign_share=1.0))
+
+
+class TestErrors:
+    @pytest.mark.parametrize("groups", [1, 2, 3])
+    def test_an_evaluators_error_surfaces_and_no_thread_is_left(self, groups: int) -> None:
+        calls = []
+
+        class Fails(HashEvaluator):
+            def evaluate(self, batch, slots, priors, values) -> None:
+                calls.append(1)
+                if len(calls) == 20:
+                    raise RuntimeError("the network is gone")
+                super().evaluate(batch, slots, priors, values)
+
+        threads = threading.active_count()
+        with pytest.raises(RuntimeError, match="the network is gone"):
+            play(GoEnv(5), 200, Fails(), groups=groups)
+        assert threading.active_count() == threads
+        assert len(calls) < 200  # the other threads stopped too
+
+    def test_values_that_are_no_numbers(self) -> None:
+        class NotANumber(HashEvaluator):
+            def evaluate(self, batch, slots, priors, values) -> None:
+                super().evaluate(batch, slots, priors, values)
+                values[:] = np.nan
+
+        with pytest.raises(ValueError, match="NotANumber gave no usable evaluation"):
+            play(GO, 2, NotANumber())
+
+    def test_stop_ends_at_the_next_move(self) -> None:
+        stop = threading.Event()
+        games = SelfPlay(GO, SelfPlaySettings(readouts=4, games_in_flight=4, groups=2, search=SEARCH), 1000, 0)
+        heard: list[int] = []
+
+        def progress(moves: int) -> None:
+            heard.append(moves)
+            if len(heard) == 10:
+                stop.set()
+
+        with Workers(2) as workers:
+            finished = games.run(workers, HashEvaluator(), stop=stop, progress=progress)
+        assert len(finished) < 50
+        assert 10 <= len(heard) <= 12
+
+    @pytest.mark.parametrize(
+        ("settings", "text"),
+        [
+            ({"readouts": 0}, "readouts is 1 or more, came 0"),
+            ({"games_in_flight": 0}, "games_in_flight is 1 or more, came 0"),
+            ({"groups": 0}, "groups is 1 or more, or None for one per core, came 0"),
+            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, came -2"),
+            ({"no_resign_share": 1.5}, "no_resign_share is 0 to 1, came 1.5"),
+        ],
+    )
+    def test_settings_out_of_range(self, settings: dict, text: str) -> None:
+        with pytest.raises(ValueError, match=text):
+            play(GO, 1, **settings)
+
+    def test_an_unknown_setting_names_near_misses(self) -> None:
+        with pytest.raises(TypeError, match="no setting 'games_in_fight': did you mean games_in_flight"):
+            play(GO, 1, games_in_fight=3)
+        with pytest.raises(TypeError, match="no setting 'xyz': there are readouts, games_in_flight"):
+            play(GO, 1, xyz=3)
+
+    def test_num_games(self) -> None:
+        with pytest.raises(ValueError, match="num_games is 1 or more, came 0"):
+            play(GO, 0)

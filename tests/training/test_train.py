@@ -1,0 +1,540 @@
+"""`train`: what a run leaves behind, when it trains and when it stops, and which settings it refuses."""
+
+import contextlib
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.arena.match import evaluate
+from alphago.env.go import GoEnv
+from alphago.mcts.search import SearchSettings
+from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.weights import read_weights
+from alphago.records.record import load_records
+from alphago.training.trainer import TrainingSettings, describe_games, train
+from examples.tic_tac_toe import TicTacToeEnv
+
+GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
+TINY = {"tower_height": 0, "channels": 8, "readouts": 4, "batch_size": 16, "start_training_after": 40}
+
+
+class Listener:
+    """A report that keeps what it is told."""
+
+    def __init__(self, at_iteration=None) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.at_iteration = at_iteration
+
+    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+        self.folder, self.settings = folder, settings
+
+    def iteration(self, metrics: dict[str, Any]) -> None:
+        self.rows.append(metrics)
+        if self.at_iteration:
+            self.at_iteration(len(self.rows))
+
+    def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
+        self.last, self.weights, self.stopped = metrics, weights, stopped
+
+
+def run(folder: Path, env=GO, num_games: int = 24, **settings) -> tuple[NeuralNet, Listener]:
+    listener = Listener()
+    net = train(env, num_games, folder=folder, reports=[listener], **{**TINY, **settings})
+    return net, listener
+
+
+def weights(net: NeuralNet) -> dict[str, torch.Tensor]:
+    return {name: tensor.clone() for name, tensor in net.state_dict().items()}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, NeuralNet, Listener]:
+    """One small run that several tests look at."""
+    folder = tmp_path_factory.mktemp("runs") / "small"
+    net, listener = run(folder, num_games=40, ckp_freq=10, plies_per_iteration=4, seed=3)
+    return folder, net, listener
+
+
+class TestRunFolder:
+    def test_files(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
+        folder, _, listener = finished
+        names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        checkpoints = {name for name in names if name.startswith("weights/")}
+        games = {name for name in names if name.startswith("games/")}
+        assert names == {"config.json", "metrics.jsonl", "weights.safetensors"} | checkpoints | games
+        assert "weights/games-0000040.safetensors" in checkpoints
+        assert 3 <= len(checkpoints) <= 5
+        assert listener.weights == folder / "weights.safetensors"
+        assert not listener.stopped
+
+    def test_config(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
+        folder, net, _ = finished
+        config = json.loads((folder / "config.json").read_text())
+        assert config["game"] == "go"
+        assert GoEnv(**config["env"]) == GO
+        assert config["network"] == net.config
+        assert (config["network"]["tower_height"], config["network"]["channels"]) == (0, 8)
+        again = config["settings"]
+        assert again["num_games"] == 40
+        assert again["seed"] == 3
+        assert TrainingSettings(**again).batch_size == 16
+
+    def test_metrics(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
+        folder, _, listener = finished
+        rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        assert rows == listener.rows
+        assert listener.last == rows[-1]
+        wanted = {
+            "iteration", "seconds", "games", "positions", "memory", "steps", "skipped_steps", "learning_rate",
+            "moves_per_second", "readouts_per_second", "policy_loss", "value_loss", "value_correlation",
+            "policy_entropy", "target_entropy", "top_move_agreement", "gradient_norm", "game_length", "pass_rate",
+            "black_wins", "draws", "resignations", "capped",
+        }  # fmt: skip
+        for number, row in enumerate(rows, start=1):
+            assert wanted <= row.keys()
+            assert row["iteration"] == number
+            assert all(value is None or math.isfinite(value) for value in row.values())
+        for name in ("seconds", "games", "positions", "steps"):
+            values = [row[name] for row in rows]
+            assert values == sorted(values), name
+        assert rows[-1]["games"] == 40
+        trained = [row for row in rows if row["policy_loss"] is not None]
+        assert trained
+        for row in trained:
+            assert 0 < row["policy_loss"] < 10
+            assert 0 <= row["value_loss"] <= 4
+            assert -1 <= row["value_correlation"] <= 1
+            assert 0 <= row["top_move_agreement"] <= 1
+        for row in rows:
+            if row["game_length"] is not None:
+                assert 0 < row["game_length"] <= GO.max_moves
+                assert 0 <= row["pass_rate"] <= 1
+                assert 0 <= row["black_wins"] <= 1
+
+    def test_checkpoints_load(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
+        folder, net, _ = finished
+        latest = load_model(folder / "weights.safetensors", GO)
+        for name, tensor in latest.state_dict().items():
+            assert torch.equal(tensor, net.state_dict()[name]), name
+        assert not net.training
+        position = GO.position()
+        assert np.array_equal(net(position)[0], latest(position)[0])
+        for path in (folder / "weights").iterdir():
+            load_model(path, GO)
+            assert read_weights(path)[1]["extra"]["games"] == str(int(path.stem.removeprefix("games-")))
+        checkpoints = sorted(int(path.stem.removeprefix("games-")) for path in (folder / "weights").iterdir())
+        assert all(b // 10 > a // 10 for a, b in zip(checkpoints[:-1], checkpoints[1:-1], strict=False))
+
+    def test_games_load(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
+        folder, _, listener = finished
+        records, expected = [], 0
+        for path in sorted((folder / "games").iterdir()):
+            begin, end = map(int, path.stem.removeprefix("games-").split("-"))
+            loaded = load_records(path)
+            assert (begin, len(loaded)) == (expected, end - begin)
+            expected = end
+            records += loaded
+        assert sorted(record.seed for record in records) == [(3, number) for number in range(40)]
+        assert sum(len(record) for record in records) == listener.last["positions"]
+        assert all(record.position(GO).is_over for record in records)
+
+    def test_the_network_learnt_something(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
+        _, net, listener = finished
+        assert listener.last["steps"] > 10
+        assert listener.last["skipped_steps"] == 0
+        torch.manual_seed(3)
+        fresh = NeuralNet(GO, tower_height=0, channels=8)
+        changed = [not torch.equal(a, b) for a, b in zip(net.parameters(), fresh.parameters(), strict=True)]
+        assert all(changed)
+
+
+class TestWhenItTrains:
+    def test_start_training_after_counts_positions(self, tmp_path: Path) -> None:
+        """Not games, as AlphaGo.jl's README says."""
+        _, listener = run(tmp_path, start_training_after=100, plies_per_iteration=2, samples_per_position=1)
+        for row in listener.rows:
+            assert (row["steps"] > 0) == (row["positions"] >= 100), row
+        at_start = next(row for row in listener.rows if row["steps"])
+        assert at_start["games"] < 24 < 100
+
+    def test_never(self, tmp_path: Path) -> None:
+        net, listener = run(tmp_path, num_games=8, start_training_after=10_000)
+        assert listener.last["steps"] == 0
+        assert listener.last["policy_loss"] is None
+        assert (tmp_path / "weights.safetensors").exists()
+        assert np.isfinite(net(GO.position())[0]).all()
+
+    @pytest.mark.parametrize("batch_size", [1, 7, 33, 100])
+    def test_any_batch_size(self, tmp_path: Path, batch_size: int) -> None:
+        """AlphaGo.jl broke on anything but multiples of 32."""
+        _, listener = run(tmp_path, num_games=12, batch_size=batch_size, samples_per_position=2, groups=2)
+        assert listener.last["steps"] == 2 * listener.last["positions"] // batch_size
+        assert listener.last["skipped_steps"] == 0
+
+    @pytest.mark.parametrize("samples", [0.5, 3.0])
+    def test_samples_per_position(self, tmp_path: Path, samples: float) -> None:
+        """On average over the run, those from before the start included."""
+        _, listener = run(tmp_path, samples_per_position=samples, batch_size=8)
+        drawn = listener.last["steps"] * 8
+        assert drawn == pytest.approx(samples * listener.last["positions"], abs=8)
+
+    def test_no_samples(self, tmp_path: Path) -> None:
+        assert run(tmp_path, num_games=8, samples_per_position=0)[1].last["steps"] == 0
+
+    def test_epochs_are_steps_on_each_batch(self, tmp_path: Path) -> None:
+        once, thrice = (run(tmp_path / str(n), num_games=12, epochs=n, samples_per_position=1)[1] for n in (1, 3))
+        assert thrice.last["steps"] == pytest.approx(3 * once.last["steps"], rel=0.4)
+        assert thrice.last["steps"] == 3 * (thrice.last["positions"] // 16)
+
+    def test_the_memory_is_bounded(self, tmp_path: Path) -> None:
+        _, listener = run(tmp_path, memory_size=60)
+        longest = GO.max_moves
+        assert listener.last["positions"] > 100
+        assert all(row["memory"] < 60 + longest for row in listener.rows)
+        assert listener.last["memory"] >= 60
+
+    def test_checkpoints_every_ckp_freq_games(self, tmp_path: Path) -> None:
+        _, listener = run(tmp_path, num_games=20, ckp_freq=5, games_in_flight=1, plies_per_iteration=1)
+        saved = sorted(int(path.stem.removeprefix("games-")) for path in (tmp_path / "weights").iterdir())
+        assert saved == [5, 10, 15, 20]
+        assert listener.last["games"] == 20
+
+
+class TestGamesInFlight:
+    @pytest.mark.parametrize(("num_games", "flight"), [(1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 128)])
+    def test_several_generations(self, num_games: int, flight: int) -> None:
+        """Never so many side by side that all are played by the untrained network."""
+        assert TrainingSettings(num_games=num_games).selfplay().games_in_flight == flight
+
+    def test_as_asked(self) -> None:
+        assert TrainingSettings(num_games=100, games_in_flight=64).selfplay().games_in_flight == 64
+
+    def test_settings_reach_selfplay(self) -> None:
+        search = SearchSettings(c_puct=2.0)
+        settings = TrainingSettings(
+            readouts=33, groups=3, temperature_plies=5, resign_threshold=-0.8, no_resign_share=0.2, search=search
+        ).selfplay()
+        assert (settings.readouts, settings.groups, settings.temperature_plies) == (33, 3, 5)
+        assert (settings.resign_threshold, settings.no_resign_share) == (-0.8, 0.2)
+        assert settings.search is search
+
+    def test_all_games_are_played_however_many_at_once(self, tmp_path: Path) -> None:
+        for flight in (1, 5, 50):
+            _, listener = run(tmp_path / str(flight), num_games=9, games_in_flight=flight)
+            assert listener.last["games"] == 9
+
+
+class TestReproducibility:
+    def test_the_same_seed_gives_the_same_network(self, tmp_path: Path) -> None:
+        nets = [run(tmp_path / str(i), num_games=16, groups=1, seed=seed)[0] for i, seed in enumerate((5, 5, 6))]
+        first, same, other = (weights(net) for net in nets)
+        assert all(torch.equal(first[name], same[name]) for name in first)
+        assert not all(torch.equal(first[name], other[name]) for name in first)
+
+    def test_torchs_own_random_state_is_left_alone(self, tmp_path: Path) -> None:
+        before = torch.get_rng_state()
+        run(tmp_path, num_games=2)
+        assert torch.equal(torch.get_rng_state(), before)
+
+    def test_threads_are_put_back(self, tmp_path: Path) -> None:
+        before = threading.active_count()
+        torch.set_num_threads(2)
+        run(tmp_path, num_games=4, groups=2)
+        assert torch.get_num_threads() == 2
+        assert threading.active_count() == before
+
+
+class TestStopping:
+    def test_max_minutes(self, tmp_path: Path) -> None:
+        """At the next move, not after all the plies of an iteration."""
+        start = time.monotonic()
+        _, listener = run(
+            tmp_path, GoEnv(5), num_games=100_000, max_minutes=0.02, plies_per_iteration=10_000, readouts=8
+        )
+        assert 1.0 < time.monotonic() - start < 8
+        assert not listener.stopped
+        assert 0 < listener.last["games"] < 100_000
+        load_model(tmp_path / "weights.safetensors", GoEnv(5))
+
+    def test_a_run_that_is_over_before(self, tmp_path: Path) -> None:
+        assert run(tmp_path, num_games=4, max_minutes=60)[1].last["games"] == 4
+
+    def test_interrupt_saves_and_stops(self, tmp_path: Path) -> None:
+        """The first Ctrl-C; here in this process, at the second iteration."""
+        listener = Listener(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 2 else None)
+        handler = signal.getsignal(signal.SIGINT)
+        net = train(GO, 100_000, folder=tmp_path, reports=[listener], plies_per_iteration=4, **TINY)
+        assert listener.stopped
+        assert len(listener.rows) == 2
+        assert signal.getsignal(signal.SIGINT) is handler
+        saved = load_model(tmp_path / "weights.safetensors", GO)
+        assert all(torch.equal(a, b) for a, b in zip(saved.parameters(), net.parameters(), strict=True))
+        played = sum(len(load_records(path)) for path in (tmp_path / "games").iterdir())
+        assert played == listener.last["games"]
+
+    def test_ctrl_c_from_outside(self, tmp_path: Path) -> None:
+        """A program that is interrupted ends with exit code 0, behind a progress bar that is closed."""
+        program = textwrap.dedent(
+            f"""
+            from alphago import GoEnv, train
+            train(GoEnv(3), 10**6, folder={str(tmp_path / "run")!r}, readouts=8, tower_height=0, channels=8,
+                  start_training_after=40, batch_size=16)
+            """
+        )
+        root = Path(__file__).parents[2]
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root)},
+        )  # fmt: skip
+        try:
+            deadline = time.monotonic() + 60
+            metrics = tmp_path / "run" / "metrics.jsonl"
+            while not (metrics.exists() and len(metrics.read_text().splitlines()) > 2):
+                assert process.poll() is None, process.communicate()[1]
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
+        assert process.returncode == 0, errors
+        assert "Traceback" not in errors
+        assert "stopped after" in errors
+        load_model(tmp_path / "run" / "weights.safetensors", GoEnv(3))
+
+    def test_a_second_interrupt_ends_it_at_once(self, tmp_path: Path) -> None:
+        def twice(number: int) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threads = threading.active_count()
+        with pytest.raises(KeyboardInterrupt):
+            train(GO, 100_000, folder=tmp_path, reports=[Listener(twice)], **TINY)
+        assert threading.active_count() == threads
+
+    def test_in_another_thread(self, tmp_path: Path) -> None:
+        """Where Python allows no signal handler."""
+        results: list[NeuralNet] = []
+        thread = threading.Thread(target=lambda: results.append(run(tmp_path, num_games=4)[0]))
+        thread.start()
+        thread.join(timeout=60)
+        assert len(results) == 1
+
+    def test_an_error_leaves_no_thread(self, tmp_path: Path) -> None:
+        class Breaks(torch.nn.Module):
+            """Fine for a while."""
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.calls = 0
+                self.layer = torch.nn.Linear(17 * 9, 8)
+
+            def forward(self, planes: torch.Tensor) -> torch.Tensor:
+                self.calls += 1
+                if self.calls > 60:
+                    raise RuntimeError("the base is gone")
+                return self.layer(planes.flatten(1))
+
+        value = torch.nn.Sequential(torch.nn.Linear(8, 1), torch.nn.Tanh())
+        net = NeuralNet(GO, Breaks(), value, torch.nn.Linear(8, 10))
+        threads = threading.active_count()
+        settings = {name: TINY[name] for name in ("readouts", "batch_size")}
+        with pytest.raises((RuntimeError, ValueError)):
+            train(GO, 500, model=net, folder=tmp_path, reports=[], start_training_after=0, **settings)
+        assert threading.active_count() == threads
+
+
+class TestModel:
+    def test_it_goes_on_with_a_network(self, tmp_path: Path) -> None:
+        net, _ = run(tmp_path / "first", num_games=12)
+        before = weights(net)
+        options = {name: TINY[name] for name in ("readouts", "batch_size", "start_training_after")}
+        again = train(GO, 12, model=net, folder=tmp_path / "second", reports=[], **options)
+        assert again is net
+        assert any(not torch.equal(before[name], tensor) for name, tensor in weights(net).items())
+
+    def test_without_training_it_stays_what_it_was(self, tmp_path: Path) -> None:
+        net = load_model(run(tmp_path / "first", num_games=12)[1].weights, GO)
+        before = weights(net)
+        train(GO, 2, model=net, folder=tmp_path / "second", reports=[], readouts=2)
+        assert all(torch.equal(before[name], tensor) for name, tensor in weights(net).items())
+
+    def test_a_size_and_a_model(self, tmp_path: Path) -> None:
+        net = NeuralNet(GO, tower_height=0, channels=8)
+        with pytest.raises(ValueError, match="tower_height and channels describe a new network"):
+            train(GO, 2, model=net, tower_height=3, folder=tmp_path / "run", reports=[])
+        assert not (tmp_path / "run").exists()
+
+    def test_a_model_of_another_game(self, tmp_path: Path) -> None:
+        net = NeuralNet(GoEnv(5), tower_height=0, channels=8)
+        with pytest.raises(ValueError, match=r"the model was made for GoEnv\(5\), not for GoEnv\(3"):
+            train(GO, 2, model=net, folder=tmp_path / "run", reports=[])
+        assert not (tmp_path / "run").exists()
+
+
+class TestFolders:
+    def test_a_folder_that_is_not_empty(self, tmp_path: Path) -> None:
+        (tmp_path / "notes.txt").write_text("mine")
+        with pytest.raises(FileExistsError, match="is not empty: choose another folder for a new run"):
+            run(tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+    def test_an_empty_folder_will_do(self, tmp_path: Path) -> None:
+        run(tmp_path, num_games=2)
+        assert (tmp_path / "config.json").exists()
+
+    def test_a_file_in_the_way(self, tmp_path: Path) -> None:
+        (tmp_path / "run").write_text("mine")
+        with pytest.raises(FileExistsError, match="cannot be made: a file is there"):
+            run(tmp_path / "run")
+
+    def test_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("mine")
+        with pytest.raises(OSError, match="the run folder cannot be made: .*run"):
+            run(tmp_path / "file" / "run")
+
+    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions do not bind this user")
+    def test_a_read_only_folder(self, tmp_path: Path) -> None:
+        tmp_path.chmod(0o500)
+        try:
+            with pytest.raises(PermissionError, match="the run folder cannot be made"):
+                run(tmp_path / "run")
+        finally:
+            tmp_path.chmod(0o700)
+
+    def test_the_default_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """runs/<game>-<date>-<time>; two runs of one second do not meet."""
+        monkeypatch.chdir(tmp_path)
+        for _ in range(2):
+            train(GO, 1, reports=[], **{**TINY, "readouts": 1})
+        names = sorted(path.name for path in (tmp_path / "runs").iterdir())
+        assert len(names) == 2
+        assert all(name.startswith("go3-") for name in names)
+
+
+class TestSettings:
+    def test_an_unknown_keyword_names_near_misses(self, tmp_path: Path) -> None:
+        with pytest.raises(TypeError, match="no setting 'batchsize': did you mean batch_size"):
+            run(tmp_path / "run", batchsize=32)
+        with pytest.raises(TypeError, match="no setting 'num_readouts': did you mean"):
+            run(tmp_path / "run", num_readouts=32)
+        assert not (tmp_path / "run").exists()
+
+    @pytest.mark.parametrize(
+        ("settings", "text"),
+        [
+            ({"num_games": 0}, "num_games is a whole number from 1, came 0"),
+            ({"num_games": 2.5}, "num_games is a whole number from 1, came 2.5"),
+            ({"batch_size": -1}, "batch_size is a whole number from 1, came -1"),
+            ({"batch_size": True}, "batch_size is a whole number from 1, came True"),
+            ({"readouts": 0}, "readouts is a whole number from 1, came 0"),
+            ({"epochs": 0}, "epochs is a whole number from 1, came 0"),
+            ({"ckp_freq": 0}, "ckp_freq is a whole number from 1, came 0"),
+            ({"memory_size": 0}, "memory_size is a whole number from 1, came 0"),
+            ({"plies_per_iteration": 0}, "plies_per_iteration is a whole number from 1, came 0"),
+            ({"start_training_after": -1}, "start_training_after is 0 or more, came -1"),
+            ({"samples_per_position": float("nan")}, "samples_per_position is 0 or more, came nan"),
+            ({"learning_rate": -1e-3}, "learning_rate is 0 or more, came -0.001"),
+            ({"seed": -1}, "seed is 0 or more, came -1"),
+            ({"max_minutes": 0}, "max_minutes is more than 0 or None, came 0"),
+            ({"games_in_flight": 0}, "games_in_flight is 1 or more, or None, came 0"),
+            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, came -2"),
+            ({"no_resign_share": 2}, "no_resign_share is 0 to 1, came 2"),
+            ({"groups": 0}, "groups is 1 or more, or None for one per core, came 0"),
+            ({"memory_size": 30}, r"start_training_after \(40\) is more than memory_size \(30\)"),
+            ({"tower_height": -1}, "tower_height is a whole number from 0, came -1"),
+        ],
+        ids=str,
+    )
+    def test_bad_values(self, tmp_path: Path, settings: dict, text: str) -> None:
+        """Said before anything is written: the folder stays free for the next attempt."""
+        with pytest.raises(ValueError, match=text):
+            run(tmp_path / "run", **settings)
+        assert not (tmp_path / "run").exists()
+
+    def test_numpy_numbers(self, tmp_path: Path) -> None:
+        run(tmp_path, num_games=np.int64(3), batch_size=np.int32(8))
+        assert json.loads((tmp_path / "config.json").read_text())["settings"]["num_games"] == 3
+
+
+def test_describe_games() -> None:
+    nothing = describe_games([], GO)
+    assert set(nothing.values()) == {None}
+    from alphago.mcts.evaluator import HashEvaluator
+    from alphago.training.selfplay import selfplay
+
+    search = SearchSettings()
+    records = selfplay(GO, HashEvaluator(), 8, 10, search=search, resign_threshold=-1.0)
+    told = describe_games(records, GO)
+    assert told.keys() == nothing.keys()
+    assert told["game_length"] == pytest.approx(np.mean([len(record) for record in records]))
+    passes = sum((record.moves == GO.pass_action).sum() for record in records)
+    assert told["pass_rate"] == pytest.approx(passes / sum(len(record) for record in records))
+    assert told["resignations"] == 0
+    assert told["black_wins"] + told["draws"] <= 1
+    no_pass = describe_games(selfplay(TIC_TAC_TOE, HashEvaluator(), 4, 2, search=search), TIC_TAC_TOE)
+    assert no_pass["pass_rate"] is None
+
+
+class TestLearns:
+    """Tic-tac-toe from random weights."""
+
+    settings: dict[str, Any] = {
+        "num_games": 700, "readouts": 32, "tower_height": 1, "channels": 32, "batch_size": 128,
+        "start_training_after": 200, "samples_per_position": 12, "temperature_plies": 5, "learning_rate": 1e-2,
+        "groups": 1,
+    }  # fmt: skip
+
+    def losses(self, folder: Path, seed: int) -> tuple[int, float]:
+        """Of 200 games in either colour against random, with 50 readouts; and the raw policy's losses as a share."""
+        net = train(TIC_TAC_TOE, folder=folder, reports=[], seed=seed, **self.settings)
+        searching = evaluate(TIC_TAC_TOE, net, "random", 400, readouts=50, seed=seed)
+        raw = evaluate(TIC_TAC_TOE, net, "random", 400, readouts=0, seed=seed)
+        return searching.losses, raw.losses / 400
+
+    def test_never_loses_to_random(self, tmp_path: Path) -> None:
+        losses, raw = self.losses(tmp_path, seed=1)
+        assert losses == 0
+        assert raw < 0.05
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("seed", [2, 3, 4])
+    def test_whatever_the_seed(self, tmp_path: Path, seed: int) -> None:
+        losses, raw = self.losses(tmp_path, seed)
+        assert losses == 0
+        assert raw < 0.05
+
+
+@contextlib.contextmanager
+def nothing_printed(capsys: pytest.CaptureFixture[str]):
+    yield
+    out, err = capsys.readouterr()
+    assert out == err == ""
+
+
+def test_the_loop_prints_nothing_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with nothing_printed(capsys):
+        run(tmp_path, num_games=2)
+
+
+def test_the_console_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train(GO, 6, folder=tmp_path / "games", **TINY)
+    errors = capsys.readouterr().err
+    assert f"training in {tmp_path / 'games'}" in errors
+    assert "finished after 6 games" in errors
+    assert "6/6" in errors
+    train(GO, 6, folder=tmp_path / "timed", max_minutes=10, **TINY)
+    errors = capsys.readouterr().err
+    assert "/600 s" in errors
