@@ -31,7 +31,8 @@ class SelfPlaySettings:
     temperature_plies: plies whose move is drawn in proportion to visits; None for N^2 / 12.
     resign_threshold: a mover whose root value is below it resigns; -1 for never.
     no_resign_share: share of games in which nobody resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05).
-    search: how the tree chooses.
+    search: how the tree chooses; `temperature_plies` matters where it is PUCT's only, since Gumbel's noise
+        varies all moves.
     """
 
     readouts: int = 800
@@ -40,7 +41,7 @@ class SelfPlaySettings:
     temperature_plies: int | None = None
     resign_threshold: float = -0.9
     no_resign_share: float = 0.05
-    search: SearchSettings = field(default_factory=SearchSettings)
+    search: SearchSettings = field(default_factory=lambda: SearchSettings(gumbel=True))
 
     def __post_init__(self) -> None:
         for name, least in (("readouts", 1), ("games_in_flight", 1)):
@@ -205,6 +206,11 @@ class SelfPlay:
         return sum(group.moves for group in self.groups)
 
 
+def default_search(games: int, readouts: int) -> SearchSettings:
+    """The search of self-play with so many games side by side on a thread: Gumbel's."""
+    return SearchSettings(gumbel=True, considered=max(2, min(16, readouts // 2)), leaves=leaves_for(games, readouts))
+
+
 def selfplay(
     env: GameEnv,
     nn: Any,
@@ -224,7 +230,7 @@ def selfplay(
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     if "search" not in settings:
         width = max(1, min(chosen.games_in_flight, num_games) // (chosen.groups or available_cores()))
-        chosen = replace(chosen, search=SearchSettings(leaves=leaves_for(width, readouts)))
+        chosen = replace(chosen, search=default_search(width, readouts))
     games = SelfPlay(env, chosen, num_games, seed)
     with one_torch_thread(), Workers(len(games.groups)) as workers:
         return games.run(workers, as_evaluator(nn))

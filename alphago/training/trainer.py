@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.records.record import GameRecord
@@ -22,7 +22,7 @@ from alphago.training.checkpoint import RunFolder, default_folder
 from alphago.training.learner import Learner, mean_metrics
 from alphago.training.memory import ReplayMemory
 from alphago.training.report import ConsoleReport, Report
-from alphago.training.selfplay import SelfPlay, SelfPlaySettings
+from alphago.training.selfplay import SelfPlay, SelfPlaySettings, default_search
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class TrainingSettings:
     resign_threshold: see SelfPlaySettings; -1, never, because a young network is sure of nonsense: one
         that has seen White win every game would resign all others after a few moves.
     no_resign_share, temperature_plies, groups: see SelfPlaySettings.
-    search: see SearchSettings; None for its defaults with enough leaves to fill a batch.
+    search: see SearchSettings; None for a Gumbel search with enough leaves to fill a batch.
     max_minutes: ends the run after this much time if it is not over before.
     seed: of games, samples and initial weights.
     """
@@ -56,7 +56,7 @@ class TrainingSettings:
     ckp_freq: int = 100
     readouts: int = 800
     start_training_after: int = 1000
-    samples_per_position: float = 4.0
+    samples_per_position: float = 8.0
     games_in_flight: int | None = None
     plies_per_iteration: int = 16
     learning_rate: float = 2e-3
@@ -94,7 +94,7 @@ class TrainingSettings:
         """The part that self-play reads."""
         flight = self.games_in_flight or max(1, min(128, self.num_games // 8))
         width = max(1, flight // (self.groups or available_cores()))
-        search = self.search or SearchSettings(leaves=leaves_for(width, self.readouts))
+        search = self.search or default_search(width, self.readouts)
         names = ("readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share")
         return SelfPlaySettings(games_in_flight=flight, search=search, **{n: getattr(self, n) for n in names})
 

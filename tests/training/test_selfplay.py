@@ -16,7 +16,8 @@ from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
-SEARCH = SearchSettings()
+SEARCH, GUMBEL = SearchSettings(), SearchSettings(gumbel=True, considered=4)
+both_searches = pytest.mark.parametrize("search", [SEARCH, GUMBEL], ids=["PUCT", "Gumbel"])
 
 
 def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **settings) -> list[GameRecord]:
@@ -33,12 +34,13 @@ def assert_same_games(one: list[GameRecord], other: list[GameRecord]) -> None:
 
 
 class TestReproducibility:
+    @both_searches
     @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE, CountingEnv(9)], ids=str)
-    def test_games_depend_on_seed_and_number_only(self, env: GameEnv) -> None:
+    def test_games_depend_on_seed_and_number_only(self, env: GameEnv, search: SearchSettings) -> None:
         """Not on the threads that play them, nor on how many are played side by side."""
-        wanted = play(env, 9, groups=1, games_in_flight=1)
+        wanted = play(env, 9, groups=1, games_in_flight=1, search=search)
         for groups, flight in ((1, 4), (2, 3), (3, 9), (2, 64), (7, 3)):
-            assert_same_games(play(env, 9, groups=groups, games_in_flight=flight), wanted)
+            assert_same_games(play(env, 9, groups=groups, games_in_flight=flight, search=search), wanted)
 
     def test_fewer_games_are_the_first_of_more(self) -> None:
         assert_same_games(play(GO, 3, groups=1), play(GO, 8, groups=2)[:3])
@@ -69,16 +71,17 @@ class TestReproducibility:
 
 
 class TestRecords:
+    @both_searches
     @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE, CountingEnv(9)], ids=str)
-    def test_they_replay(self, env: GameEnv) -> None:
-        for record in play(env, 12, resign_threshold=-1.0):
+    def test_they_replay(self, env: GameEnv, search: SearchSettings) -> None:
+        for record in play(env, 12, resign_threshold=-1.0, search=search):
             position = env.position()
             for ply, action in enumerate(record.moves):
                 mask = position.legal_mask
                 policy = record.policies[ply] / POLICY_SCALE
                 assert policy.sum() == pytest.approx(1, abs=1e-3)
                 assert not policy[~mask].any()
-                assert policy[action] > 0
+                assert policy[action] > 0 or search.gumbel  # which may play an action it all but rules out
                 assert record.legal_counts[ply] == mask.sum()
                 assert record.movers[ply] == position.to_play
                 assert -1 <= record.values[ply] <= 1

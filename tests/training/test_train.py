@@ -1,6 +1,5 @@
 """`train`: what a run leaves behind, when it trains and when it stops, and which settings it refuses."""
 
-import contextlib
 import json
 import math
 import os
@@ -19,10 +18,12 @@ import torch
 
 from alphago.arena.match import evaluate
 from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.weights import read_weights
 from alphago.records.record import load_records
+from alphago.training.selfplay import selfplay
 from alphago.training.trainer import TrainingSettings, describe_games, train
 from examples.tic_tac_toe import TicTacToeEnv
 
@@ -134,8 +135,9 @@ class TestRunFolder:
         for path in (folder / "weights").iterdir():
             load_model(path, GO)
             assert read_weights(path)[1]["extra"]["games"] == str(int(path.stem.removeprefix("games-")))
-        checkpoints = sorted(int(path.stem.removeprefix("games-")) for path in (folder / "weights").iterdir())
-        assert all(b // 10 > a // 10 for a, b in zip(checkpoints[:-1], checkpoints[1:-1], strict=False))
+        tens = sorted(int(path.stem.removeprefix("games-")) // 10 for path in (folder / "weights").iterdir())
+        assert tens[-1] == 4
+        assert len(set(tens)) == len(tens)
 
     def test_games_load(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
         folder, _, listener = finished
@@ -289,8 +291,8 @@ class TestStopping:
         program = textwrap.dedent(
             f"""
             from alphago import GoEnv, train
-            train(GoEnv(3), 10**6, folder={str(tmp_path / "run")!r}, readouts=8, tower_height=0, channels=8,
-                  start_training_after=40, batch_size=16)
+            train(GoEnv(3), 10**6, folder={str(tmp_path / "run")!r}, readouts=2, tower_height=0, channels=8,
+                  start_training_after=40, batch_size=16, games_in_flight=4, groups=1)
             """
         )
         root = Path(__file__).parents[2]
@@ -301,7 +303,7 @@ class TestStopping:
         try:
             deadline = time.monotonic() + 60
             metrics = tmp_path / "run" / "metrics.jsonl"
-            while not (metrics.exists() and len(metrics.read_text().splitlines()) > 2):
+            while not (metrics.exists() and metrics.read_text().count("\n") > 2):
                 assert process.poll() is None, process.communicate()[1]
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
@@ -402,7 +404,7 @@ class TestFolders:
 
     def test_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("mine")
-        with pytest.raises(OSError, match="the run folder cannot be made: .*run"):
+        with pytest.raises(OSError, match=r"the run folder cannot be made: .*run"):
             run(tmp_path / "file" / "run")
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions do not bind this user")
@@ -472,9 +474,6 @@ class TestSettings:
 def test_describe_games() -> None:
     nothing = describe_games([], GO)
     assert set(nothing.values()) == {None}
-    from alphago.mcts.evaluator import HashEvaluator
-    from alphago.training.selfplay import selfplay
-
     search = SearchSettings()
     records = selfplay(GO, HashEvaluator(), 8, 10, search=search, resign_threshold=-1.0)
     told = describe_games(records, GO)
@@ -489,44 +488,37 @@ def test_describe_games() -> None:
 
 
 class TestLearns:
-    """Tic-tac-toe from random weights."""
+    """Tic-tac-toe from random weights, in about eight seconds."""
 
     settings: dict[str, Any] = {
-        "num_games": 700, "readouts": 32, "tower_height": 1, "channels": 32, "batch_size": 128,
-        "start_training_after": 200, "samples_per_position": 12, "temperature_plies": 5, "learning_rate": 1e-2,
-        "groups": 1,
+        "num_games": 500, "readouts": 40, "tower_height": 1, "channels": 32, "batch_size": 128,
+        "start_training_after": 150, "samples_per_position": 12, "temperature_plies": 9, "learning_rate": 1e-2,
+        "search": SearchSettings(dirichlet_weight=0.5, dirichlet_alpha=1.0), "groups": 1,
     }  # fmt: skip
 
-    def losses(self, folder: Path, seed: int) -> tuple[int, float]:
-        """Of 200 games in either colour against random, with 50 readouts; and the raw policy's losses as a share."""
+    def learns(self, folder: Path, seed: int) -> None:
+        """200 games in either colour against random: none is lost with a search, few are without."""
         net = train(TIC_TAC_TOE, folder=folder, reports=[], seed=seed, **self.settings)
-        searching = evaluate(TIC_TAC_TOE, net, "random", 400, readouts=50, seed=seed)
+        searching = evaluate(TIC_TAC_TOE, net, "random", 400, readouts=200, seed=seed)
+        assert searching.losses == 0, searching
+        assert searching.wins > 320
         raw = evaluate(TIC_TAC_TOE, net, "random", 400, readouts=0, seed=seed)
-        return searching.losses, raw.losses / 400
+        assert raw.losses < 20, raw
+        untrained = NeuralNet(TIC_TAC_TOE, tower_height=1, channels=32)
+        assert evaluate(TIC_TAC_TOE, untrained, "random", 400, readouts=0, seed=seed).losses > 60
 
     def test_never_loses_to_random(self, tmp_path: Path) -> None:
-        losses, raw = self.losses(tmp_path, seed=1)
-        assert losses == 0
-        assert raw < 0.05
+        self.learns(tmp_path, seed=1)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("seed", [2, 3, 4])
     def test_whatever_the_seed(self, tmp_path: Path, seed: int) -> None:
-        losses, raw = self.losses(tmp_path, seed)
-        assert losses == 0
-        assert raw < 0.05
-
-
-@contextlib.contextmanager
-def nothing_printed(capsys: pytest.CaptureFixture[str]):
-    yield
-    out, err = capsys.readouterr()
-    assert out == err == ""
+        self.learns(tmp_path, seed)
 
 
 def test_the_loop_prints_nothing_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with nothing_printed(capsys):
-        run(tmp_path, num_games=2)
+    run(tmp_path, num_games=2)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_the_console_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 
@@ -77,9 +78,14 @@ if numba.config.DISABLE_JIT:
 
 else:
 
+    def check_array(array):
+        if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
+            raise TypingError(f"load and store want a contiguous 1-D array, came {array}")
+
     @intrinsic
     def load(typing_context, array, i):
-        """`array[i]`: 1-D array, `i` not negative and inside, neither of them checked."""
+        """`array[i]`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        check_array(array)
 
         def generate(context, builder, signature, arguments):
             view = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -93,7 +99,8 @@ else:
 
     @intrinsic
     def store(typing_context, array, i, value):
-        """`array[i] = value`: 1-D array, `i` not negative and inside, neither of them checked."""
+        """`array[i] = value`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        check_array(array)
 
         def generate(context, builder, signature, arguments):
             view = context.make_array(signature.args[0])(context, builder, arguments[0])

@@ -1,0 +1,347 @@
+"""What the GTP commands do: a game as a controller tells it, and the engine that plays it.
+
+Sabaki, GoGui, a referee or a person at a keyboard starts it as `alphago gtp [MODEL]`.
+"""
+
+import contextlib
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TextIO
+
+import numpy as np
+
+from alphago import __version__
+from alphago.env.game import IllegalMove
+from alphago.env.go import MAX_SIZE, MIN_SIZE, GoEnv, GoPosition, check_komi, check_player
+from alphago.mcts.evaluator import UniformEvaluator, as_evaluator
+from alphago.mcts.player import MCTSPlayer
+from alphago.ui.clock import Clock
+from alphago.ui.gtp import Command, GtpFailure, converse, lines_of_stdin, reserved_stdout
+
+MOVER = {1: "black", -1: "white"}
+WARM_UP = 8  # readouts of the searches that compile kernels and measure the first rate
+
+
+def serve(
+    env: GoEnv,
+    network: Any = None,
+    readouts: int = 800,
+    *,
+    resign_threshold: float = -1.0,
+    seed: int | None = None,
+    input: Iterable[str] | None = None,
+    output: TextIO | None = None,
+) -> None:
+    """Speaks GTP until `quit` or the end of input.
+
+    network: whatever `MCTSPlayer` takes, for boards of `env`'s size.  Without one a search that knows
+        only the rules plays on any board, and says so on stderr.
+    readouts: simulations for each move, fewer where the clock demands it; 0 plays the network's most
+        probable action without search.
+    resign_threshold: `genmove` answers resign when the mover's value is below it.  -1, never: a value
+        that was not measured against played-out games is no reason to give one up.
+    seed: of the choice among equally good moves.
+    input, output: lines and a text file; by default stdin, and stdout, to which then nobody else can write.
+    """
+    with contextlib.ExitStack() as stack:
+        if output is None or output is sys.stdout:
+            output = stack.enter_context(reserved_stdout())
+        engine = GoEngine(env, network, readouts, resign_threshold=resign_threshold, seed=seed)
+        converse(engine.commands, lines_of_stdin() if input is None else input, output)
+
+
+class GtpGame:
+    """The game that a controller tells: any colour may play at any time.
+
+    `GoEnv` alternates, so a colour that plays twice is read as the other one having passed: the pass
+    keeps superko and the boards that a network sees, which a new set-up position would lose.  For
+    that the plays are gone through again: their stones in order, a pass between two of one colour,
+    the first stone's colour to begin.  Only the plays that fit are kept as they came.
+
+    The last resort, for a game longer than the environment's limit, is the board set up anew.
+    """
+
+    def __init__(self, env: GoEnv, komi: float) -> None:
+        self.env = env
+        self.komi = komi
+        self.clear()
+
+    def clear(self) -> None:
+        self.plays: list[tuple[int, int]] = []  # (colour, action) as they came
+        self.position = self.start(1)
+
+    def start(self, to_play: int, **stones: Any) -> GoPosition:
+        """A position from which to play on; what is the default is not written down."""
+        setup: dict[str, Any] = dict(stones)
+        if to_play != 1:
+            setup["to_play"] = MOVER[to_play]
+        if self.komi != self.env.komi:
+            setup["komi"] = self.komi
+        return self.env.position(**setup)
+
+    def play(self, colour: int, action: int) -> None:
+        """Adds a play; raises IllegalMove, and then nothing has changed.
+
+        A pass out of turn, or after the end, changes no position: it is the other colour's turn anyway.
+        """
+        idle = self.position.to_play != colour or self.position.is_over
+        if action != self.env.pass_action or not idle:
+            self.position = self.ready(colour).play(action)
+        self.plays.append((colour, action))
+
+    def ready(self, colour: int) -> GoPosition:
+        """The present position with this colour to move and the game going on."""
+        if self.position.to_play == colour and not self.position.is_over:
+            return self.position
+        with contextlib.suppress(IllegalMove):
+            position = self.gone_through(colour)
+            if not position.is_over:
+                return position
+        board = self.position.board.ravel()
+        return self.start(colour, black=np.flatnonzero(board == 1), white=np.flatnonzero(board == -1))
+
+    def gone_through(self, colour: int) -> GoPosition:
+        """All stones played again with as few passes as possible; raises IllegalMove past the ply limit."""
+        stones = [(who, action) for who, action in self.plays if action != self.env.pass_action]
+        position = self.start(stones[0][0] if stones else colour)
+        for who, action in stones:
+            if position.to_play != who:
+                position = position.play(self.env.pass_action)
+            position = position.play(action)
+        return position if position.to_play == colour else position.play(self.env.pass_action)
+
+    def undo(self) -> None:
+        self.again(self.plays[:-1])
+
+    def set_komi(self, komi: float) -> None:
+        """Komi of this game, from its beginning."""
+        self.komi = komi
+        self.again(self.plays)
+
+    def again(self, plays: list[tuple[int, int]]) -> None:
+        self.clear()
+        for colour, action in plays:
+            self.play(colour, action)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether both colours have just passed."""
+        last = self.plays[-2:]
+        return {colour for colour, action in last if action == self.env.pass_action} == {1, -1}
+
+
+class GoEngine:
+    """`commands` maps the names of GTP's Go commands to what they do.
+
+    now: a clock in seconds, `time.monotonic` unless a test has another one.
+    """
+
+    def __init__(
+        self,
+        env: GoEnv,
+        network: Any = None,
+        readouts: int = 800,
+        *,
+        resign_threshold: float = -1.0,
+        seed: int | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if readouts < 0:
+            raise ValueError(f"readouts is 0 or more, came {readouts}")
+        if network is None:
+            say("no model was given: a search that knows only the rules is playing")
+        self.env = env
+        self.any_size = network is None
+        self.evaluator = UniformEvaluator() if network is None else as_evaluator(network)
+        self.readouts = readouts
+        self.resign_threshold = resign_threshold
+        self.seed = seed
+        self.now = now
+        self.clock = Clock()
+        self.komi = None if env.komi == GoEnv(env.N).komi else env.komi  # None: the usual one of each board
+        self.commands: dict[str, Command] = {
+            "name": lambda arguments: "alphago",
+            "version": lambda arguments: __version__,
+            "boardsize": self.boardsize,
+            "clear_board": self.clear_board,
+            "komi": self.set_komi,
+            "play": self.play,
+            "genmove": self.genmove,
+            "undo": self.undo,
+            "showboard": lambda arguments: f"\n{self.game.position}",
+            "final_score": self.final_score,
+            "time_settings": self.time_settings,
+            "time_left": self.time_left,
+        }
+        self.open_board(env.N)
+
+    def open_board(self, size: int) -> None:
+        """An empty board and a player for it."""
+        given = self.env if size == self.env.N else GoEnv(size, planes=self.env.planes)
+        # A controller knows nothing of the ply limits and late passes of self-play.
+        env = GoEnv(size, komi=given.komi, planes=given.planes, max_moves=max(given.max_moves, 3 * size * size))
+        self.game = GtpGame(env, env.komi if self.komi is None else self.komi)
+        self.player = MCTSPlayer(
+            env,
+            self.evaluator,
+            max(1, self.readouts),
+            two_player_mode=True,
+            resign_threshold=self.resign_threshold,
+            seed=self.seed,
+        )
+        self.raw(self.game.position)
+        self.player.tree_search(WARM_UP)  # kernels are compiled here, not on the clock
+        self.rate = self.measured(WARM_UP)  # readouts a second
+        self.player.initialize_game(self.game.position)
+        self.clock.reset()
+
+    def measured(self, readouts: int) -> float:
+        """Searches and returns the rate, readouts a second."""
+        begin = self.now()
+        self.player.tree_search(readouts)
+        return readouts / max(self.now() - begin, 1e-6)
+
+    # -- commands: arguments in, the reply's text out ----------------------------------------------
+
+    def boardsize(self, arguments: list[str]) -> str:
+        size = whole(argument(arguments, 0))
+        if not (MIN_SIZE <= size <= MAX_SIZE if self.any_size else size == self.env.N):
+            raise GtpFailure("unacceptable size")
+        if size == self.game.env.N:
+            return self.clear_board([])
+        self.open_board(size)
+        return ""
+
+    def clear_board(self, arguments: list[str]) -> str:
+        self.game.clear()
+        self.clock.reset()
+        return ""
+
+    def set_komi(self, arguments: list[str]) -> str:
+        """Holds for the games to come too."""
+        try:
+            komi = check_komi(number(argument(arguments, 0)))
+        except ValueError as error:
+            raise GtpFailure(str(error)) from None
+        self.komi = komi
+        self.game.set_komi(komi)
+        return ""
+
+    def play(self, arguments: list[str]) -> str:
+        colour = player(argument(arguments, 0))
+        try:
+            action = self.game.env.from_text(argument(arguments, 1))
+        except ValueError:
+            raise GtpFailure("invalid color or coordinate") from None
+        try:
+            self.game.play(colour, action)
+        except IllegalMove as reason:
+            say(str(reason))
+            raise GtpFailure("illegal move") from None
+        return ""
+
+    def genmove(self, arguments: list[str]) -> str:
+        colour, begin = player(argument(arguments, 0)), self.now()
+        action: int | None = self.game.env.pass_action
+        if not self.game.is_over:
+            action = self.think(colour)
+        self.clock.spend(colour, self.now() - begin)
+        if action is None:
+            return "resign"
+        self.game.play(colour, action)
+        return self.game.env.to_text(action)
+
+    def undo(self, arguments: list[str]) -> str:
+        if not self.game.plays:
+            raise GtpFailure("cannot undo")
+        self.game.undo()
+        return ""
+
+    def final_score(self, arguments: list[str]) -> str:
+        """Tromp and Taylor's count of the board as it stands."""
+        margin = self.game.position.score()
+        return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}" if margin < 0 else "0"
+
+    def time_settings(self, arguments: list[str]) -> str:
+        main, period, stones = (whole(argument(arguments, i)) for i in range(3))
+        if min(main, period, stones) < 0:
+            raise GtpFailure("syntax error")
+        self.clock.settings(main, period, stones)
+        return ""
+
+    def time_left(self, arguments: list[str]) -> str:
+        colour = player(argument(arguments, 0))
+        self.clock.tell(colour, number(argument(arguments, 1)), max(0, whole(argument(arguments, 2))))
+        return ""
+
+    # -- thinking ----------------------------------------------------------------------------------
+
+    def think(self, colour: int) -> int | None:
+        """The action to play, or None to resign."""
+        position = self.game.ready(colour)
+        self.catch_up(position)
+        readouts = self.affordable(colour)
+        if readouts == 0:
+            action, value = self.raw(position)
+            return None if value < self.resign_threshold else action
+        self.player.num_readouts = readouts
+        begin = self.now()
+        action = self.player.suggest_move()
+        self.rate = (self.rate + readouts / max(self.now() - begin, 1e-6)) / 2
+        return None if self.player.should_resign() else action
+
+    def catch_up(self, position: GoPosition) -> None:
+        """Brings the player to the position, with its tree where that lies ahead."""
+        at = self.player.position
+        if at.setup == position.setup and position.moves[: len(at.moves)] == at.moves:
+            for action in position.moves[len(at.moves) :]:
+                self.player.play_move(action)
+        else:
+            self.player.initialize_game(position)
+
+    def affordable(self, colour: int) -> int:
+        """Readouts for the next move: all of them, or what the clock allows at the rate so far."""
+        points = self.game.env.N**2
+        moves = max(0.9 * points - len(self.game.plays), 0.3 * points) / 2
+        seconds = self.clock.share(colour, round(moves))
+        return int(min(self.readouts, self.rate * seconds))
+
+    def raw(self, position: GoPosition) -> tuple[int, float]:
+        """The network's most probable legal action and its value for the mover, without search."""
+        priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
+        self.evaluator.evaluate(position.batch, np.zeros(1, np.int64), priors, values)
+        return int(np.argmax(np.where(position.legal_mask, priors[0], -1))), float(values[0])
+
+
+def argument(arguments: list[str], i: int) -> str:
+    """Argument i; those beyond what a command wants are ignored, as in GNU Go."""
+    if i >= len(arguments):
+        raise GtpFailure("syntax error")
+    return arguments[i]
+
+
+def whole(text: str) -> int:
+    if not re.fullmatch("[+-]?[0-9]{1,9}", text):
+        raise GtpFailure("syntax error")
+    return int(text)
+
+
+def number(text: str) -> float:
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
+        raise GtpFailure("syntax error")
+    return float(text)
+
+
+def player(text: str) -> int:
+    """+1 for b or black, -1 for w or white, in any case."""
+    try:
+        return check_player(text)
+    except ValueError:
+        raise GtpFailure("invalid color or coordinate") from None
+
+
+def say(text: str) -> None:
+    """A line for people, beside the protocol."""
+    print(f"alphago gtp: {text}", file=sys.stderr, flush=True)
