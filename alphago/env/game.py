@@ -65,6 +65,10 @@ class GameEnv(ABC):
         """Whether positions of `other` may stand in this game's batches: the same rules but, say, another komi."""
         return self == other
 
+    def training_variant(self) -> "GameEnv":
+        """The game that self-play learns this one from: the same, unless another one teaches it faster."""
+        return self
+
     def position(self, **setup: Any) -> "Position":
         """The start position, to look at and play on."""
         batch = self.new_batch(1)
@@ -283,9 +287,14 @@ class Position:
         return self.to_play * float(self.batch.score(_FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
 
     @property
+    def outcome(self) -> float:
+        """-1 .. 1, Black's view, of the position as it stands; between where the game has graded outcomes."""
+        return self.to_play * float(self.batch.outcome(_FIRST, np.empty(1, np.float32))[0]) + 0.0
+
+    @property
     def result(self) -> float:
         """+1 Black wins, -1 White wins, 0 a draw, of the position as it stands."""
-        return float(np.sign(self.to_play * self.batch.outcome(_FIRST, np.empty(1, np.float32))[0]))
+        return float(np.sign(self.outcome))
 
     def planes(self) -> np.ndarray:
         """What a network sees: float32 [planes, height, width], from the mover's view."""
@@ -313,6 +322,10 @@ class Position:
     def why_illegal(self, action: int) -> str:
         """A few words for an illegal action of a game that goes on."""
         return "not allowed"
+
+    def setup_in(self, env: GameEnv) -> dict[str, Any]:
+        """What `env.position` needs to make the start of this game, where `env` accepts this position's."""
+        return dict(self.setup)
 
     def describe(self) -> str:
         """How to reach this position, in one line."""

@@ -91,6 +91,17 @@ class GoEnv(GameEnv):
             "first_pass": self.first_pass,
         }
 
+    def training_variant(self) -> "GoEnv":
+        """First pass at nine tenths of the points, margin weight 0.3, where they are not set already."""
+        return GoEnv(
+            self.N,
+            komi=self.komi,
+            planes=self.planes,
+            max_moves=self.max_moves,
+            margin_weight=self.margin_weight or 0.3,
+            first_pass=self.first_pass or 9 * self.N * self.N // 10,
+        )
+
     def accepts(self, other: GameEnv) -> bool:
         return isinstance(other, GoEnv) and all(
             getattr(self, name) == getattr(other, name) for name in ("N", "planes", "max_moves")
@@ -297,6 +308,10 @@ class GoPosition(Position):
     @property
     def komi(self) -> float:
         return float(self.batch.rows[0, kernels.KOMI2]) / 2  # type: ignore[attr-defined]
+
+    def setup_in(self, env: GameEnv) -> dict[str, Any]:
+        other_komi = isinstance(env, GoEnv) and env.komi != self.komi
+        return {**self.setup, "komi": self.komi} if other_komi else dict(self.setup)
 
     def why_illegal(self, action: int) -> str:
         if action == self.env.pass_action:

@@ -61,8 +61,9 @@ class MCTSPlayer:
             raise ValueError(f"a position of {self.position.env} was given to a player of {self.env}")
         self.search.batch.copy(_GAME, _GAME, of=self.position.batch)
         self.search.forget(_GAME)
-        self._record = RecordBuilder(dict(self.position.setup))
-        before = self.env.position(**self.position.setup)
+        setup = self.position.setup_in(self.env)
+        self._record = RecordBuilder(setup)
+        before = self.env.position(**setup)
         for action in self.position.moves:
             self._note(before, action, 0, before.legal_mask.astype(np.int32), 0.0)
             before = before.play(action)
@@ -149,8 +150,9 @@ class MCTSPlayer:
 
     def extract_data(self) -> GameRecord:
         """The game since `initialize_game` as a record."""
-        score = self.result if self._was_resign else self.position.score()
-        return self._record.finish(self.result, score, self._was_resign, self.env.action_space)
+        outcome = self.position.outcome if self._winner is None else float(self._winner)
+        score = outcome if self._was_resign else self.position.score()
+        return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 
     def describe(self, lines: int = 5) -> str:
         """The root's most visited moves: visits, share, value and prior, and the line the search expects."""

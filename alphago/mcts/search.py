@@ -65,8 +65,11 @@ class SearchSettings:
 
 
 def leaves_for(games: int, readouts: int) -> int:
-    """Leaves a wave should choose per game so that few games still fill a network's batch (about 48)."""
-    return max(1, min(8, 48 // max(games, 1), readouts // 16))
+    """Leaves a wave should choose per game so that few games still fill a network's batches.
+
+    `games` are all games side by side, whatever the threads, so that a seed's games are the same on any machine.
+    """
+    return max(1, min(8, 128 // max(games, 1), readouts // 16))
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from alphago.env.game import GameEnv, Position
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GameRecord:
     """The moves of one game and what the search thought at each of them; T plies, A actions.
 

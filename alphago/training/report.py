@@ -51,3 +51,5 @@ class ConsoleReport:
         self.bar.close()
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
+        if not metrics["steps"]:
+            print("it was not trained: there were fewer positions than start_training_after", file=sys.stderr)

@@ -229,8 +229,8 @@ def selfplay(
         raise ValueError(f"num_games is 1 or more, came {num_games!r}")
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     if "search" not in settings:
-        width = max(1, min(chosen.games_in_flight, num_games) // (chosen.groups or available_cores()))
-        chosen = replace(chosen, search=default_search(width, readouts))
+        flight = min(chosen.games_in_flight, num_games)
+        chosen = replace(chosen, search=default_search(flight, readouts))
     games = SelfPlay(env, chosen, num_games, seed)
     with one_torch_thread(), Workers(len(games.groups)) as workers:
         return games.run(workers, as_evaluator(nn))

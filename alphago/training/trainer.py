@@ -46,6 +46,8 @@ class TrainingSettings:
     no_resign_share, temperature_plies, groups: see SelfPlaySettings.
     search: see SearchSettings; None for a Gumbel search with enough leaves to fill a batch.
     max_minutes: ends the run after this much time if it is not over before.
+    exact_rules: self-play by the game's own rules instead of `env.training_variant()`, which for Go allows
+        passing late only and lets outcomes depend on the margin a little.
     seed: of games, samples and initial weights.
     """
 
@@ -67,6 +69,7 @@ class TrainingSettings:
     groups: int | None = None
     search: SearchSettings | None = None
     max_minutes: float | None = None
+    exact_rules: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -93,8 +96,7 @@ class TrainingSettings:
     def selfplay(self) -> SelfPlaySettings:
         """The part that self-play reads."""
         flight = self.games_in_flight or max(1, min(128, self.num_games // 8))
-        width = max(1, flight // (self.groups or available_cores()))
-        search = self.search or default_search(width, self.readouts)
+        search = self.search or default_search(flight, self.readouts)
         names = ("readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share")
         return SelfPlaySettings(games_in_flight=flight, search=search, **{n: getattr(self, n) for n in names})
 
@@ -116,6 +118,8 @@ class Trainer:
         self.settings = settings
         self.folder = folder
         self.workers = workers
+        if not settings.exact_rules:
+            env = env.training_variant()
         self.memory = ReplayMemory(env, settings.memory_size)
         self.learner = Learner(net, settings.learning_rate, settings.weight_decay, workers)
         self.selfplay = SelfPlay(env, settings.selfplay(), settings.num_games, settings.seed)
@@ -277,6 +281,7 @@ def train(
                 run.checkpoint(model, trainer.games)
                 saved_at = trainer.games
         latest = run.checkpoint(model, trainer.games)
+        metrics.setdefault("steps", 0)
         for report in listeners:
             report.finish(metrics, latest, trainer.stop.is_set())
     return model.eval()
