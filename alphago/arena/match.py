@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from alphago.arena.gtp import GIVES_UP, GtpPlayer, GtpProgram
+from alphago.arena.gtp import GtpProgram
+from alphago.arena.gtp_player import GIVES_UP, GtpPlayer
 from alphago.arena.players import Player, contestant, seat
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
@@ -143,7 +144,7 @@ def evaluate(
 
     def play(numbers: range) -> None:
         leaves = leaves_for(num_games // 2, max(both))
-        seeds = [1 + (num_games * seed + number) % 2**31 for number in numbers]
+        seeds = [1 + (num_games * seed + number) % (2**31 - 1) for number in numbers]
         with contextlib.ExitStack() as stack:
             seats: list[Player] = []
             for who, n in zip(players, both, strict=True):

@@ -1,10 +1,14 @@
 """Players that move in many games at once."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
+from alphago.arena.gtp import GtpProgram, named_program
+from alphago.arena.gtp_player import GtpPlayer
 from alphago.env.game import GameBatch, GameEnv
+from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.root import choose_actions
 from alphago.mcts.search import Search, SearchSettings
@@ -17,7 +21,7 @@ class Player(Protocol):
         """Actions int32 [n] for the games (int64 [n]) in which it is to move.
 
         Where `by_chance` (bool [n]) is set it should vary its choice; `chance` [n], in [0, 1), is the
-        randomness it may use.
+        randomness it may use.  GIVES_UP (see gtp_player) loses the game and ends it.
         """
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
@@ -71,13 +75,35 @@ class PolicyPlayer:
         self.batch.play(games, actions)
 
 
-def seat(env: GameEnv, who: Any, games: int, readouts: int, leaves: int) -> Player:
-    """A player of `games` games from what `evaluate` accepts: "random", a network or an evaluator."""
+def contestant(who: Any) -> Any:
+    """What `seat` takes, from what `evaluate` accepts; ValueError for a name that nobody has."""
+    if isinstance(who, GtpProgram) or (isinstance(who, str) and who == "random"):
+        return who
+    if not isinstance(who, str):
+        return as_evaluator(who)
+    program = named_program(who)
+    if program is None:
+        raise ValueError(
+            f"no player is called {who!r}: there is 'random', and any network, "
+            "and GNU Go as 'gnugo' or, with its level, 'gnugo:10'"
+        )
+    return program
+
+
+def seat(
+    env: GameEnv, who: Any, games: int, readouts: int, leaves: int, *, seeds: Sequence[int] | None = None
+) -> Player:
+    """A player of `games` games from what `evaluate` accepts; `seeds` are an engine's, one for each game.
+
+    A GtpPlayer has to be closed in the end.
+    """
+    who = contestant(who)
     if isinstance(who, str):
-        if who != "random":
-            raise ValueError(f"no player is called {who!r}: there is 'random', and any network")
         return RandomPlayer(env, games)
-    evaluator = as_evaluator(who)
+    if isinstance(who, GtpProgram):
+        if not isinstance(env, GoEnv):
+            raise ValueError(f"{who.name} plays Go, came {env}")
+        return GtpPlayer(env, who, range(1, games + 1) if seeds is None else seeds)
     if readouts == 0:
-        return PolicyPlayer(env, evaluator, games)
-    return SearchPlayer(env, evaluator, games, readouts, SearchSettings(leaves=leaves))
+        return PolicyPlayer(env, who, games)
+    return SearchPlayer(env, who, games, readouts, SearchSettings(leaves=leaves))

@@ -118,15 +118,15 @@ class Group:
         readouts = np.zeros(len(self.builders), np.int32)
         readouts[games] = self.settings.readouts
         search.run(readouts)
-        visits = search.visits(games)
         values = search.root_values(games)
         movers = search.batch.to_play(games, np.empty(n, np.int8))
-        legal = search.batch.legal_mask(games, np.empty(visits.shape, np.bool_)).sum(axis=1)
-        chance = np.array([self.generators[slot].random() for slot in games])
-        policies, actions = visits / visits.sum(axis=1, keepdims=True), chance
+        legal = search.batch.legal_mask(games, np.empty((n, self.env.action_space), np.bool_)).sum(axis=1)
         if gumbel:
             policies, actions = search.improved(games)
         else:
+            visits = search.visits(games)
+            chance = np.array([self.generators[slot].random() for slot in games])
+            policies = visits / visits.sum(axis=1, keepdims=True)
             actions = choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
         resigns = self.may_resign[games] & (values < self.settings.resign_threshold)
         for i in np.flatnonzero(~resigns):
@@ -207,7 +207,7 @@ class SelfPlay:
 
 
 def default_search(games: int, readouts: int) -> SearchSettings:
-    """The search of self-play with so many games side by side on a thread: Gumbel's."""
+    """The search of self-play with so many games side by side: Gumbel's."""
     return SearchSettings(gumbel=True, considered=max(2, min(16, readouts // 2)), leaves=leaves_for(games, readouts))
 
 

@@ -100,15 +100,15 @@ def reserved_stdout() -> Iterator[TextIO]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            number = sys.stdout.fileno()
+            number, other = sys.stdout.fileno(), sys.stderr.fileno()
             sys.stdout.flush()
             own = os.dup(number)
         except (AttributeError, OSError, ValueError):  # no real file: a notebook, a test
             output = sys.stdout
         else:
-            output = open(own, "w", encoding="ascii", errors="replace", newline="\n")
+            output = os.fdopen(own, "w", encoding="ascii", errors="replace", newline="\n")
             stack.callback(quietly_close, output)
-            os.dup2(sys.stderr.fileno(), number)
+            os.dup2(other, number)
             stack.callback(os.dup2, own, number)
         with contextlib.redirect_stdout(sys.stderr):
             yield output

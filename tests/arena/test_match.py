@@ -180,7 +180,7 @@ class TestPlayers:
         player.choose(np.array([2]), np.zeros(1, np.bool_), np.zeros(1))
         assert player.search.tree.visits[:, 0].tolist() == [0, 0, 21]
 
-    @pytest.mark.parametrize("name", ["Random", "gnugo", ""])
+    @pytest.mark.parametrize("name", ["Random", "gnuchess", "gnugo:", "gnugo:x", ""])
     def test_an_unknown_name(self, name: str) -> None:
         with pytest.raises(ValueError, match=f"no player is called {name!r}: there is 'random', and any network"):
             evaluate(GO, name, "random", 2)
