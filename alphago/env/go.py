@@ -34,8 +34,8 @@ class GoEnv(GameEnv):
     max_moves: plies after which the game is scored as it stands; by default 7 N^2 / 5 rounded down,
         as in AlphaGo.jl.
     margin_weight: 0 to 1, the part of an outcome that depends on the margin: outcomes become
-        (1 - w) sign + w tanh(margin / 10).  Self-play with 0.3 learns much faster, because there is
-        something to win or lose in decided games too (KataGo's score utility: Wu 2019, "Accelerating
+        (1 - w) sign + w tanh(margin / 10).  Meant for self-play: there is something to win or lose
+        in decided games too (KataGo's score utility: Wu 2019, "Accelerating
         Self-Play Learning in Go", section 4); `result` and who wins stay what they are.
     first_pass: the ply from which passing is legal; before it only where nothing else is.  Not a rule
         of Go: for self-play, where young networks otherwise end games before there is anything to score

@@ -33,7 +33,7 @@ class SearchSettings:
     gumbel: search as Danihelka et al. 2022 ("Policy improvement by planning with Gumbel") instead: at the
         root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
         noise; below it, visits follow the improved policy, in which values weigh
-        (c_visit + max N) c_scale.  Learns from a fraction of the readouts.
+        (c_visit + max N) c_scale.
     """
 
     c_puct: float = 0.96

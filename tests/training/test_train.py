@@ -530,3 +530,29 @@ def test_the_console_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     train(GO, 6, folder=tmp_path / "timed", max_minutes=10, **TINY)
     errors = capsys.readouterr().err
     assert "/600 s" in errors
+
+
+class TestVariant:
+    """Self-play learns Go from a variant of it, unless told otherwise."""
+
+    GAME = GoEnv(4, komi=0.5)
+
+    def first_passes(self, folder: Path, **settings) -> list[int]:
+        run(folder, env=self.GAME, num_games=16, **settings)
+        shards = sorted((folder / "games").glob("*.npz"))
+        records = [record for path in shards for record in load_records(path)]
+        plies = [np.flatnonzero(record.moves == self.GAME.pass_action) for record in records]
+        return [int(found[0]) for found in plies if len(found)]
+
+    def test_nobody_passes_early(self, tmp_path: Path) -> None:
+        first = self.GAME.training_variant().first_pass
+        assert first == 14
+        assert all(ply >= first for ply in self.first_passes(tmp_path / "run"))
+
+    def test_exact_rules(self, tmp_path: Path) -> None:
+        assert min(self.first_passes(tmp_path / "run", exact_rules=True)) < 14
+
+    def test_the_network_is_for_the_game_itself(self, tmp_path: Path) -> None:
+        net, _ = run(tmp_path / "run", env=self.GAME, num_games=2)
+        assert net.env == self.GAME
+        load_model(tmp_path / "run" / "weights.safetensors", self.GAME)
