@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from alphago.env.kernels.hashing import mix
 from alphago.env.kernels.jit import kernel
 
 ROOT = 0
@@ -480,17 +481,9 @@ def hash_evaluation(hashes, mask, priors, values):
         for action in range(mask.shape[1]):
             prior = np.float32(0)
             if mask[i, action]:
-                prior = np.float32(1 + (scramble(hashes[i] + action) & 0xFFF))
+                prior = np.float32(1 + (mix(hashes[i] + action) & 0xFFF))
             priors[i, action] = prior
             total += prior
         for action in range(mask.shape[1]):
             priors[i, action] /= total
-        values[i] = np.float32((scramble(hashes[i] - 1) & 0xFFFF) - 0x8000) / np.float32(0x8000)
-
-
-@kernel
-def scramble(x):
-    """Mixes the bits of an int64 (Steele et al., "SplitMix", 2014)."""
-    x = (x ^ (x >> 30)) * -4658895280553007687
-    x = (x ^ (x >> 27)) * -7723592293110705685
-    return x ^ (x >> 31)
+        values[i] = np.float32((mix(hashes[i] - 1) & 0xFFFF) - 0x8000) / np.float32(0x8000)

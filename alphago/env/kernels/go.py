@@ -24,6 +24,7 @@ import math
 
 import numpy as np
 
+from alphago.env.kernels.hashing import mix
 from alphago.env.kernels.jit import count_bits, kernel, load, lowest_bit, store, wrap
 
 # Header words.
@@ -70,14 +71,6 @@ def point_of(row, action):
 @kernel
 def board_row(row, point):
     return ((point * load(row, PER_STRIDE)) >> 16) - 1
-
-
-@kernel
-def mix(x):
-    """Scrambles 64 bits (the finaliser of Steele et al., "SplitMix", 2014, with signed shifts)."""
-    x = wrap((x ^ (x >> 30)) * -4658895280553007687)
-    x = wrap((x ^ (x >> 27)) * -7723592293110705685)
-    return x ^ (x >> 31)
 
 
 @kernel
