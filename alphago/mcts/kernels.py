@@ -170,7 +170,7 @@ def choose_improved(tree, game, node, c_visit, c_scale):
     unvisited = mixed_value(tree, game, node)
     scale = value_scale(tree, game, node, c_visit, c_scale)
     total = improvement(tree, game, node, scale, unvisited)
-    visits = 1.0 + tree.visits[game, node] - 1 + tree.virtual[game, node]
+    visits = float(tree.visits[game, node] + tree.virtual[game, node])  # the node's own evaluation is the 1
     best = NONE
     best_action = tree.next_action[game, node]
     best_score = -math.inf

@@ -6,7 +6,6 @@ depend on which thread was faster.
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -173,14 +172,12 @@ class SelfPlay:
         evaluator: Evaluator,
         plies: int | None = None,
         stop: threading.Event | None = None,
-        progress: Callable[[int], Any] | None = None,
         until: float | None = None,
     ) -> list[GameRecord]:
         """Plays `plies` moves in every game (None: until all games are over); returns finished games in order.
 
         `stop` ends the call at the next move, and so does the time `until` (of time.monotonic()).
-        `progress` is told of each move's number of positions, from the threads.  An interrupt stops all
-        threads at their next move before it is raised.
+        An interrupt stops all threads at their next move before it is raised.
         """
         stop = stop or threading.Event()
 
@@ -191,8 +188,6 @@ class SelfPlay:
                 if (until is not None and time.monotonic() >= until) or not group.step():
                     break
                 done += 1
-                if progress:
-                    progress(group.moves)
 
         workers.run([lambda group=group: play(group) for group in self.groups], stop)  # type: ignore[misc]
         finished = sorted((pair for group in self.groups for pair in group.finished), key=lambda pair: pair[0])

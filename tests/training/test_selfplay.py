@@ -11,7 +11,7 @@ from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.training.selfplay import SelfPlay, SelfPlaySettings, selfplay
+from alphago.training.selfplay import Group, SelfPlay, SelfPlaySettings, selfplay
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
 
@@ -183,18 +183,23 @@ class TestErrors:
         with pytest.raises(ValueError, match="NotANumber gave no usable evaluation"):
             play(GO, 2, NotANumber())
 
-    def test_stop_ends_at_the_next_move(self) -> None:
+    def test_stop_ends_at_the_next_move(self, monkeypatch: pytest.MonkeyPatch) -> None:
         stop = threading.Event()
         games = SelfPlay(GO, SelfPlaySettings(readouts=4, games_in_flight=4, groups=2, search=SEARCH), 1000, 0)
         heard: list[int] = []
 
-        def progress(moves: int) -> None:
-            heard.append(moves)
+        one_move = Group.step
+
+        def step(group: Group) -> bool:
+            goes_on = one_move(group)
+            heard.append(group.moves)
             if len(heard) == 10:
                 stop.set()
+            return goes_on
 
+        monkeypatch.setattr(Group, "step", step)
         with Workers(2) as workers:
-            finished = games.run(workers, HashEvaluator(), stop=stop, progress=progress)
+            finished = games.run(workers, HashEvaluator(), stop=stop)
         assert len(finished) < 50
         assert 10 <= len(heard) <= 12
 

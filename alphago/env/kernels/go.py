@@ -28,12 +28,12 @@ from alphago.env.kernels.hashing import mix
 from alphago.env.kernels.jit import count_bits, kernel, load, lowest_bit, store, wrap
 
 # Header words.
-SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES, LAST = 0, 1, 2, 3, 4, 5, 6
+SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES = 0, 1, 2, 3, 4, 5
+FIRST_PASS = 6  # the ply from which a pass is legal while there is another move
 DEPTH, NEWEST, BOARDS_SEEN, HASH_LOW, HASH_HIGH = 7, 8, 9, 10, 11
 AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 14, 15, 16, 17
 PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: division by multiplication
-FIRST_PASS = 20  # the ply from which a pass is legal while there is another move
-HEADER = 21
+HEADER = 20
 
 # Words of a cell.
 COLOUR, HEAD, NEXT, LIBERTIES, SUM, SQUARES, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
@@ -254,7 +254,6 @@ def play(row, action):
         store(row, PASSES, 0)
         put(row, point_of(row, action), colour)
         remember(row)
-    store(row, LAST, action)
     store(row, PLY, load(row, PLY) + 1)
     store(row, TO_PLAY, 3 - colour)
 
@@ -454,7 +453,6 @@ def reset(row, size, depth, max_moves, first_pass, komi2, filter_size):
     store(row, KOMI2, komi2)
     store(row, MAX_MOVES, max_moves)
     store(row, FIRST_PASS, first_pass)
-    store(row, LAST, NO_ACTION)
     store(row, DEPTH, depth)
     store(row, FILTER_BITS, filter_size)
     at = HEADER + CELL * points
