@@ -2,6 +2,7 @@
 # make test       the whole gate: style, types, import contracts, tests, README
 # make format     put the code into shape
 # make benchmark  figures for this machine
+# make strength   ten minutes of training, measured against players that do not learn
 # make clean      remove the virtual environment and all caches (not your runs)
 #
 # All of them use an environment of their own in .venv; PYTHON names the Python that makes it.
@@ -12,7 +13,7 @@ BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
 PYTEST_ARGUMENTS =
 
-.PHONY: demo test format benchmark clean
+.PHONY: demo test format benchmark strength clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -30,6 +31,9 @@ format: $(INSTALLED)
 
 benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/quick.py
+
+strength: $(INSTALLED)
+	$(BIN)/python benchmarks/strength.py
 
 # Installs again only when what is to be installed has changed.
 $(INSTALLED): pyproject.toml constraints.txt

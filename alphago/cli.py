@@ -29,14 +29,171 @@ def parser() -> argparse.ArgumentParser:
         help="play Go with any program that speaks the Go Text Protocol",
         description="Speaks the Go Text Protocol, version 2, on standard input and output.",
     )
-    gtp.add_argument("model", nargs="?", metavar="MODEL", help="a network saved by training; without one, only rules")
+    gtp.add_argument("model", nargs="?", metavar="MODEL", help="a network's file or run folder (the package's own)")
     gtp.add_argument("--readouts", type=int, default=800, metavar="N", help="simulations a move; 0: none (800)")
     gtp.add_argument("--board-size", type=int, metavar="N", help="the model's own, or 9 without a model")
     gtp.add_argument("--komi", type=float, metavar="K", help="White's points before the game, until the controller's")
     gtp.add_argument("--resign", type=float, default=-1.0, metavar="VALUE", help="resign below this value (-1: never)")
     gtp.add_argument("--seed", type=int, metavar="S", help="of the choice among equally good moves")
     gtp.set_defaults(run=run_gtp)
+    add_train(verbs)
+    add_play(verbs)
+    add_evaluate(verbs)
+    plot = verbs.add_parser(
+        "plot",
+        help="draw the curves of training runs",
+        description="Draws losses, games, speed and matches of one or several runs, side by side, in one picture.",
+    )
+    plot.add_argument("runs", nargs="+", metavar="RUN", help="a folder that training has left, or is filling")
+    plot.add_argument("--out", default="curves.png", metavar="FILE", help=".png, .svg or .pdf (curves.png, here)")
+    plot.add_argument("--x", default="minutes", choices=("minutes", "games", "positions"), help="x axis (minutes)")
+    plot.set_defaults(run=run_plot)
     return top
+
+
+def add_train(verbs: Any) -> None:
+    train = verbs.add_parser(
+        "train",
+        help="train a network of Go from games against itself",
+        description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops.",
+    )
+    train.add_argument("--board-size", type=int, default=9, metavar="N", help="2 to 19 (9)")
+    train.add_argument("--komi", type=float, metavar="K", help="White's points before the game (the recipe's)")
+    train.add_argument("--preset", metavar="NAME", help="another recipe than the board's own")
+    train.add_argument("--minutes", type=float, metavar="M", help="training time (the recipe's)")
+    train.add_argument("--games", type=int, metavar="N", help="end after so many games instead")
+    train.add_argument("--readouts", type=int, metavar="N", help="simulations a move (the recipe's)")
+    train.add_argument("--tower-height", type=int, metavar="N", help="residual blocks (the recipe's)")
+    train.add_argument("--channels", type=int, metavar="N", help="width of the network (the recipe's)")
+    train.add_argument("--model", metavar="FILE", help="a network to go on with; it stays as it is")
+    train.add_argument(
+        "--until", metavar="PLAYER", help="end as soon as the network is proved to be stronger, e.g. than gnugo"
+    )
+    train.add_argument("--folder", metavar="PATH", help="where the run is kept (one in runs)")
+    train.add_argument("--seed", type=int, default=0, metavar="S", help="another one gives another run (0)")
+    train.set_defaults(run=run_train)
+
+
+def add_play(verbs: Any) -> None:
+    play = verbs.add_parser(
+        "play",
+        help="play Go against a network in this terminal",
+        description="You type D4, pass, undo, hint, score, resign or quit.",
+    )
+    play.add_argument("model", nargs="?", metavar="MODEL", help="a network's file or run folder (the package's own)")
+    play.add_argument("--board-size", type=int, metavar="N", help="the model's own, or 9")
+    play.add_argument("--komi", type=float, metavar="K", help="White's points before the game")
+    play.add_argument("--white", action="store_true", help="you play White")
+    play.add_argument("--readouts", type=int, default=200, metavar="N", help="simulations a move (200)")
+    play.set_defaults(run=run_play)
+
+
+def run_train(options: argparse.Namespace) -> int:
+    from alphago.arena.gtp import EngineError
+    from alphago.nn.net import load_model
+    from alphago.nn.saved import model_file, saved_go
+    from alphago.training.presets import preset_for
+    from alphago.training.trainer import train
+
+    names = ("readouts", "folder", "preset", "until", "tower_height", "channels")
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if options.minutes is not None:
+        given["max_minutes"] = options.minutes
+    try:
+        env = GoEnv(options.board_size)
+        recipe = preset_for(env)
+        env = recipe.make_env() if recipe else env
+        if options.model is not None:
+            path = model_file(options.model)
+            env = saved_go(path, options.board_size)
+            given["model"] = load_model(path, env)
+        if options.komi is not None:
+            env = env.replace(komi=options.komi)
+        train(env, options.games, seed=options.seed, **given)
+    except (ValueError, OSError, EngineError) as error:
+        print(f"alphago train: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    return 0
+
+
+def run_play(options: argparse.Namespace) -> int:
+    from alphago.ui.terminal import play
+
+    try:
+        env, network = load(options.model, options.board_size, options.komi)
+        play(env, network, num_readouts=options.readouts, mode=1 if options.white else 0)
+    except (ValueError, OSError) as error:
+        print(f"alphago play: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    return 0
+
+
+def add_evaluate(verbs: Any) -> None:
+    evaluate = verbs.add_parser(
+        "evaluate",
+        help="play matches of Go, and rate the players",
+        description="Plays everybody against everybody else and prints win rates and Elo ratings. "
+        "Games are kept in a folder, and the same command goes on where it was interrupted.",
+        epilog="A PLAYER is a network's file or run folder, with its own readouts and search after an @ "
+        "(runs/a@64, runs/a@0 for its policy alone, runs/a@64,gumbel), gnugo:LEVEL, or random.",
+    )
+    evaluate.add_argument("players", nargs="+", metavar="PLAYER", help="two or more; see below")
+    evaluate.add_argument("--games", type=int, default=200, metavar="N", help="in each match (200)")
+    evaluate.add_argument("--readouts", type=int, default=64, metavar="N", help="simulations a move (64)")
+    evaluate.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="of networks (puct)")
+    evaluate.add_argument("--board-size", type=int, metavar="N", help="the networks' own, or 9 without any")
+    evaluate.add_argument("--komi", type=float, metavar="K", help="the networks' own, or the board's usual one")
+    evaluate.add_argument(
+        "--random-opening", type=int, default=2, metavar="N",
+        help="random plies before each game; each opening is played with both colours (2)",
+    )  # fmt: skip
+    evaluate.add_argument(
+        "--opening-plies", type=int, metavar="N", help="plies drawn in proportion to visits (0 after random ones)"
+    )
+    evaluate.add_argument("--seed", type=int, default=0, metavar="S", help="another one gives other games (0)")
+    evaluate.add_argument(
+        "--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"),
+        help="end a match when a sequential test of these Elo differences has decided; risks 5 %% each",
+    )  # fmt: skip
+    evaluate.add_argument(
+        "--anchor", metavar="PLAYER[=ELO]", help="whose rating is fixed (GNU Go's, else the last player's, at 0)"
+    )
+    evaluate.add_argument("--folder", metavar="PATH", help="where games are kept (one in runs, named after it all)")
+    evaluate.set_defaults(run=run_evaluate)
+
+
+def run_evaluate(options: argparse.Namespace) -> int:
+    from alphago.arena.entrant import read_entrants  # only now: networks load torch
+    from alphago.arena.gtp import EngineError
+    from alphago.arena.standings import ProgressBar, read_anchor, standings
+    from alphago.arena.tournament import Tournament, TournamentSettings
+
+    bar = ProgressBar()
+    stopped = False
+    try:
+        settings = TournamentSettings(
+            options.games, options.random_opening, options.opening_plies, options.seed,
+            None if options.sprt is None else tuple(options.sprt),
+        )  # fmt: skip
+        env, players = read_entrants(
+            options.players, board_size=options.board_size, komi=options.komi,
+            readouts=options.readouts, search=options.search,
+        )  # fmt: skip
+        anchor, elo = read_anchor(options.anchor, [player.name for player in players])
+        tournament = Tournament(env, players, settings, options.folder)
+        try:
+            tournament.play(bar)
+        except KeyboardInterrupt:
+            stopped = True
+        finally:
+            bar.close()
+    except (ValueError, OSError, EngineError) as error:
+        print(f"alphago evaluate: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    print(standings(tournament, anchor=anchor, anchor_elo=elo))
+    if stopped:
+        print("stopped; the same command goes on", file=sys.stderr)
+    return 130 if stopped else 0
 
 
 def run_gtp(options: argparse.Namespace) -> int:
@@ -64,21 +221,32 @@ def run_gtp(options: argparse.Namespace) -> int:
     return 0
 
 
-def load(model: str | None, board_size: int | None, komi: float | None) -> tuple[GoEnv, Any]:
-    """The game and the network to play it with; ValueError with a sentence if they do not go together."""
-    if model is None:
-        return GoEnv(9 if board_size is None else board_size, komi=komi), None
-    from alphago.nn.net import load_model  # only now: playing without a model need not load torch
-    from alphago.nn.weights import ModelError, read_weights
+def run_plot(options: argparse.Namespace) -> int:
+    from alphago.training.plots import plot  # only now: it needs matplotlib
 
-    description = read_weights(model)[1]
-    if description["structure"].get("game") != GoEnv.name:
-        raise ModelError(f"{model} holds a network for {description['env']}, wanted one for Go")
-    saved = description["env_config"]
     try:
-        size = saved["board_size"] if board_size is None else board_size
-        env = GoEnv(size, komi=saved["komi"] if komi is None and size == saved["board_size"] else komi,
-                    planes=saved["planes"])  # fmt: skip
-    except (KeyError, TypeError) as error:
-        raise ModelError(f"{model} has a damaged description: {error}") from error
-    return env, load_model(model, env)
+        plot(options.runs, options.out, options.x)
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        print(f"alphago plot: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    print(options.out)
+    return 0
+
+
+def load(model: str | None, board_size: int | None, komi: float | None) -> tuple[GoEnv, Any]:
+    """The game and the network to play it with; ValueError with a sentence if they do not go together.
+
+    Without a model it is the package's own for that board, or, where there is none, its largest one.
+    """
+    from alphago.nn.net import load_model  # only now: it loads torch
+    from alphago.nn.saved import model_file, packaged, saved_go
+
+    if model is None:
+        size = 9 if board_size is None else board_size
+        env = GoEnv(size, komi=komi)  # ValueError for a size that there is not
+        names = packaged()
+        model = f"{size}x{size}" if f"{size}x{size}" in names else names[-1]
+        board_size = env.N
+    path = model_file(model)
+    env = saved_go(path, board_size, komi)
+    return env, load_model(path, env)

@@ -1,58 +1,82 @@
 """What learning costs without each part of the recipe: trainings of equal wall time, then matches.
 
-Every variant trains a 7x7 network (4 blocks x 32) from random weights for `--minutes`; then the default
-plays each other one, pairs of games from the same 2 random first moves with colours exchanged.
+Every variant trains a network by the 7x7 recipe, changed in one point, from random weights for `--minutes`; then it
+plays the unchanged recipe's network of the same seed: pairs of games from the same 2 random first moves with
+colours exchanged, Gumbel search without noise on both sides.  Elo is told from the variant's side.
 """
 
 import argparse
+import math
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from alphago import GoEnv, NeuralNet, SearchSettings, evaluate, train
+from alphago import NeuralNet, SearchSettings, evaluate, train
+from alphago.arena.match import MatchResult
+from alphago.training.presets import PRESETS
 
-RECIPE = {
-    "readouts": 16,
-    "games_in_flight": 256,
-    "plies_per_iteration": 24,
-    "batch_size": 256,
-    "samples_per_position": 3,
-    "start_training_after": 5000,
-    "tower_height": 4,
-    "channels": 32,
+RECIPE = PRESETS["7x7"]
+ENV = RECIPE.make_env()
+FEW = {"gumbel": True, "considered": 8}
+
+# name: (options of the game, of the network, of the training)
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "no taught games": ({}, {}, {"taught_games": 0}),
+    "exact rules": ({}, {}, {"exact_rules": True}),
+    "boards alone (17 planes)": ({"planes": 17}, {}, {}),
+    "dense heads, no pooling, no forecast": ({}, {"size_free": False}, {}),
+    "c_scale 0.3": ({}, {}, {"search": SearchSettings(**FEW, c_scale=0.3)}),
+    "c_scale 2": ({}, {}, {"search": SearchSettings(**FEW, c_scale=2.0)}),
+    "PUCT": ({}, {}, {"search": SearchSettings()}),
+    "8 readouts": ({}, {}, {"readouts": 8}),
+    "32 readouts": ({}, {}, {"readouts": 32}),
+    "learning rate 0.003": ({}, {}, {"learning_rate": 0.003}),
+    "learning rate 0.03": ({}, {}, {"learning_rate": 0.03}),
+    "1 sample a position": ({}, {}, {"samples_per_position": 1.0}),
+    "4 samples a position": ({}, {}, {"samples_per_position": 4.0}),
+    "results alone as value targets": ({}, {}, {"search_share": 0.0}),
+    "no averaged weights": ({}, {}, {"weight_averaging": 0.0}),
+    "no random openings": ({}, {}, {"opening_plies": 0.0}),
+    "decided games searched in full": ({}, {}, {"decided_value": 1.0}),
+    "3 blocks x 32": ({}, {"tower_height": 3}, {}),
+    "4 blocks x 64": ({}, {"channels": 64}, {}),
 }
-VARIANTS = {
-    "default (Gumbel, 16 readouts)": {},
-    "PUCT, 16 readouts": {"search": SearchSettings()},
-    "PUCT, 64 readouts": {"search": SearchSettings(), "readouts": 64},
-    "exact rules in self-play": {"exact_rules": True},
-}
 
 
-def trained(options: dict, minutes: float, seed: int) -> NeuralNet:
+def trained(minutes: float, seed: int, env: dict, network: dict, settings: dict) -> NeuralNet:
+    game = ENV.replace(**env)
+    net = NeuralNet(game, **{**RECIPE.network, **network})
     with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder) / "run"
-        return train(
-            GoEnv(7), 1_000_000, max_minutes=minutes, seed=seed, folder=run, reports=[], **{**RECIPE, **options}
-        )
+        options = {"preset": "7x7", "max_minutes": minutes, "seed": seed, "reports": [], **settings}
+        return train(game, model=net, folder=Path(folder) / "run", **options)
+
+
+def elo(rate: float) -> float:
+    return 400 * math.log10(rate / (1 - rate)) if 0 < rate < 1 else math.copysign(math.inf, rate - 0.5)
+
+
+def told(match: MatchResult) -> str:
+    low, high = match.interval
+    return f"{match.win_rate:.1%}, Elo {elo(match.win_rate):+.0f} ({elo(low):+.0f} to {elo(high):+.0f})"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=2.0, help="training time of each variant")
-    parser.add_argument("--seeds", type=int, default=1, help="trainings of each variant")
-    parser.add_argument("--games", type=int, default=200, help="games per match")
+    parser.add_argument("--minutes", type=float, default=2.0, help="training time of each variant (2)")
+    parser.add_argument("--seeds", type=int, default=2, help="trainings of each variant (2)")
+    parser.add_argument("--games", type=int, default=200, help="games per match (200)")
+    parser.add_argument("--readouts", type=int, default=32, help="readouts in matches (32)")
+    parser.add_argument("--only", nargs="*", help="variants whose name holds one of these words")
     arguments = parser.parse_args()
-    env = GoEnv(7)
+    chosen = {name: v for name, v in VARIANTS.items() if not arguments.only or any(w in name for w in arguments.only)}
     for seed in range(arguments.seeds):
-        default: NeuralNet | None = None
-        for name, options in VARIANTS.items():
-            net = trained(options, arguments.minutes, seed)
-            default = default or net
-            print(f"\nseed {seed}, {name}, {arguments.minutes:g} minutes", flush=True)
-            print(f"  its policy against random moves: {evaluate(env, net, 'random', arguments.games, 0)}", flush=True)
-            if net is not default:
-                match = evaluate(env, default, net, arguments.games, 32, random_opening=2, seed=seed)
-                print(f"  the default against it, 32 readouts: {match}", flush=True)
+        recipe = trained(arguments.minutes, seed, {}, {}, {})
+        for name, options in chosen.items():
+            net = trained(arguments.minutes, seed, *options)
+            match = evaluate(
+                ENV, net, recipe, arguments.games, arguments.readouts, search="gumbel", random_opening=2, seed=seed
+            )
+            print(f"seed {seed}, {arguments.minutes:g} minutes, {name}: {told(match)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import torch
 
 from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
-from alphago.env.kernels import go as kernels
+from alphago.env.kernels.playouts import playout_batch, random_action
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.net import NeuralNet
@@ -41,7 +41,7 @@ def random_starts(env: GoEnv, batch: GameBatch, games: int, plies: int) -> None:
     state = np.array([7], np.int64)
     for slot in range(games):
         for _ in range(plies):
-            action = kernels.random_action(batch.rows[slot], state, False)  # type: ignore[attr-defined]
+            action = random_action(batch.rows[slot], state, False)  # type: ignore[attr-defined]
             batch.play(np.array([slot]), np.array([action], np.int32))
 
 
@@ -50,7 +50,7 @@ def playouts(size: int, count: int, fill_eyes: bool) -> float:
     batch = env.new_batch(count)
     slots, state = np.arange(count), np.array([1], np.int64)
     batch.reset(slots)
-    kernels.playout_batch(batch.rows, slots, state, fill_eyes)
+    playout_batch(batch.rows, slots, state, fill_eyes)
     return count
 
 

@@ -1,59 +1,53 @@
-"""`make demo`: trains a 7x7 network for five minutes and shows what it learned.
+"""`make demo`: trains a 7x7 network for five minutes, shows what it learned, and offers a game.
 
-It starts from random weights and the rules.  Two things in self-play are no rules of Go, and are told with
-the result: nobody passes before ply 45, and outcomes depend a little on the margin (see GoEnv).
+It starts from random weights and the rules.  What in self-play is no rule of Go is told with the result.
 """
 
 import argparse
+import sys
+from pathlib import Path
 
-from alphago import GoEnv, NeuralNet, evaluate, train
+from alphago import evaluate, play, train
+from alphago.arena.gtp import EngineError, gnugo
 from alphago.training.checkpoint import default_folder
+from alphago.training.presets import PRESETS
 
-TOWER = {"tower_height": 4, "channels": 32}
-READOUTS = 32  # of the comparisons; self-play learns from 16
+READOUTS = 64
+ANCHOR = "rave:1000"  # a search that knows only the rules
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=5.0, help="time to train (default 5)")
-    parser.add_argument("--games", type=int, default=100, help="games per comparison (default 100)")
+    parser.add_argument("--games", type=int, default=40, help="games per match (default 40)")
+    parser.add_argument("--folder", type=Path, default=None, help="where the run is kept (default: one in runs)")
     arguments = parser.parse_args()
 
-    env = GoEnv(7)
-    folder = default_folder("demo")
-    print(f"Training a {TOWER['tower_height']} x {TOWER['channels']} network on {env}, komi {env.komi:g},", end=" ")
-    print(f"for {arguments.minutes:g} minutes from random weights.", flush=True)
-    net = train(
-        GoEnv(7, first_pass=45, margin_weight=0.3),
-        1_000_000,
-        max_minutes=arguments.minutes,
-        readouts=16,
-        games_in_flight=256,
-        plies_per_iteration=24,
-        batch_size=256,
-        samples_per_position=3,
-        start_training_after=5000,
-        ckp_freq=2000,
-        folder=folder,
-        **TOWER,
-    )
+    recipe = PRESETS["7x7"]
+    env = recipe.make_env()
+    folder = arguments.folder or default_folder("demo")
+    size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
+    print(f"Training a {size} network on {env}, komi {env.komi:g}, for {arguments.minutes:g} minutes,")
+    print("from random weights.  In self-play nobody passes early, komi varies, margins count a little", flush=True)
+    print("beside the result, and the first games do not fill their own eyes.", flush=True)
+    net = train(env, preset="7x7", max_minutes=arguments.minutes, folder=folder)
 
-    untrained = NeuralNet(env, **TOWER)
-    print(f"\nHow it fares, {arguments.games} games each, colours alternating:", flush=True)
-    for title, who, against, readouts in (
-        ("its policy alone against random moves", net, "random", 0),
-        ("an untrained policy against random moves", untrained, "random", 0),
-        (f"with search ({READOUTS} readouts) against its untrained self", net, untrained, READOUTS),
-    ):
-        print(f"  {title}:\n    {evaluate(env, who, against, arguments.games, readouts)}", flush=True)
-    weights = f'"{folder}/weights.safetensors"'
-    print(
-        f"""
-Play it (you are Black; mode=1 for White):
+    print(f"\nHow it fares, {arguments.games} games each, pairs from the same 2 random first moves:", flush=True)
+    matches = [("random", 0, "its policy alone against random moves")]
+    matches.append((ANCHOR, READOUTS, f"with {READOUTS} readouts against a search of 1000 playouts without a network"))
+    try:
+        gnugo()
+        matches.append(("gnugo:10", READOUTS, f"with {READOUTS} readouts against GNU Go at level 10"))
+    except EngineError as error:
+        print(f"  ({error})")
+    for against, readouts, title in matches:
+        result = evaluate(env, net, against, arguments.games, readouts, search="gumbel", random_opening=2)
+        print(f"  {title}:\n    {result}", flush=True)
 
-    .venv/bin/python -c 'from alphago import *; play(GoEnv(7), load_model({weights}, GoEnv(7)))'
-"""
-    )
+    weights = folder / "weights.safetensors"
+    print(f"\nPlay it at any time: .venv/bin/alphago play {weights}")
+    if sys.stdin.isatty() and input("Play it now? [y/N] ").strip().lower().startswith("y"):
+        play(env, net, num_readouts=READOUTS)
 
 
 if __name__ == "__main__":

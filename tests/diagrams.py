@@ -46,6 +46,13 @@ def draw(shown: GoPosition | np.ndarray) -> str:
     return "\n".join(" ".join(".XO"[colour] for colour in row) for row in cells)
 
 
+def owners(shown: GoPosition) -> np.ndarray:
+    """Whose area each point is in, as a board: int8 [N, N], 1 Black's, -1 White's."""
+    size = shown.env.N
+    movers = shown.batch.ownership(np.zeros(1, np.int64), np.full((1, size * size), 9, np.int8))
+    return movers.reshape(size, size) * np.int8(shown.to_play)
+
+
 def tidy(drawing: str) -> str:
     """A drawing with the spacing of `draw`, to compare with it."""
     return draw(board(drawing))

@@ -43,7 +43,12 @@ class RandomPlayer:
 
 
 class SearchPlayer:
-    """A search with `readouts` simulations added per move."""
+    """A search with `readouts` simulations added per move.
+
+    PUCT keeps its tree from move to move and plays the most visited action.  Gumbel begins each move with an
+    empty tree, has no noise in matches, and plays the action with which sequential halving ends.
+    By chance, actions are drawn in proportion to visits, or from Gumbel's improved policy.
+    """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
         self.search = Search(env, evaluator, games, settings)
@@ -52,6 +57,11 @@ class SearchPlayer:
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         readouts = np.zeros(self.search.games, np.int32)
         readouts[games] = self.readouts
+        if self.search.settings.gumbel:
+            self.search.forget(games)
+            self.search.run(readouts)
+            policies, actions = self.search.improved(games)
+            return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
         self.search.run(readouts)
         return choose_actions(self.search.visits(games), by_chance, chance)
 
@@ -75,12 +85,12 @@ class PolicyPlayer:
         self.batch.play(games, actions)
 
 
-def contestant(who: Any) -> Any:
-    """What `seat` takes, from what `evaluate` accepts; ValueError for a name that nobody has."""
+def contestant(who: Any, env: GameEnv | None = None) -> Any:
+    """What `seat` takes, from what `evaluate` accepts, for `env`; ValueError for a name that nobody has."""
     if isinstance(who, GtpProgram) or (isinstance(who, str) and who == "random"):
         return who
     if not isinstance(who, str):
-        return as_evaluator(who)
+        return as_evaluator(who, env)
     program = named_program(who)
     if program is None:
         raise ValueError(
@@ -90,8 +100,26 @@ def contestant(who: Any) -> Any:
     return program
 
 
+def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:
+    """Settings as they are, or those of a search called "puct" or "gumbel"; None is "puct"."""
+    if isinstance(search, SearchSettings):
+        return search
+    if search == "gumbel":
+        return SearchSettings(gumbel=True, considered=max(2, min(16, readouts // 2)), leaves=leaves)
+    if search not in ("puct", None):
+        raise ValueError(f"search is 'puct', 'gumbel' or SearchSettings, came {search!r}")
+    return SearchSettings(leaves=leaves)
+
+
 def seat(
-    env: GameEnv, who: Any, games: int, readouts: int, leaves: int, *, seeds: Sequence[int] | None = None
+    env: GameEnv,
+    who: Any,
+    games: int,
+    readouts: int,
+    leaves: int,
+    *,
+    search: SearchSettings | str | None = None,
+    seeds: Sequence[int] | None = None,
 ) -> Player:
     """A player of `games` games from what `evaluate` accepts; `seeds` are an engine's, one for each game.
 
@@ -106,4 +134,4 @@ def seat(
         return GtpPlayer(env, who, range(1, games + 1) if seeds is None else seeds)
     if readouts == 0:
         return PolicyPlayer(env, who, games)
-    return SearchPlayer(env, who, games, readouts, SearchSettings(leaves=leaves))
+    return SearchPlayer(env, who, games, readouts, search_settings(search, readouts, leaves))

@@ -18,6 +18,7 @@ KINDS: dict[str, type[np.generic]] = {
     "hash": np.int64,
     "outcome": np.float32,
     "score": np.float32,
+    "ownership": np.int8,
 }
 GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch that a game is played in
 
@@ -65,6 +66,7 @@ class _View(NamedTuple):
     hash: int
     outcome: float
     score: float
+    ownership: np.ndarray  # int8 [height * width]
 
 
 class _Game:
@@ -132,6 +134,8 @@ class _Game:
             self.fail("outcome", "-1 to 1", view.outcome)
         if not np.isfinite(view.score):
             self.fail("score", "a finite number", view.score)
+        if not np.isin(view.ownership, (-1, 0, 1)).all():
+            self.fail("ownership", "-1, 0 or 1 for each point", view.ownership.tolist())
         return view
 
     def same(self, verb: str, why: str, expected: _View, came: _View, *fields: str) -> None:
@@ -152,7 +156,12 @@ class _Game:
 
 
 def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
-    return {"legal_mask": (env.action_space,), "planes": (env.planes, *env.plane_shape)}.get(verb, ())
+    shapes = {
+        "legal_mask": (env.action_space,),
+        "planes": (env.planes, *env.plane_shape),
+        "ownership": (env.plane_shape[0] * env.plane_shape[1],),
+    }
+    return shapes.get(verb, ())
 
 
 def _check_description(game: _Game) -> None:
@@ -257,6 +266,8 @@ def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBa
     fields = ["to_play", "is_over", "legal_mask", "planes", "outcome"]
     if has_score(batch) and has_score(twin):
         fields.append("score")
+    if batch.env.has_ownership and twin.env.has_ownership:
+        fields.append("ownership")
     game.same("", "as in the plain game", game.view(twin, 0), view, *fields)
 
 
@@ -265,6 +276,7 @@ def _check_turned(game: _Game, batch: GameBatch, view: _View, turn: int) -> None
     planes = view.planes.reshape(len(view.planes), -1)[:, points[turn]].reshape(view.planes.shape)
     turned = game.view(batch, TURNED)
     expected = view._replace(planes=planes, legal_mask=view.legal_mask[actions[turn]], hash=turned.hash)
+    expected = expected._replace(ownership=view.ownership[points[turn]])
     game.same(f"symmetries[{turn}]", "the same game, all moves turned by this symmetry", expected, turned)
 
 
@@ -276,7 +288,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
         outcome = position.result * view.to_play
         if np.sign(outcome) == np.sign(view.outcome):
             outcome = view.outcome  # a batch may grade what a position calls won or lost
-        return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score)
+        return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score, view.ownership)
 
     game.same("Position", "as in the batch", view, game.run("Position", read))
     illegal = np.flatnonzero(~view.legal_mask)

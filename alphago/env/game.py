@@ -42,6 +42,8 @@ class GameEnv(ABC):
     action_space: int  # actions are 0 .. action_space - 1; a pass is the last
     max_moves: int  # no game is longer, in plies
     pass_action: int | None = None  # the action that passes, in games that have one
+    actions_are_points = False  # action i is the point i of a plane, row by row; a pass may follow
+    has_ownership = False  # whether points belong to somebody in the end: then batches tell `ownership`
 
     @property
     @abstractmethod
@@ -65,9 +67,20 @@ class GameEnv(ABC):
         """Whether positions of `other` may stand in this game's batches: the same rules but, say, another komi."""
         return self == other
 
-    def training_variant(self) -> "GameEnv":
-        """The game that self-play learns this one from: the same, unless another one teaches it faster."""
+    def training_variant(self, taught_games: int = 0) -> "GameEnv":
+        """The game that self-play learns this one from: the same, unless another one teaches it faster.
+
+        taught_games: so many of a run's first games may be played with knowledge from outside the rules.
+        """
         return self
+
+    def resized(self, size: int) -> "GameEnv":
+        """The same game on a board of another size; ValueError if there is none."""
+        raise ValueError(f"{self} has one board size, {size} was wanted")
+
+    def random_setup(self, generator: np.random.Generator, number: int) -> dict[str, Any]:
+        """How the game of this number in a run of self-play starts, as keywords of `GameBatch.reset` and `position`."""
+        return {}
 
     def position(self, **setup: Any) -> "Position":
         """The start position, to look at and play on."""
@@ -102,7 +115,9 @@ class GameEnv(ABC):
 class PlainState(Protocol):
     """One position of a game in plain Python, changed in place by `play`.
 
-    A game with points may add `score() -> float`: the margin of the player in `to_play`.
+    A game with points may add `score() -> float`: the margin of the player in `to_play`.  One whose points
+    belong to somebody in the end, and whose description says `has_ownership`, adds `ownership()`: int8
+    [height * width], see GameBatch.
     """
 
     to_play: int  # +1 or -1
@@ -192,6 +207,14 @@ class GameBatch(ABC):
         """float32 [n], the mover's margin in points; for games without points, the outcome."""
         return self.outcome(slots, out)
 
+    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """int8 [n, height * width]: 1 where a point is the mover's as the board stands, -1 the other side's, else 0.
+
+        All 0 in games that do not say `has_ownership`.
+        """
+        out[:] = 0
+        return out
+
 
 class PlainBatch(GameBatch):
     """A batch of plain Python states: any game, slowly."""
@@ -250,6 +273,13 @@ class PlainBatch(GameBatch):
         for i, slot in enumerate(slots):
             state = self.states[slot]
             out[i] = state.score() if hasattr(state, "score") else state.outcome()
+        return out
+
+    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        if not self.env.has_ownership:
+            return super().ownership(slots, out)
+        for i, slot in enumerate(slots):
+            out[i] = self.states[slot].ownership()
         return out
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from alphago.env import symmetry
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_features as features
 from alphago.env.symmetry import Symmetries
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
@@ -29,20 +30,30 @@ class GoEnv(GameEnv):
 
     komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to
         be the fair value there).
-    planes: what a network receives, odd: 2 per remembered board (own and enemy stones), 1 for the
-        side to move.  17 are AlphaGo Zero's (Silver et al. 2017, "Neural network architecture").
+    planes: what a network receives.  None for 16 planes from the mover's view in which the rules say what
+        they know: stones, liberties, forbidden points, last moves, areas, komi and score (see
+        `alphago.env.kernels.go_features`).  An odd number for boards alone: 2 planes per remembered board
+        (own and enemy stones), 1 for the side to move; 17 are AlphaGo Zero's (Silver et al. 2017, "Neural
+        network architecture").
     max_moves: plies after which the game is scored as it stands; by default 7 N^2 / 5 rounded down,
         as in AlphaGo.jl.
     margin_weight: 0 to 1, the part of an outcome that depends on the margin: outcomes become
         (1 - w) sign + w tanh(margin / 10).  Meant for self-play: there is something to win or lose
         in decided games too (KataGo's score utility: Wu 2019, "Accelerating
         Self-Play Learning in Go", section 4); `result` and who wins stay what they are.
+    komi_spread: each game's komi in self-play: half of the games draw it around `komi`, the others, with a
+        wider spread, around a smaller one, in units of this many points (see `random_setup`); 0 always
+        plays `komi`.  One network then knows all komis, and games stay open while one side is stronger.
     first_pass: the ply from which passing is legal; before it only where nothing else is.  Not a rule
         of Go: for self-play, where young networks otherwise end games before there is anything to score
         (cody2007 had such a ply too).
+    eye_games: so many games of self-play, a run's first, forbid the filling of one's own eyes.  Knowledge from
+        outside the rules.
     """
 
     name = "go"
+    actions_are_points = True
+    has_ownership = True
     pass_action: int
 
     def __init__(
@@ -50,18 +61,22 @@ class GoEnv(GameEnv):
         board_size: int,
         *,
         komi: float | None = None,
-        planes: int = 17,
+        planes: int | None = None,
         max_moves: int | None = None,
         margin_weight: float = 0.0,
+        komi_spread: float = 0.0,
         first_pass: int = 0,
+        eye_games: int = 0,
     ) -> None:
         if isinstance(board_size, bool) or not isinstance(board_size, (int, np.integer)):
             raise TypeError(f"board_size is a whole number from {MIN_SIZE} to {MAX_SIZE}, came {board_size!r}")
         if not MIN_SIZE <= board_size <= MAX_SIZE:
             raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, came {board_size}")
-        if isinstance(planes, bool) or not isinstance(planes, (int, np.integer)) or planes % 2 == 0 or planes < 3:
+        whole = not isinstance(planes, bool) and isinstance(planes, (int, np.integer))
+        if planes is not None and (not whole or planes % 2 == 0 or planes < 3):
             raise ValueError(
-                f"planes is an odd number from 3 (2 per remembered board, 1 for the mover), came {planes!r}"
+                "planes is None for what the rules know, or an odd number from 3 (2 per remembered board, 1 for the "
+                f"mover), came {planes!r}"
             )
         if max_moves is not None and (not isinstance(max_moves, (int, np.integer)) or max_moves < 1):
             raise ValueError(f"max_moves is a whole number from 1, came {max_moves!r}")
@@ -69,11 +84,18 @@ class GoEnv(GameEnv):
             raise ValueError(f"margin_weight is 0 to 1, came {margin_weight!r}")
         if isinstance(first_pass, bool) or not isinstance(first_pass, (int, np.integer)) or first_pass < 0:
             raise ValueError(f"first_pass is a whole number from 0, came {first_pass!r}")
+        if not komi_spread >= 0:
+            raise ValueError(f"komi_spread is 0 or more, came {komi_spread!r}")
+        self.komi_spread = float(komi_spread)
         self.margin_weight = float(margin_weight)
         self.first_pass = int(first_pass)
+        if isinstance(eye_games, bool) or not isinstance(eye_games, (int, np.integer)) or eye_games < 0:
+            raise ValueError(f"eye_games is a whole number from 0, came {eye_games!r}")
+        self.eye_games = int(eye_games)
         self.N = int(board_size)
-        self.planes = int(planes)
-        self.history = (self.planes - 1) // 2
+        self.boards_only = planes is not None
+        self.planes = features.PLANES if planes is None else int(planes)
+        self.history = (self.planes - 1) // 2 if self.boards_only else 1
         self.plane_shape = (self.N, self.N)
         self.action_space = self.N * self.N + 1
         self.pass_action = self.N * self.N
@@ -85,22 +107,48 @@ class GoEnv(GameEnv):
         return {
             "board_size": self.N,
             "komi": self.komi,
-            "planes": self.planes,
+            "planes": self.planes if self.boards_only else None,
             "max_moves": self.max_moves,
             "margin_weight": self.margin_weight,
+            "komi_spread": self.komi_spread,
             "first_pass": self.first_pass,
+            "eye_games": self.eye_games,
         }
 
-    def training_variant(self) -> "GoEnv":
-        """First pass at nine tenths of the points, margin weight 0.3, where they are not set already."""
-        return GoEnv(
-            self.N,
-            komi=self.komi,
-            planes=self.planes,
-            max_moves=self.max_moves,
+    def replace(self, **options: Any) -> "GoEnv":
+        """The same game but for the given options."""
+        return GoEnv(**{**self.config, **options})
+
+    def resized(self, size: int) -> "GoEnv":
+        """The same options on another board; komi, ply limit and first pass become that board's own."""
+        plain = GoEnv(size)
+        return self.replace(board_size=size, komi=plain.komi, max_moves=plain.max_moves, first_pass=0)
+
+    def training_variant(self, taught_games: int = 0) -> "GoEnv":
+        """First pass at nine tenths of the points, margin weight 0.3, komi spread 1, where they are not set already.
+
+        Nobody fills own eyes in the first `taught_games` games.
+        """
+        return self.replace(
+            eye_games=self.eye_games or taught_games,
             margin_weight=self.margin_weight or 0.3,
+            komi_spread=self.komi_spread or 1.0,
             first_pass=self.first_pass or 9 * self.N * self.N // 10,
         )
+
+    def random_setup(self, generator: np.random.Generator, number: int) -> dict[str, Any]:
+        """Where `komi_spread` s is set, a komi: half the time near `komi` (deviation 2 s), else near half of it (5 s).
+
+        The second half is for young networks, to whom the fair komi of strong players is a lost game.  The
+        first `eye_games` games spare eyes too.
+        """
+        eyes = {"spares_eyes": True} if number < self.eye_games else {}
+        if self.komi_spread == 0:
+            return eyes
+        near = generator.random() < 0.5
+        centre, deviation = (self.komi, 2.0) if near else (self.komi / 2, 5.0)
+        drawn = generator.normal(centre, deviation * self.komi_spread)
+        return eyes | {"komi": float(np.clip(np.round(2 * drawn) / 2, -self.N * self.N, self.N * self.N))}
 
     def accepts(self, other: GameEnv) -> bool:
         return isinstance(other, GoEnv) and all(
@@ -125,6 +173,7 @@ class GoEnv(GameEnv):
         white: Stones = (),
         to_play: int | str | None = None,
         komi: float | None = None,
+        spares_eyes: bool = False,
     ) -> "GoPosition":
         """A position to look at and play on: the start, or a set-up one.
 
@@ -144,8 +193,10 @@ class GoEnv(GameEnv):
             setup["to_play"] = PLAYER_NAMES[check_player(to_play)].lower()
         if komi is not None:
             setup["komi"] = check_komi(komi)
+        if spares_eyes:
+            setup["spares_eyes"] = True
         batch = self.new_batch(1)
-        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play or 1, komi=komi)
+        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play or 1, komi=komi, spares_eyes=spares_eyes)
         return GoPosition(self, batch, setup)
 
     def position_of(self, batch: GameBatch, slot: int) -> "GoPosition":
@@ -156,7 +207,8 @@ class GoEnv(GameEnv):
         }
         mover = {} if position.to_play == 1 else {"to_play": "white"}
         komi = {} if position.komi == self.komi else {"komi": position.komi}
-        position.setup = {**{c: points for c, points in stones.items() if points}, **mover, **komi}
+        eyes = {"spares_eyes": True} if position.spares_eyes else {}
+        position.setup = {**{c: points for c, points in stones.items() if points}, **mover, **komi, **eyes}
         return position
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:
@@ -219,6 +271,7 @@ class GoBatch(GameBatch):
         super().__init__(env, count)
         self._komi, self._margin_weight, self._first_pass = env.komi, env.margin_weight, env.first_pass
         self._size, self._history, self._max_moves = env.N, env.history, env.max_moves
+        self._boards_only = env.boards_only
         words = kernels.row_words(env.N, env.history, env.max_moves)
         self.rows = np.zeros((count, words), np.int32)
         self.reset(np.arange(count))
@@ -230,14 +283,18 @@ class GoBatch(GameBatch):
         stones: np.ndarray | None = None,
         to_play: int | str = 1,
         komi: float | None = None,
+        spares_eyes: bool = False,
     ) -> None:
-        """Start positions; `stones` int8 [N, N] (1 Black, -1 White) and `to_play` set all slots up alike."""
+        """Start positions; `stones` int8 [N, N] (1 Black, -1 White) and `to_play` set all slots up alike.
+
+        spares_eyes: own eyes may not be filled (see `GoEnv.random_setup`).
+        """
         if stones is not None and np.shape(stones) != (self._size, self._size):
             raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
         komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
         size, limit = self._size, self._max_moves
         bits = kernels.filter_bits(limit)
-        kernels.reset_batch(self.rows, slots, size, self._history, limit, self._first_pass, komi2, bits)
+        kernels.reset_batch(self.rows, slots, size, self._history, limit, self._first_pass, spares_eyes, komi2, bits)
         mover = kernels.BLACK if check_player(to_play) == 1 else kernels.WHITE
         if stones is None and mover == kernels.BLACK:
             return
@@ -263,8 +320,11 @@ class GoBatch(GameBatch):
         return out
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        points = self.env.planes * self._size**2
-        kernels.planes_batch(self.rows, slots, self._history, out.reshape(len(out), points))
+        flat = out.reshape(len(out), self.env.planes * self._size**2)
+        if self._boards_only:
+            kernels.planes_batch(self.rows, slots, self._history, flat)
+        else:
+            features.features_batch(self.rows, slots, flat)
         return out
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -285,6 +345,10 @@ class GoBatch(GameBatch):
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         kernels.score_batch(self.rows, slots, out)
+        return out
+
+    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        kernels.ownership_batch(self.rows, slots, out)
         return out
 
 
@@ -309,6 +373,11 @@ class GoPosition(Position):
     def komi(self) -> float:
         return float(self.batch.rows[0, kernels.KOMI2]) / 2  # type: ignore[attr-defined]
 
+    @property
+    def spares_eyes(self) -> bool:
+        """Whether own eyes may not be filled in this game."""
+        return bool(self.batch.rows[0, kernels.SPARES_EYES])  # type: ignore[attr-defined]
+
     def setup_in(self, env: GameEnv) -> dict[str, Any]:
         other_komi = isinstance(env, GoEnv) and env.komi != self.komi
         return {**self.setup, "komi": self.komi} if other_komi else dict(self.setup)
@@ -318,7 +387,10 @@ class GoPosition(Position):
             return f"passing is allowed from move {self.env.first_pass} on"
         if self.board.ravel()[action]:
             return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
-        if kernels.is_repetition(self.batch.rows[0], action):  # type: ignore[attr-defined]
+        row = self.batch.rows[0]  # type: ignore[attr-defined]
+        if self.spares_eyes and kernels.is_own_eye(row, kernels.point_of(row, action), int(row[kernels.TO_PLAY])):
+            return "an own eye, which this game spares"
+        if kernels.is_repetition(row, action):
             return "superko, the board would be one that was there before"
         return "suicide"
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from alphago.env.game import GameBatch, Position
+from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.mcts import kernels
 
 
@@ -61,9 +61,14 @@ class FunctionEvaluator:
             values[i] = position.to_play * float(np.asarray(value).reshape(()))
 
 
-def as_evaluator(network: Any) -> Evaluator:
-    """The evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions."""
+def as_evaluator(network: Any, env: GameEnv | None = None) -> Evaluator:
+    """The evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions.
+
+    env: the game that it is wanted for; a size-free network of another board is resized.
+    """
     if hasattr(network, "evaluator"):
+        if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
+            network = network.resized(env)
         return network.evaluator()
     if hasattr(network, "evaluate"):
         return network

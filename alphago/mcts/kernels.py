@@ -201,11 +201,12 @@ def root_score(tree, game, child, gumbel, scale):
 
 
 @kernel
-def choose_candidate(tree, game, schedules, gumbel, c_visit, c_scale):
+def choose_candidate(tree, game, schedule, gumbel, c_visit, c_scale):
     """The root's child to follow: sequential halving (Danihelka et al. 2022, figure 1).
 
-    `schedules`: see halving_schedules; among the candidates with as many visits as it says, the one with
-    the greatest root score is taken.
+    `schedule`: see halving_schedules; among the candidates with as many visits as it says, the one with
+    the greatest root score is taken.  Where it says nothing (a tree kept from an earlier search has more
+    candidates or visits) the least visited is next.
     """
     candidates = 0
     done = 0
@@ -217,7 +218,8 @@ def choose_candidate(tree, game, schedules, gumbel, c_visit, c_scale):
         done += visits
         least = min(least, visits)
         child = tree.next_sibling[game, child]
-    wanted = schedules[candidates, done] if done < schedules.shape[1] else least
+    planned = candidates < schedule.shape[0] and done < schedule.shape[1]
+    wanted = schedule[candidates, done] if planned else least
     scale = value_scale(tree, game, ROOT, c_visit, c_scale)
     best = NONE
     fallback = NONE
@@ -238,10 +240,10 @@ def choose_candidate(tree, game, schedules, gumbel, c_visit, c_scale):
 
 @kernel
 def add_candidates(tree, games, gumbel, considered):
-    """Makes the `considered` actions with the greatest gumbel + logit children of each evaluated root."""
+    """Makes the `considered[i]` actions with the greatest gumbel + logit children of each evaluated root."""
     for i in range(games.shape[0]):
         game = games[i]
-        for _ in range(considered):
+        for _ in range(considered[i]):
             best = NONE
             best_score = -math.inf
             for action in range(gumbel.shape[1]):
@@ -290,12 +292,12 @@ def add_virtual(tree, game, leaf, count):
 
 
 @kernel
-def select(tree, budget, rule, leaves, gumbel, schedules, out_game, out_leaf, out_path, out_length, collisions,
-           counts):  # fmt: skip
+def select(tree, budget, rule, leaves, gumbel, schedules, schedule_of, out_game, out_leaf, out_path, out_length,
+           collisions, counts):  # fmt: skip
     """Chooses up to `leaves` new leaves in every game that has budget left.
 
-    `rule`: a Rule (see tree.py).  `gumbel` float32 [B, A] and `schedules` are read where
-    the rule is Gumbel's: see choose_candidate.
+    `rule`: a Rule (see tree.py).  `gumbel` float32 [B, A], `schedules` [S, k, n] and `schedule_of` int32 [B] are
+    read where the rule is Gumbel's: see choose_candidate.
 
     Row i of the outputs is one leaf: its game, its node, and the actions that lead to it from the
     root.  Simulations that end in a finished game are backed up at once and take budget; those that
@@ -315,7 +317,9 @@ def select(tree, budget, rule, leaves, gumbel, schedules, out_game, out_leaf, ou
                 if not rule.use_gumbel:
                     child = choose_puct(tree, game, node, rule.c_puct, rule.parent_value_weight, rule.virtual_loss)
                 elif node == ROOT:
-                    child = choose_candidate(tree, game, schedules, gumbel, rule.c_visit, rule.c_scale)
+                    child = choose_candidate(
+                        tree, game, schedules[schedule_of[game]], gumbel, rule.c_visit, rule.c_scale
+                    )
                 else:
                     child = choose_improved(tree, game, node, rule.c_visit, rule.c_scale)
                 if child == NONE:

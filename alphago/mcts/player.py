@@ -51,7 +51,7 @@ class MCTSPlayer:
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
         self.generator = np.random.default_rng(seed)
         settings = replace(settings or SearchSettings(), leaves=leaves)
-        self.search = Search(env, as_evaluator(network), 1, settings)
+        self.search = Search(env, as_evaluator(network, env), 1, settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:

@@ -45,7 +45,7 @@ class SearchSettings:
     gumbel: bool = False
     considered: int = 16
     c_visit: float = 50.0
-    c_scale: float = 0.6
+    c_scale: float = 1.0
 
     def __post_init__(self) -> None:
         wrong = [
@@ -95,6 +95,17 @@ def halving_schedules(considered: int, readouts: int) -> np.ndarray:
     return table
 
 
+@functools.cache
+def stacked_schedules(considered: int, budgets: tuple[int, ...]) -> np.ndarray:
+    """The schedules of several budgets, int32 [budgets, considered + 1, greatest budget]."""
+    stacked = np.zeros((len(budgets), considered + 1, max(budgets, default=1)), np.int32)
+    for table, readouts in zip(stacked, budgets, strict=True):
+        few = min(considered, readouts)
+        table[: few + 1, :readouts] = halving_schedules(few, readouts)
+        table[:, readouts:] = table.shape[1]  # nobody has so many visits: the least visited is next
+    return stacked
+
+
 class Search:
     """Trees for `games` games, whose root positions are slots 0 .. games - 1 of `batch`.
 
@@ -111,7 +122,8 @@ class Search:
             settings.c_visit, settings.c_scale,
         )  # fmt: skip
         self.gumbel = np.zeros((games, env.action_space), np.float32)
-        self._schedules = np.zeros((1, 1), np.int32)
+        self._schedules = np.zeros((1, 1, 1), np.int32)
+        self._schedule_of = np.zeros(games, np.int32)
         rows = games * settings.leaves
         self.batch: GameBatch = env.new_batch(games + rows)
         self.tree = new_tree(games, 64, env.action_space)
@@ -170,8 +182,9 @@ class Search:
         considered = self.settings.considered if self.settings.gumbel else 0
         self._make_room(int(self.tree.used.max(initial=0)) + most + considered + 1)
         if considered:
-            kernels.add_candidates(self.tree, searched, self.gumbel, min(considered, most))
-            self._schedules = halving_schedules(min(considered, most), most)
+            kernels.add_candidates(self.tree, searched, self.gumbel, np.minimum(considered, readouts[searched]))
+            budgets, self._schedule_of[searched] = np.unique(readouts[searched], return_inverse=True)
+            self._schedules = stacked_schedules(considered, tuple(budgets.tolist()))
         budget = readouts.astype(np.int32)
         while self.wave(budget):
             pass
@@ -179,8 +192,8 @@ class Search:
     def wave(self, budget: np.ndarray) -> int:
         """One wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
         kernels.select(
-            self.tree, budget, self.rule, self.settings.leaves, self.gumbel, self._schedules, self._game,
-            self._leaf, self._path, self._length, self._collisions, self._counts,
+            self.tree, budget, self.rule, self.settings.leaves, self.gumbel, self._schedules,
+            self._schedule_of, self._game, self._leaf, self._path, self._length, self._collisions, self._counts,
         )  # fmt: skip
         leaves, collided = int(self._counts[0]), int(self._counts[1])
         if leaves:
@@ -229,6 +242,10 @@ class Search:
         out = np.empty((len(games), self.env.action_space), np.int32)
         kernels.root_visits(self.tree, games, out)
         return out
+
+    def priors(self, games: np.ndarray) -> np.ndarray:
+        """The evaluated roots' priors where no search has begun, float32 [n, A]."""
+        return self.tree.waiting[games, ROOT].clip(min=0)
 
     def improved(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gumbel: the roots' improved policies, float32 [n, A], and the actions chosen, int32 [n]."""

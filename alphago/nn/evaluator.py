@@ -6,15 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from torch import nn
+from torch import fx, nn
 
 from alphago.env.game import GameBatch, GameEnv
+from alphago.nn import openvino
 from alphago.nn.fusion import folded, fused, scripted
 from alphago.nn.kernels import clip_values, masked_softmax_batch
 from alphago.nn.slots import structure
 
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B]
-Run = Callable[[torch.Tensor], Outputs]
+Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]  # planes [n, …] -> logits [n, A], values [n], all float32
 # Differences, relative to the largest output, that are rounding: of a mistake in tracing, float32 shows
 # the smallest; with bfloat16 and many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2}
@@ -25,16 +26,17 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 class NetEvaluator:
     """Priors and values for search: a snapshot that later training does not touch.
 
-    Batch norm is folded into the convolutions, tensors are channels-last, and the base computes in
-    bfloat16 where the CPU has instructions for it (the heads always in float32).  Safe to call from
-    several threads at once; how many threads one call uses is torch's setting.
+    Batch norm is folded into the convolutions, and everything but the results is bfloat16 where the CPU has
+    instructions for it.  Where `openvino` is installed it computes the network, one thread a call; elsewhere
+    torch does, with as many threads as it is set to.  Safe to call from several threads at once.
 
     Against the module, float32 differs by 1e-5.  bfloat16, measured on briefly trained networks (4 x 32
     at 7x7, 5 x 64 at 9x9, 400 positions each): policies by 0.002 in the mean and 0.024 at most (total
     variation), values by 0.0005 and 0.02; the best move was never another one.
 
     dtype: "float32" or "bfloat16"; None takes the faster.  A network whose modules cannot follow runs in
-        float32 and as it is, which `dtype` and `optimised` then say.
+        float32 and as it is, which `dtype` and `form` then say.
+    form: what computes it: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (torch, as it is).
     Raises ValueError for a network whose weights are not finite.
     """
 
@@ -56,7 +58,7 @@ class NetEvaluator:
         frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
         self.env = env
         with TRACING, torch.no_grad():
-            self._run, self._compute_dtype, self.optimised = fastest(frozen, example_planes(env), DTYPES[dtype])
+            self._run, self._compute_dtype, self.form = fastest(frozen, example_planes(env), DTYPES[dtype])
         self._local = threading.local()
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -73,12 +75,10 @@ class NetEvaluator:
         scratch = self._scratch(count)
         planes = batch.planes(slots, scratch.planes[:count])
         mask = batch.legal_mask(slots, scratch.mask[:count])
-        inputs = scratch.inputs[:count]
-        inputs.copy_(torch.from_numpy(planes).to(self._compute_dtype))  # twice as fast as in one step
-        with torch.inference_mode():
-            logits, raw = self._run(inputs)
-        broken = masked_softmax_batch(logits.numpy(), mask, priors)
-        if clip_values(raw.numpy(), values) or broken:
+        logits, raw = scratch.logits[:count], scratch.values[:count]
+        self._run(planes, logits, raw)
+        broken = masked_softmax_batch(logits, mask, priors)
+        if clip_values(raw, values) or broken:
             raise ValueError("the network's output is not finite: its weights are too large")
 
     def _check(self, batch: GameBatch, count: int, priors: np.ndarray, values: np.ndarray) -> None:
@@ -100,21 +100,21 @@ class NetEvaluator:
         scratch = getattr(self._local, "scratch", None)
         if scratch is None or len(scratch.mask) < count:
             room = max(count, 32 if scratch is None else 2 * len(scratch.mask))
-            scratch = self._local.scratch = Scratch(self.env, room, self._compute_dtype)
+            scratch = self._local.scratch = Scratch(self.env, room)
         return scratch
 
     def __repr__(self) -> str:
-        return f"NetEvaluator({self.env!r}, dtype={self.dtype!r}, optimised={self.optimised})"
+        return f"NetEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
 
 
 class Scratch:
     """Arrays of one thread, for up to `count` positions."""
 
-    def __init__(self, env: GameEnv, count: int, dtype: torch.dtype) -> None:
-        shape = (count, env.planes, *env.plane_shape)
-        self.planes = np.empty(shape, np.float32)
+    def __init__(self, env: GameEnv, count: int) -> None:
+        self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
         self.mask = np.empty((count, env.action_space), np.bool_)
-        self.inputs = torch.empty(shape, dtype=dtype, memory_format=torch.channels_last)
+        self.logits = np.empty((count, env.action_space), np.float32)
+        self.values = np.empty(count, np.float32)
 
 
 class Frozen(nn.Module):
@@ -156,36 +156,80 @@ def example_planes(env: GameEnv) -> torch.Tensor:
     return planes.contiguous(memory_format=torch.channels_last)
 
 
-def fastest(frozen: Frozen, planes: torch.Tensor, dtype: torch.dtype) -> tuple[Run, torch.dtype, bool]:
-    """The fastest form that gives the same results, the type it computes in, and whether it is `optimised`."""
+def fastest(frozen: Frozen, planes: torch.Tensor, dtype: torch.dtype) -> tuple[Run, torch.dtype, str]:
+    """The fastest form that gives the same results, the type it computes in, and its name."""
     wanted = frozen(planes)
-    for form, kind in ((optimised, dtype), (in_type, dtype), (optimised, torch.float32)):
+    forms: tuple[tuple[str, Callable[..., Run], torch.dtype], ...] = (
+        ("openvino", in_openvino, dtype),
+        ("fused", in_fused_calls, dtype),
+        ("modules", in_type, dtype),
+        ("fused", in_fused_calls, torch.float32),
+    )
+    for name, form, kind in forms:
         try:
-            # forward, not a call: while another thread traces, torch.fx changes how modules are called
-            run = form(frozen, planes, wanted, kind).forward
-            if agree(run(planes.to(kind)), wanted, ROUNDING[kind]):
-                return run, kind, form is optimised
-        except Exception:  # whatever a user's module, torch.fx or TorchScript may raise: take the next form
+            run = form(frozen, planes, wanted, kind)
+            if agree(results(run, planes, wanted), wanted, ROUNDING[kind]):
+                return run, kind, name
+        except Exception:  # whatever a user's module, torch.fx, TorchScript or OpenVINO may raise: take the next form
             continue
-    return frozen.forward, torch.float32, False
+    return torch_run(frozen, torch.float32), torch.float32, "modules"
 
 
-def optimised(frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.dtype) -> nn.Module:
-    """Folded, fused and scripted; see alphago.nn.fusion."""
+def results(run: Run, planes: torch.Tensor, like: Outputs) -> Outputs:
+    outputs = torch.empty_like(like[0]), torch.empty_like(like[1])
+    run(planes.contiguous().numpy(), outputs[0].numpy(), outputs[1].numpy())
+    return outputs
+
+
+def folded_parts(frozen: Frozen, planes: torch.Tensor, wanted: Outputs) -> list[fx.GraphModule]:
+    """Base, value and policy as graphs without batch norms; ValueError if tracing changes what they do."""
     base, value, policy = (folded(part) for part in (frozen.base_net, frozen.value, frozen.policy))
     if not agree(Frozen(base, value, policy)(planes), wanted, ROUNDING[torch.float32]):
         raise ValueError("the network does not do the same when traced")
+    return [base, value, policy]
+
+
+def in_openvino(frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.dtype) -> Run:
+    """See alphago.nn.openvino."""
+    openvino.package()  # before the work of tracing
+    base, value, policy = folded_parts(frozen, planes, wanted)
+    return openvino.OpenVinoModel(base, value, policy, tuple(planes.shape[1:]), dtype == torch.bfloat16).run
+
+
+def in_fused_calls(frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.dtype) -> Run:
+    """Folded, fused and scripted; see alphago.nn.fusion."""
+    base, value, policy = folded_parts(frozen, planes, wanted)
     planes = planes[:2].to(dtype)  # another batch size than the check afterwards
     base = fused(base.to(dtype), planes)
     features = base(planes).float()
-    return scripted(Frozen(base, fused(value, features), fused(policy, features)), planes)
+    return torch_run(scripted(Frozen(base, fused(value, features), fused(policy, features)), planes), dtype)
 
 
-def in_type(frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.dtype) -> nn.Module:
+def in_type(frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.dtype) -> Run:
     """The modules as they are, the base in another type."""
     twin = copy.deepcopy(frozen)
     twin.base_net.to(dtype)
-    return twin.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return torch_run(twin.to(memory_format=torch.channels_last), dtype)  # type: ignore[call-overload]
+
+
+def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
+    """A module's forward pass on channels-last planes of a type; one input buffer for each thread."""
+    local = threading.local()
+    forward = module.forward  # not a call: while another thread traces, torch.fx changes how modules are called
+
+    def run(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+        buffer = getattr(local, "buffer", None)
+        if buffer is None or len(buffer) < len(planes):
+            buffer = torch.empty(planes.shape, dtype=dtype, memory_format=torch.channels_last)
+            local.buffer = buffer
+        inputs = buffer[: len(planes)]
+        inputs.copy_(torch.from_numpy(planes).to(dtype))  # twice as fast as in one step
+        with torch.inference_mode():
+            outputs = forward(inputs)
+        for out, output in zip((logits, values), outputs, strict=True):
+            out[:] = output.numpy()
+
+    return run
 
 
 def agree(got: Outputs, wanted: Outputs, tolerance: float) -> bool:

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 
+from alphago.nn.value import Forecast
+
 
 class Losses(NamedTuple):
     """Scalars, averaged over the batch; `total` carries the gradient of the others' sum."""
@@ -49,3 +51,29 @@ def alphazero_loss(
         share = weight / weight.sum().clamp_min(1e-12)  # all zero: no loss, no gradient
         policy_loss, value_loss = (share * policy_each).sum(), (share * value_each).sum()
     return Losses(policy_loss + value_loss, policy_loss, value_loss)
+
+
+class ForecastLosses(NamedTuple):
+    """Scalars, averaged over the batch."""
+
+    total: torch.Tensor  # weighted as below
+    ownership: torch.Tensor  # squared error per point, 0 .. 4
+    score: torch.Tensor  # Huber loss of the margin in tens of points
+
+
+OWNERSHIP_WEIGHT, SCORE_WEIGHT = 0.5, 0.3
+
+
+def forecast_loss(
+    forecast: Forecast, ownership: torch.Tensor, score: torch.Tensor, weight: torch.Tensor
+) -> ForecastLosses:
+    """What a network learns from how a game ended, beside who won it.
+
+    ownership: [B, points], 1 what became the mover's, -1, 0.  score: [B], the mover's margin in points.
+    weight: [B], as in `alphazero_loss`.
+    """
+    share = weight / weight.sum().clamp_min(1e-12)
+    owned = (forecast.ownership.float() - ownership).square().mean(dim=1)
+    missed = F.huber_loss(forecast.score.float(), score / 10, reduction="none")
+    ownership_loss, score_loss = (share * owned).sum(), (share * missed).sum()
+    return ForecastLosses(OWNERSHIP_WEIGHT * ownership_loss + SCORE_WEIGHT * score_loss, ownership_loss, score_loss)

@@ -13,14 +13,15 @@ from alphago.env.game import GameEnv, Position, stack
 from alphago.nn.base import ResidualTower
 from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.kernels import clip_values, masked_softmax_batch
-from alphago.nn.policy import PolicyHead
-from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, structure
-from alphago.nn.value import ValueHead
+from alphago.nn.policy import DensePolicy, PointPolicy
+from alphago.nn.saved import model_file, saved_go
+from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure
+from alphago.nn.value import DenseValue, Forecast, ForecastValue
 from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, read_weights, write_weights
 
-# (tower_height, channels): one machine learns small boards with the first in minutes; the second is
-# the smaller of the two nets of Silver et al. 2017.
-PRESETS = {"default": (5, 64), "paper": (19, 256)}
+# (tower_height, channels, size_free): one machine learns small boards with the first in minutes; the second
+# is the smaller of the two nets of Silver et al. 2017.
+PRESETS = {"default": (5, 64, True), "paper": (19, 256, False)}
 READ_AT_ONCE = 256  # positions per forward pass of the readable call
 
 
@@ -30,12 +31,16 @@ class NeuralNet(nn.Module):
     base_net: planes [B, planes, H, W], float32 from the mover's view, to any features [B, ...].
     value: features to [B, 1] or [B] in -1 .. 1, from the view of the player about to move.
     policy: features to logits [B, action_space]; no softmax, and legality is handled outside.
-    A part left out is AlphaGo Zero's (Silver et al. 2017, Methods, "Neural network architecture");
-    default heads need features [B, C, H, W].
+    Default heads need features [B, C, H, W].
 
     tower_height, channels: residual blocks of the default tower and their width; 5 and 64 unless given.
-    preset: "default" (5 x 64) or "paper" (19 x 256, Silver et al. 2017); a tower_height or channels
-        given beside it goes first.
+    size_free: parts left out have weights that fit any board of the game (`resized`), every second
+        block sees the whole board, and the value head forecasts score and ownership too; else they are AlphaGo
+        Zero's, whose dense heads fit one board size (Silver et al. 2017, Methods, "Neural network
+        architecture").  None for the first where the game's actions are its points and features come [B, C, H, W],
+        as large as the board.
+    preset: "default" (5 x 64) or "paper" (19 x 256 with dense heads, Silver et al. 2017); what else is
+        given goes first.
 
     Raises ValueError (TypeError for something that is no module or gives no tensor) if a part does
     not fit; the text names it with the expected and the actual shape.
@@ -50,6 +55,7 @@ class NeuralNet(nn.Module):
         *,
         tower_height: int | None = None,
         channels: int | None = None,
+        size_free: bool | None = None,
         preset: str | None = None,
     ) -> None:
         super().__init__()
@@ -61,23 +67,31 @@ class NeuralNet(nn.Module):
             raise ValueError(f"no preset {preset!r}: there are {' and '.join(map(repr, PRESETS))}")
         if base_net is not None and not tower_height is channels is preset is None:
             raise ValueError("tower_height, channels and preset are the default tower's; a base_net was given")
+        if size_free and not env.actions_are_points:
+            raise ValueError(f"size_free needs a game whose actions are its points, {env} is another one")
+        height, width, free = PRESETS[preset or "default"]
+        self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
         self.custom = {slot: class_name(module) for slot, module in given.items() if module is not None}
         self.preset = preset
         self.tower_height: int | None = None
         if base_net is None:
-            height, width = PRESETS[preset or "default"]
             self.tower_height = whole("tower_height", height if tower_height is None else tower_height, 0)
             width = whole("channels", width if channels is None else channels, 1)
-            base_net = ResidualTower(env.planes, width, self.tower_height)
+            base_net = ResidualTower(env.planes, width, self.tower_height, pooled=self.size_free)
         self.base_net = base_net
         features = check_base(base_net, env, default_heads=value is None or policy is None)
+        if size_free is None and tuple(features.shape[2:]) != env.plane_shape:
+            self.size_free = False  # there is no feature for each point
         self.channels = int(features.shape[1])
         shape = (int(features.shape[-2]), int(features.shape[-1])) if features.dim() == 4 else env.plane_shape
+        points = env.plane_shape[0] * env.plane_shape[1]
         if value is None:
-            value = ValueHead(self.channels, shape).to(features)
-        if policy is None:
-            policy = PolicyHead(self.channels, shape, env.action_space).to(features)
+            value = (ForecastValue(self.channels) if self.size_free else DenseValue(self.channels, shape)).to(features)
+        if policy is None and self.size_free:
+            policy = PointPolicy(self.channels, has_pass=env.action_space > points).to(features)
+        elif policy is None:
+            policy = DensePolicy(self.channels, shape, env.action_space).to(features)
         self.value = value
         self.policy = policy
         check_value(self.value, features)
@@ -87,6 +101,26 @@ class NeuralNet(nn.Module):
         """Planes [B, planes, H, W] -> logits [B, action_space] and value [B], from the mover's view."""
         features = self.base_net(planes)
         return self.policy(features), self.value(features).flatten()
+
+    def forecast(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]:
+        """What training compares: `forward`, and the value head's Forecast where it makes one."""
+        features = self.base_net(planes)
+        if isinstance(self.value, ForecastValue):
+            forecast = self.value.forecast(features)
+            return self.policy(features), forecast.value, forecast
+        return self.policy(features), self.value(features).flatten(), None
+
+    def resized(self, env: GameEnv) -> "NeuralNet":
+        """This network for another board of the game: the same weights, not a copy of them.
+
+        Raises ValueError if it is not size-free or `env` is another game.
+        """
+        if not same_game(structure(env), structure(self.env), self.size_free):
+            free = "is for one board size" if not self.size_free else "plays that game only"
+            raise ValueError(f"a network for {self.env} was wanted for {env}, but it {free}")
+        net = NeuralNet(env, self.base_net, self.value, self.policy, size_free=self.size_free)
+        net.preset, net.tower_height, net.custom = self.preset, self.tower_height, self.custom
+        return net.train(self.training)
 
     def __call__(self, inputs: Any, *rest: Any, **options: Any) -> Any:
         """`net(position)` or `net(positions)` reads positions; `net(planes)` is the module's forward.
@@ -149,6 +183,7 @@ class NeuralNet(nn.Module):
             "preset": self.preset,
             "tower_height": self.tower_height,
             "channels": channels,
+            "size_free": self.size_free,
             "custom": self.custom,
         }
 
@@ -178,7 +213,7 @@ class NeuralNet(nn.Module):
 
 def load_model(
     path: str | PathLike[str],
-    env: GameEnv,
+    env: GameEnv | None = None,
     *,
     base_net: nn.Module | None = None,
     value: nn.Module | None = None,
@@ -186,17 +221,23 @@ def load_model(
 ) -> NeuralNet:
     """The network that `NeuralNet.save` wrote to a file; in eval mode, on the CPU.
 
-    env: the game that it is for: same game, board size, planes and actions as it was saved with;
-        komi and the like may differ.
+    path: the file, a run folder for its latest network, or the name of a network that comes with the package:
+        "7x7", "9x9", ….
+    env: the game that it is for: same game, planes, board size and actions as it was saved with; komi and
+        the like may differ, and so may the board size where the network is size-free.  None for Go as the
+        network was saved with.
     base_net, value, policy: modules of the same classes for the parts that were not default ones;
         their weights are overwritten.
     Raises ModelError with a sentence for a file that is missing, damaged, foreign or of another
     game, and for modules that do not fit it.  Nothing in the file is executed.
     """
     given = {"base_net": base_net, "value": value, "policy": policy}
+    path = model_file(path)
+    if env is None:
+        env = saved_go(path)
     tensors, description = read_weights(path)
-    check_game(path, description, env)
     config = description["net"]
+    check_game(path, description, env)
     custom = config["custom"]
     for slot, module in given.items():
         if slot in custom and module is None:
@@ -208,7 +249,7 @@ def load_model(
         sizes = {"tower_height": config["tower_height"], "channels": config["channels"]}
         check_sizes(path, tensors, **sizes)
     try:
-        net = NeuralNet(env, base_net, value, policy, **sizes)
+        net = NeuralNet(env, base_net, value, policy, size_free=bool(config["size_free"]), **sizes)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{path} cannot be rebuilt: {error}") from error
     net.preset = config["preset"] if config["preset"] in PRESETS else None
@@ -220,7 +261,7 @@ def load_model(
 def check_game(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:
     """ModelError unless the file's network was made for this game."""
     saved, wanted = description["structure"], structure(env)
-    if saved != wanted:
+    if not same_game(saved, wanted, bool(description["net"]["size_free"])):
         different = [key for key in wanted if saved.get(key) != wanted[key]]
         detail = ", ".join(f"{key} {saved.get(key)} where {wanted[key]} was wanted" for key in different)
         raise ModelError(f"{path} holds a network for {description['env']}, not for {env}: {detail}")

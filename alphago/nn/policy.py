@@ -1,12 +1,41 @@
-"""The default policy head of a NeuralNet."""
+"""The policy heads of a NeuralNet: one for boards of any size, and AlphaGo Zero's."""
 
 import torch
 from torch import nn
 
-from alphago.nn.base import conv_bn
+from alphago.nn.base import board_max, board_mean, conv_bn
 
 
-class PolicyHead(nn.Module):
+class PointPolicy(nn.Module):
+    """A logit for each point, and one for the pass if the game has one, on a board of any size.
+
+    [B, channels, H, W] -> [B, H W] or [B, H W + 1].  1x1 convolution to `hidden` planes, a bias made of their
+    mean and maximum over the board, relu, 1x1 convolution to one plane; the pass is read from the mean and
+    maximum (after Wu 2019, "Accelerating Self-Play Learning in Go", appendix A.4).  The last layers start
+    small: an untrained policy is near uniform.
+    """
+
+    def __init__(self, channels: int, has_pass: bool, hidden: int = 16) -> None:
+        super().__init__()
+        self.squeeze = conv_bn(channels, hidden, 1)
+        self.pooled = nn.Linear(2 * hidden, hidden)
+        self.points = nn.Conv2d(hidden, 1, 1, bias=False)
+        nn.init.zeros_(self.pooled.weight)
+        nn.init.zeros_(self.pooled.bias)
+        nn.init.normal_(self.points.weight, std=0.01)
+        self.last = nn.Linear(2 * hidden, 1) if has_pass else None
+        if self.last is not None:
+            nn.init.normal_(self.last.weight, std=0.01)
+            nn.init.zeros_(self.last.bias)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        board = torch.relu(self.squeeze(features))
+        whole = torch.cat([board_mean(board), board_max(board)], dim=1)
+        logits = self.points(torch.relu(board + self.pooled(whole).unflatten(1, (-1, 1, 1)))).flatten(1)
+        return logits if self.last is None else torch.cat([logits, self.last(whole)], dim=1)
+
+
+class DensePolicy(nn.Module):
     """Where to play: [B, channels, H, W] -> logits [B, action_space]; legality is not its business.
 
     1x1 convolution to two planes, batch norm, relu, dense (Silver et al. 2017, Methods, "Neural

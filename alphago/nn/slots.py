@@ -1,5 +1,6 @@
 """The three parts of a network, and whether they fit together."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,15 @@ def structure(env: GameEnv) -> dict[str, Any]:
         "plane_shape": list(env.plane_shape),
         "action_space": env.action_space,
     }
+
+
+def same_game(saved: dict[str, Any], wanted: dict[str, Any], size_free: bool) -> bool:
+    """Whether weights for one structure fit the other: all of it, or all but the size where they are size-free."""
+    if not size_free:
+        return saved == wanted
+    # A game has its pass on every board or on none.
+    passes = [s.get("action_space", 0) - math.prod(s.get("plane_shape", [0])) for s in (saved, wanted)]
+    return all(saved.get(key) == wanted[key] for key in ("game", "planes")) and passes[0] == passes[1]
 
 
 def class_name(module: nn.Module) -> str:

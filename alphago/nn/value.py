@@ -1,14 +1,64 @@
-"""The default value head of a NeuralNet."""
+"""The value heads of a NeuralNet: one for boards of any size, and AlphaGo Zero's."""
+
+from typing import NamedTuple
 
 import torch
 from torch import nn
 
-from alphago.nn.base import conv_bn
+from alphago.nn.base import board_max, board_mean, conv_bn
 
 PAPER_HIDDEN = 256
 
 
-class ValueHead(nn.Module):
+class Forecast(NamedTuple):
+    """How a game ends, from the view of the player about to move."""
+
+    value: torch.Tensor  # [B], -1 .. 1
+    score: torch.Tensor  # [B], the margin in tens of points
+    ownership: torch.Tensor  # [B, H W], -1 .. 1, 1 where a point becomes the mover's
+
+
+class ForecastValue(nn.Module):
+    """Who wins, by how much, and whose each point becomes, on a board of any size.
+
+    1x1 convolution to `planes` planes, batch norm, relu; ownership is read from them point by point; value
+    and score from their mean, their mean times the board's side, their maximum, and the sum of the
+    ownership, through a hidden layer (after Wu 2019, "Accelerating Self-Play Learning in Go", sections 3.4
+    and 4).  Training uses `forecast`; search needs the value alone.  The last layers start small: an untrained
+    value is near 0.
+    """
+
+    def __init__(self, channels: int, planes: int = 16, hidden: int = 64) -> None:
+        super().__init__()
+        self.squeeze = conv_bn(channels, planes, 1)
+        self.owner = nn.Conv2d(planes, 1, 1)
+        self.hidden = nn.Linear(3 * planes + 1, hidden)
+        self.last = nn.Linear(hidden, 2)  # value, score
+        nn.init.kaiming_normal_(self.hidden.weight, nonlinearity="relu")
+        for layer in (self.owner, self.last):
+            nn.init.normal_(layer.weight, std=0.01)
+        for bias in (self.owner.bias, self.hidden.bias, self.last.bias):
+            nn.init.zeros_(bias)  # type: ignore[arg-type]
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """[B, channels, H, W] -> value [B, 1] in -1 .. 1, from the view of the player about to move."""
+        return torch.tanh(self.read(features)[0][:, :1])
+
+    def forecast(self, features: torch.Tensor) -> Forecast:
+        both, ownership = self.read(features)
+        return Forecast(torch.tanh(both[:, 0]), both[:, 1], ownership.flatten(1))
+
+    def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Value (before the tanh) and score [B, 2], ownership [B, 1, H, W]."""
+        board = torch.relu(self.squeeze(features))
+        ownership = torch.tanh(self.owner(board))
+        mean, side = board_mean(board), (features.shape[-1] - 8) / 8
+        points = features.shape[-1] * features.shape[-2] / 10
+        whole = torch.cat([mean, mean * side, board_max(board), board_mean(ownership) * points], dim=1)
+        return self.last(torch.relu(self.hidden(whole))), ownership
+
+
+class DenseValue(nn.Module):
     """Who wins: [B, channels, H, W] -> [B, 1] in -1 .. 1, from the view of the player about to move.
 
     1x1 convolution to one plane, batch norm, relu, dense to `hidden`, relu, dense to 1, tanh (Silver

@@ -3,23 +3,25 @@
 import copy
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from alphago.env.game import GameEnv
 from alphago.nn.evaluator import has_native_bfloat16
-from alphago.nn.loss import alphazero_loss
+from alphago.nn.loss import alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.training.memory import Sample
 
 GRADIENT_NORM = 5.0
-WARM_UP_STEPS = 100
+WARM_UP_STEPS = 200
+BETAS = (0.9, 0.99)
 
 
 class Learner:
-    """AdamW on AlphaGo Zero's loss, in bfloat16 where the CPU computes it.
+    """AdamW on AlphaGo Zero's loss and, where the network makes a Forecast, on that, in bfloat16 where the CPU has it.
 
     A batch is shared out among threads, each with a replica of the network that uses the same weights
     but has gradients of its own (torch's own threads wait for each other at every operation, which
@@ -27,10 +29,17 @@ class Learner:
     statistics are the first replica's.  The learning rate rises over the first steps and falls with
     the run's progress, by a cosine to a twentieth.  A step whose loss or gradient is not finite
     changes nothing and is counted in `skipped`.
+
+    `average` is the network to play with: a moving average of the weights, `averaging` of which is kept at
+    each step (less at the beginning).
     """
 
-    def __init__(self, net: NeuralNet, learning_rate: float, weight_decay: float, workers: Workers) -> None:
+    def __init__(
+        self, net: NeuralNet, learning_rate: float, weight_decay: float, averaging: float, workers: Workers
+    ) -> None:
         self.net = net
+        self.average = copy.deepcopy(net).eval().requires_grad_(False)
+        self.averaging = averaging
         self.workers = workers
         self.learning_rate = learning_rate
         self.steps = 0
@@ -42,9 +51,16 @@ class Learner:
         self.optimizer = torch.optim.AdamW(
             [{"params": matrices, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}],
             lr=learning_rate,
+            betas=BETAS,
             fused=True,
         )
         self.autocast = has_native_bfloat16()
+
+    def resize(self, env: GameEnv) -> None:
+        """Goes on with another board of the game; weights and optimizer stay."""
+        self.net, *others = (net.resized(env) for net in self.replicas)
+        self.replicas = [self.net, *others]
+        self.average = self.average.resized(env).eval()
 
     def rate(self, progress: float) -> float:
         """The learning rate of the next step; `progress` is 0 .. 1."""
@@ -63,15 +79,16 @@ class Learner:
                 for net, begin, end in zip(self.replicas, bounds, bounds[1:], strict=False)
             ]
         )
-        logits, value = torch.cat([r[0] for r in results]), torch.cat([r[1] for r in results])
-        target_policy, target_value = torch.from_numpy(sample.policy), torch.from_numpy(sample.value)
-        losses = alphazero_loss(logits, value, target_policy, target_value, torch.from_numpy(sample.weight))
+        # The batch's mean losses: a share's count as much as its weights.
+        metrics = {name: sum(share.losses[name] for share in results) for name in results[0].losses}
+        logits, value = torch.cat([share.logits for share in results]), torch.cat([share.value for share in results])
+        metrics |= measure(logits, value, torch.from_numpy(sample.policy), torch.from_numpy(sample.value))
         for parameters in zip(*(net.parameters() for net in self.replicas[:threads]), strict=True):
             for other in parameters[1:]:
                 if other.grad is not None:
                     parameters[0].grad += other.grad
         norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), GRADIENT_NORM)
-        if not (torch.isfinite(norm) and torch.isfinite(losses.total)):
+        if not (math.isfinite(float(norm)) and all(map(math.isfinite, metrics.values()))):
             self.skipped += 1
             for buffer, before in zip(self.net.buffers(), statistics, strict=True):
                 buffer.copy_(before)
@@ -80,23 +97,54 @@ class Learner:
             group["lr"] = self.rate(progress)
         self.optimizer.step()
         self.steps += 1
-        return measure(logits, value, target_policy, target_value) | {
-            "policy_loss": float(losses.policy),
-            "value_loss": float(losses.value),
-            "gradient_norm": float(norm),
-        }
+        self._update_average()
+        return metrics | {"gradient_norm": float(norm)}
 
-    def gradients(self, net: NeuralNet, sample: Sample, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Leaves in `net` the gradients of a share of the batch; returns its logits and values, detached."""
+    @torch.no_grad()
+    def _update_average(self) -> None:
+        kept = min(self.averaging, self.steps / (self.steps + 10))
+        mine, new = self.average.state_dict(), self.net.state_dict()
+        moving = [name for name, tensor in mine.items() if tensor.is_floating_point()]
+        torch._foreach_lerp_([mine[name] for name in moving], [new[name] for name in moving], 1 - kept)
+
+    def gradients(self, net: NeuralNet, sample: Sample, begin: int, end: int) -> "Share":
+        """Leaves in `net` the gradients of a share of the batch; returns what the network said."""
         net.train()
         net.zero_grad(set_to_none=True)
-        planes, policy, result, weight = (torch.from_numpy(array[begin:end]) for array in sample)
+        part = Sample(*(array[begin:end] for array in sample))
+        policy, result, weight = (torch.from_numpy(array) for array in (part.policy, part.value, part.weight))
+        planes = torch.from_numpy(part.planes).contiguous(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.autocast):
-            logits, value = net(planes.contiguous(memory_format=torch.channels_last))
+            logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()
+        losses = alphazero_loss(logits, value, policy, result, weight)
+        total = losses.total
+        parts = {"policy_loss": losses.policy, "value_loss": losses.value}
+        if forecast is not None and part.ownership.shape[1]:
+            ownership, score = torch.from_numpy(part.ownership), torch.from_numpy(part.score)
+            more = forecast_loss(forecast, ownership, score, weight)
+            total = total + more.total
+            parts |= {"ownership_loss": more.ownership, "score_loss": more.score}
         share = float(weight.sum()) / max(float(sample.weight.sum()), 1e-12)
-        (alphazero_loss(logits, value, policy, result, weight).total * share).backward()
-        return logits.detach(), value.detach()
+        (total * share).backward()
+        told = {name: share * float(loss.detach()) for name, loss in parts.items()}
+        return Share(told, logits.detach(), value.detach())
+
+    @torch.no_grad()
+    def unseen(self, sample: Sample) -> dict[str, float]:
+        """The losses of the averaged network on positions that it has not been trained on."""
+        logits, value = self.average(torch.from_numpy(sample.planes).contiguous(memory_format=torch.channels_last))
+        targets = (torch.from_numpy(array) for array in (sample.policy, sample.value, sample.weight))
+        losses = alphazero_loss(logits, value, *targets)
+        return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
+
+
+class Share(NamedTuple):
+    """One thread's part of a batch."""
+
+    losses: dict[str, float]  # each times the part's share of the batch's weight
+    logits: torch.Tensor
+    value: torch.Tensor
 
 
 def replica(net: NeuralNet) -> NeuralNet:
@@ -117,6 +165,7 @@ def measure(
         "value_correlation": pearson(value, target_value),
         "policy_entropy": float(-(log_policy.exp() * log_policy).sum(dim=1).mean()),
         "target_entropy": float(-torch.xlogy(target_policy, target_policy).sum(dim=1).mean()),
+        "value_variance": float(target_value.var()) if len(target_value) > 1 else 0.0,
         "top_move_agreement": float((logits.argmax(dim=1) == target_policy.argmax(dim=1)).float().mean()),
     }
 
@@ -128,11 +177,14 @@ def pearson(a: torch.Tensor, b: torch.Tensor) -> float:
     return float((a * b).sum()) / norm if norm > 1e-12 else 0.0
 
 
-def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, Any]:
-    """The mean of each metric over steps; None for all of them if there was no step."""
+METRICS = (
+    "policy_loss", "value_loss", "ownership_loss", "score_loss", "value_correlation", "value_variance",
+    "policy_entropy", "target_entropy", "top_move_agreement", "gradient_norm",
+)  # fmt: skip
+
+
+def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
+    """The mean of each metric over steps; None for those that no step has."""
     rows = list(rows)
-    names = (
-        "policy_loss", "value_loss", "value_correlation", "policy_entropy", "target_entropy",
-        "top_move_agreement", "gradient_norm",
-    )  # fmt: skip
-    return {name: float(np.mean([row[name] for row in rows])) if rows else None for name in names}
+    told = {name: [row[name] for row in rows if name in row] for name in METRICS}
+    return {name: float(np.mean(values)) if values else None for name, values in told.items()}

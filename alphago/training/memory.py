@@ -1,12 +1,13 @@
 """The replay memory: recent games, from which training draws samples."""
 
+import json
 from collections import deque
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from alphago.env.game import GameEnv
+from alphago.env.game import GameBatch, GameEnv
 from alphago.records.record import POLICY_SCALE, GameRecord
 
 _FIRST = np.zeros(1, np.int64)
@@ -18,26 +19,56 @@ class Sample(NamedTuple):
 
     planes: np.ndarray  # float32 [n, planes, height, width]
     policy: np.ndarray  # float32 [n, A], what the search made of the position
-    value: np.ndarray  # float32 [n], the game's result, -1 .. 1
+    value: np.ndarray  # float32 [n], the game's result mixed with later search values, -1 .. 1
     weight: np.ndarray  # float32 [n]
+    score: np.ndarray  # float32 [n], the final margin in points
+    ownership: np.ndarray  # int8 [n, height * width], 1 what became the mover's; no columns where games have none
+
+
+class Entry(NamedTuple):
+    """A game in memory, with what is computed once."""
+
+    record: GameRecord
+    plies: np.ndarray  # int32 [k], those that were searched
+    values: np.ndarray  # float32 [T], targets from the movers' view
+    ownership: np.ndarray  # int8 [points], of the final position, 1 Black's
+
+
+def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
+    """How many of the latest positions to train on when so many were played: as many, then more and more slowly.
+
+    first (1 + growth ((N / first)^exponent - 1) / exponent) from N = `first` on (Wu 2019, "Accelerating
+    Self-Play Learning in Go", appendix C, with a smaller start).
+    """
+    if positions <= first:
+        return first
+    return int(first * (1 + growth * ((positions / first) ** exponent - 1) / exponent))
 
 
 class ReplayMemory:
-    """The positions of the latest games, at least `capacity` of them once so many have been played.
+    """The searched positions of the latest games, at least `capacity` of them once so many have been played.
 
     Keeps records, not planes: a position is rebuilt from its game's moves, and its symmetry drawn,
     when it is sampled.  Whole games leave, the oldest first.
+
+    search_share: how much of each value target comes from the search instead of the game's result, per ply
+        that passes: the target is the lambda-return of the values found later in the game, lambda =
+        1 - search_share (Sutton & Barto 2018, section 12.1).  0 takes the result alone, as AlphaGo Zero.
     """
 
-    def __init__(self, env: GameEnv, capacity: int = 500_000) -> None:
+    def __init__(self, env: GameEnv, capacity: int = 500_000, search_share: float = 0.0) -> None:
         if capacity < 1:
             raise ValueError(f"capacity is 1 position or more, came {capacity!r}")
+        if not 0 <= search_share <= 1:
+            raise ValueError(f"search_share is 0 to 1, came {search_share!r}")
         self.env = env
         self.capacity = capacity
-        self.records: deque[GameRecord] = deque()
+        self.search_share = search_share
+        self.entries: deque[Entry] = deque()
         self.added = 0  # positions ever added
         self._positions = 0
-        self._ends: np.ndarray | None = None  # positions up to and with each record
+        self._ends: np.ndarray | None = None  # positions up to and with each entry
+        self._starts: dict[str, GameBatch] = {}  # start positions by set-up
 
     def __len__(self) -> int:
         """Positions in memory."""
@@ -51,65 +82,107 @@ class ReplayMemory:
                     f"a record with policies {record.policies.shape} was added to a memory of {self.env}, "
                     f"which has {self.env.action_space} actions"
                 )
-            self.records.append(record)
-            self._positions += len(record)
-            self.added += len(record)
-        while self.records and self._positions - len(self.records[0]) >= self.capacity:
-            self._positions -= len(self.records.popleft())
+            plies = np.flatnonzero(record.weights > 0).astype(np.int32)
+            values = value_targets(record, self.search_share)
+            self.entries.append(Entry(record, plies, values, self._final_ownership(record)))
+            self._positions += len(plies)
+            self.added += len(plies)
+        self.drop()
+
+    def drop(self) -> None:
+        """Drops the oldest games while `capacity` positions remain without them."""
+        while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:
+            self._positions -= len(self.entries.popleft().plies)
         self._ends = None
 
-    def sample(self, count: int, generator: np.random.Generator) -> Sample:
-        """`count` positions drawn uniformly (and independently) from all in memory."""
+    def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
+        """`count` positions drawn uniformly (and independently) from all in memory, or from the `newest` ones."""
         if not self._positions:
             raise ValueError("the memory is empty: nothing to sample")
         if self._ends is None:
-            self._ends = np.cumsum([len(record) for record in self.records])
-        drawn = generator.integers(self._positions, size=count)
+            self._ends = np.cumsum([len(entry.plies) for entry in self.entries])
+        oldest = max(0, self._positions - (newest or self._positions))
+        drawn = generator.integers(oldest, self._positions, size=count)
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         games = np.searchsorted(self._ends, drawn, side="right")
-        records = [self.records[game] for game in games]
-        plies = drawn - self._ends[games] + [len(record) for record in records]
-        planes = self._planes(records, plies)
-        policy = np.stack([record.policies[ply] for record, ply in zip(records, plies, strict=True)])
-        movers = np.array([record.movers[ply] for record, ply in zip(records, plies, strict=True)])
-        policy = policy.astype(np.float32) / POLICY_SCALE
-        self._turn(planes, policy, symmetries)
-        return Sample(
-            planes,
-            policy / policy.sum(axis=1, keepdims=True),
-            (movers * [record.outcome for record in records]).astype(np.float32),
-            np.array([record.weights[ply] for record, ply in zip(records, plies, strict=True)], np.float32),
-        )
+        entries = [self.entries[game] for game in games]
+        places = drawn - self._ends[games] + [len(entry.plies) for entry in entries]
+        plies = [int(entry.plies[place]) for entry, place in zip(entries, places, strict=True)]
+        return self.rebuild(entries, plies, symmetries)
 
-    def _planes(self, records: list[GameRecord], plies: np.ndarray) -> np.ndarray:
-        """Planes [n, planes, height, width] of each record's position before a ply."""
-        count = len(records)
+    def rebuild(self, entries: list[Entry], plies: list[int], symmetries: np.ndarray) -> Sample:
+        """The samples of these games at these plies, turned by these symmetries (int64 [n])."""
+        both = list(zip(entries, plies, strict=True))
+        movers = np.array([entry.record.movers[ply] for entry, ply in both], np.int8)
+        policy = np.stack([entry.record.policies[ply] for entry, ply in both]).astype(np.float32) / POLICY_SCALE
+        sample = Sample(
+            planes=self._planes(entries, plies),
+            policy=policy / policy.sum(axis=1, keepdims=True),
+            value=np.array([entry.values[ply] for entry, ply in both], np.float32),
+            weight=np.array([entry.record.weights[ply] for entry, ply in both], np.float32),
+            score=movers * np.array([entry.record.score for entry in entries], np.float32),
+            ownership=np.stack([entry.ownership for entry in entries]) * movers[:, None],
+        )
+        self._turn(sample, symmetries)
+        return sample
+
+    def _start(self, record: GameRecord) -> GameBatch:
+        """The position that a record starts from, in slot 0."""
+        key = json.dumps(record.setup, sort_keys=True) if record.setup else ""
+        if key not in self._starts:
+            self._starts[key] = self.env.position(**record.setup).batch
+        return self._starts[key]
+
+    def _planes(self, entries: list[Entry], plies: list[int]) -> np.ndarray:
+        """Planes [n, planes, height, width] of each game's position before a ply."""
+        count = len(entries)
         out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)
-        setups: list[dict[str, Any]] = []
-        roots = np.empty(count, np.int64)
-        for i, record in enumerate(records):
-            if record.setup not in setups:
-                setups.append(record.setup)
-            roots[i] = REBUILT_AT_ONCE + setups.index(record.setup)
-        batch = self.env.new_batch(REBUILT_AT_ONCE + len(setups))
-        for i, setup in enumerate(setups):
-            batch.copy(_FIRST, np.array([REBUILT_AT_ONCE + i]), of=self.env.position(**setup).batch)
-        lengths = plies.astype(np.int32)
+        batch = self.env.new_batch(min(count, REBUILT_AT_ONCE))
+        lengths = np.array(plies, np.int32)
         paths = np.zeros((count, int(lengths.max()) + 1), np.int32)
-        for path, record, length in zip(paths, records, lengths, strict=True):
-            path[:length] = record.moves[:length]
+        for path, entry, length in zip(paths, entries, plies, strict=True):
+            path[:length] = entry.record.moves[:length]
         for begin in range(0, count, REBUILT_AT_ONCE):
             part = slice(begin, begin + REBUILT_AT_ONCE)
-            slots = np.arange(len(roots[part]))
-            batch.replay(roots[part], paths[part], lengths[part], slots)
+            slots = np.arange(len(lengths[part]))
+            for slot, entry in zip(slots, entries[part], strict=True):
+                batch.copy(_FIRST, slots[slot : slot + 1], of=self._start(entry.record))
+            batch.replay(slots, paths[part], lengths[part], slots)
             batch.planes(slots, out[part])
         return out
 
-    def _turn(self, planes: np.ndarray, policy: np.ndarray, symmetries: np.ndarray) -> None:
-        """Applies symmetry `symmetries[i]` to row i of both, in place."""
-        flat = planes.reshape(len(planes), self.env.planes, -1)
+    def _final_ownership(self, record: GameRecord) -> np.ndarray:
+        """int8 [points], 1 Black's; zeros after a resignation, which leaves the board open."""
+        if not self.env.has_ownership:
+            return np.zeros(0, np.int8)
+        points = self.env.plane_shape[0] * self.env.plane_shape[1]
+        if record.resigned:
+            return np.zeros(points, np.int8)
+        batch = self.env.new_batch(1)
+        batch.copy(_FIRST, _FIRST, of=self._start(record))
+        path = record.moves.astype(np.int32)[None, :]
+        batch.replay(_FIRST, path, np.array([len(record)], np.int32), _FIRST)
+        mover = batch.to_play(_FIRST, np.empty(1, np.int8))
+        return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
+
+    def _turn(self, sample: Sample, symmetries: np.ndarray) -> None:
+        """Applies symmetry `symmetries[i]` to row i, in place."""
+        flat = sample.planes.reshape(len(sample.planes), self.env.planes, -1)
         for symmetry in range(1, len(self.env.symmetries.points)):
             rows = np.flatnonzero(symmetries == symmetry)
             if len(rows):
-                flat[rows] = flat[rows][:, :, self.env.symmetries.points[symmetry]]
-                policy[rows] = policy[rows][:, self.env.symmetries.actions[symmetry]]
+                points, actions = self.env.symmetries.points[symmetry], self.env.symmetries.actions[symmetry]
+                flat[rows] = flat[rows][:, :, points]
+                sample.policy[rows] = sample.policy[rows][:, actions]
+                if sample.ownership.shape[1]:
+                    sample.ownership[rows] = sample.ownership[rows][:, points]
+
+
+def value_targets(record: GameRecord, search_share: float) -> np.ndarray:
+    """The lambda-return of each ply, float32 [T], from its mover's view; see ReplayMemory."""
+    targets = np.empty(len(record), np.float32)
+    value = record.outcome  # Black's view
+    for ply in range(len(record) - 1, -1, -1):
+        targets[ply] = value * record.movers[ply]
+        value += search_share * (float(record.values[ply]) * record.movers[ply] - value)
+    return targets

@@ -16,6 +16,9 @@ class Report(Protocol):
     def iteration(self, metrics: dict[str, Any]) -> None:
         """After each round of self-play and training."""
 
+    def note(self, text: str) -> None:
+        """Something that happened in between, as a sentence: an examination, a diagnosis."""
+
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         """After the last one; `stopped` by the user before its time."""
 
@@ -45,6 +48,9 @@ class ConsoleReport:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
         self.bar.set_postfix(shown, refresh=False)
         self.bar.update(done - self.bar.n)
+
+    def note(self, text: str) -> None:
+        tqdm.write(text, file=sys.stderr)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         assert self.bar is not None

@@ -19,6 +19,8 @@ from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.settings import make_settings
 
+DECIDED_PLIES, DECIDED_SHARE, CHEAP_READOUTS = 6, 0.1, 4
+
 
 @dataclass(frozen=True)
 class SelfPlaySettings:
@@ -30,6 +32,12 @@ class SelfPlaySettings:
     temperature_plies: plies whose move is drawn in proportion to visits; None for N^2 / 12.
     resign_threshold: a mover whose root value is below it resigns; -1 for never.
     no_resign_share: share of games in which nobody resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05).
+    opening_plies: how many first moves are drawn from the network's policy, without search, on average; each
+        game draws its number from an exponential distribution; None for a twentieth of the longest game.
+        They are not trained on.
+    decided_value: once the search has found one side's value above it for DECIDED_PLIES plies, only
+        DECIDED_SHARE of the moves are searched in full and trained on, the others with CHEAP_READOUTS; 1
+        searches all alike.  (KataGo goes on cheaply where others resign: Wu 2019, KataGoMethods.md.)
     search: how the tree chooses; `temperature_plies` matters where it is PUCT's only, since Gumbel's noise
         varies all moves.
     """
@@ -40,6 +48,8 @@ class SelfPlaySettings:
     temperature_plies: int | None = None
     resign_threshold: float = -0.9
     no_resign_share: float = 0.05
+    opening_plies: float | None = 0.0
+    decided_value: float = 1.0
     search: SearchSettings = field(default_factory=lambda: SearchSettings(gumbel=True))
 
     def __post_init__(self) -> None:
@@ -48,7 +58,9 @@ class SelfPlaySettings:
                 raise ValueError(f"{name} is {least} or more, came {getattr(self, name)!r}")
         if self.groups is not None and self.groups < 1:
             raise ValueError(f"groups is 1 or more, or None for one per core, came {self.groups!r}")
-        for name, low in (("resign_threshold", -1), ("no_resign_share", 0)):
+        if self.opening_plies is not None and not self.opening_plies >= 0:
+            raise ValueError(f"opening_plies is 0 or more, or None, came {self.opening_plies!r}")
+        for name, low in (("resign_threshold", -1), ("no_resign_share", 0), ("decided_value", 0)):
             if not low <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {low} to 1, came {getattr(self, name)!r}")
 
@@ -67,11 +79,16 @@ class Group:
         self.generators: list[np.random.Generator] = [np.random.default_rng(0)] * width
         self.may_resign = np.zeros(width, np.bool_)
         self.plies = np.zeros(width, np.int32)
+        self.opening = np.zeros(width, np.int32)  # plies that the policy plays alone
+        self.decided = np.zeros(width, np.int32)  # plies since which one side has been sure, negative for White
+        self.opening_plies = env.max_moves / 20 if settings.opening_plies is None else settings.opening_plies
+        self.readouts = settings.readouts
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
         self.search: Search | None = None
         self.finished: list[tuple[int, GameRecord]] = []
         self.moves = 0
+        self.readouts_done = 0  # simulations, and the roots' own evaluations
 
     def use(self, evaluator: Evaluator) -> None:
         """Plays on with another evaluator; what the trees hold of the old one is dropped."""
@@ -91,11 +108,13 @@ class Group:
             return
         generator = np.random.default_rng([self.seed, number])
         slots = np.array([slot])
-        self.search.batch.reset(slots)
+        setup = self.env.random_setup(generator, number)
+        self.search.batch.reset(slots, **setup)
         self.search.forget(slots)
-        self.builders[slot] = RecordBuilder(seed=(self.seed, number))
+        self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number))
         self.generators[slot] = generator
-        self.plies[slot] = 0
+        self.plies[slot] = self.decided[slot] = 0
+        self.opening[slot] = int(generator.exponential(self.opening_plies))
         self.may_resign[slot] = generator.random() >= self.settings.no_resign_share
 
     def step(self) -> bool:
@@ -105,44 +124,89 @@ class Group:
         games = np.array([slot for slot, builder in enumerate(self.builders) if builder is not None], np.int64)
         if not len(games):
             return False
-        n = len(games)
-        gumbel = search.settings.gumbel
-        if gumbel:
+        readouts, weights = self.budgets(games)
+        if search.settings.gumbel:
             search.forget(games)
             for slot in games:
                 search.gumbel[slot] = self.generators[slot].gumbel(size=self.env.action_space)
-        else:
-            search.expand_roots(games)
+        search.expand_roots(games)
+        if not search.settings.gumbel:
             search.add_noise(games, [self.generators[slot] for slot in games])
-        readouts = np.zeros(len(self.builders), np.int32)
-        readouts[games] = self.settings.readouts
-        search.run(readouts)
+        searched = readouts > 0
+        budget = np.zeros(len(self.builders), np.int32)
+        budget[games] = readouts
+        search.run(budget)
         values = search.root_values(games)
-        movers = search.batch.to_play(games, np.empty(n, np.int8))
-        legal = search.batch.legal_mask(games, np.empty((n, self.env.action_space), np.bool_)).sum(axis=1)
-        if gumbel:
-            policies, actions = search.improved(games)
-        else:
-            visits = search.visits(games)
-            chance = np.array([self.generators[slot].random() for slot in games])
-            policies = visits / visits.sum(axis=1, keepdims=True)
-            actions = choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
-        resigns = self.may_resign[games] & (values < self.settings.resign_threshold)
+        movers = search.batch.to_play(games, np.empty(len(games), np.int8))
+        legal = search.batch.legal_mask(games, np.empty((len(games), self.env.action_space), np.bool_)).sum(axis=1)
+        policies = np.zeros((len(games), self.env.action_space), np.float32)
+        actions = np.zeros(len(games), np.int32)
+        policies[searched], actions[searched] = self.choose(games[searched])
+        actions[~searched] = self.draw(games[~searched])
+        self.note_decided(games, values * movers)
+        resigns = self.may_resign[games] & (values < self.settings.resign_threshold) & searched
         for i in np.flatnonzero(~resigns):
-            self.builder(games[i]).add(int(actions[i]), policies[i], float(values[i]), int(legal[i]), int(movers[i]))
+            self.builder(games[i]).add(
+                int(actions[i]), policies[i], float(values[i]), int(legal[i]), int(movers[i]), float(weights[i])
+            )
         playing = games[~resigns]
         search.advance(playing, actions[~resigns])
         self.plies[playing] += 1
         self.moves += len(playing)
+        self.readouts_done += int(readouts.sum()) + len(games)
         for i in np.flatnonzero(resigns):
             self.finish(int(games[i]), -float(movers[i]), -float(movers[i]), True)
-        over = playing[search.batch.is_over(playing, np.empty(len(playing), np.bool_))]
-        sides = search.batch.to_play(over, np.empty(len(over), np.int8))
-        outcomes = sides * search.batch.outcome(over, np.empty(len(over), np.float32))
-        scores = sides * search.batch.score(over, np.empty(len(over), np.float32))
+        self.finish_over(playing)
+        return True
+
+    def budgets(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Readouts of each game's next move, int32 [n], and the move's weight in training, float32 [n]."""
+        full = np.ones(len(games), np.bool_)
+        for i in np.flatnonzero(np.abs(self.decided[games]) >= DECIDED_PLIES):
+            full[i] = self.generators[games[i]].random() < DECIDED_SHARE
+        opening = self.plies[games] < self.opening[games]
+        readouts = np.where(full, self.readouts, min(CHEAP_READOUTS, self.readouts))
+        readouts[opening] = 0
+        return readouts.astype(np.int32), (full & ~opening).astype(np.float32)
+
+    def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The searched games' policy targets, float32 [n, A], and moves, int32 [n]."""
+        search = self.search
+        assert search is not None
+        if search.settings.gumbel:
+            return search.improved(games)
+        visits = search.visits(games)
+        chance = np.array([self.generators[slot].random() for slot in games])
+        policies = visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
+        return policies, choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
+
+    def draw(self, games: np.ndarray) -> np.ndarray:
+        """Moves drawn from the network's policy, int32 [n]; a pass only where there is nothing else."""
+        assert self.search is not None
+        priors = self.search.priors(games)
+        if self.env.pass_action is not None:
+            others = np.delete(priors, self.env.pass_action, axis=1).any(axis=1)
+            priors[others, self.env.pass_action] = 0
+        sums = np.cumsum(priors, axis=1)
+        chance = np.array([self.generators[slot].random() for slot in games])
+        return np.argmax(sums > chance[:, None] * sums[:, -1:], axis=1).astype(np.int32)
+
+    def note_decided(self, games: np.ndarray, values: np.ndarray) -> None:
+        """Counts the plies since which one side has been sure; `values` are Black's."""
+        before = self.decided[games]
+        sign = np.where(np.abs(values) > self.settings.decided_value, np.sign(values), 0).astype(np.int32)
+        self.decided[games] = np.where(sign * before > 0, before + sign, sign)
+
+    def finish_over(self, playing: np.ndarray) -> None:
+        """Ends those of the games that are over by the rules."""
+        assert self.search is not None
+        batch = self.search.batch
+        over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
+        sides = batch.to_play(over, np.empty(len(over), np.int8))
+        outcomes = sides * batch.outcome(over, np.empty(len(over), np.float32))
+        scores = sides * batch.score(over, np.empty(len(over), np.float32))
         for slot, outcome, score in zip(over, outcomes, scores, strict=True):
             self.finish(int(slot), float(outcome), float(score), False)
-        return True
 
     def builder(self, slot: int) -> RecordBuilder:
         builder = self.builders[slot]
@@ -160,11 +224,14 @@ class Group:
 class SelfPlay:
     """All groups of one run.  Games unfinished when `run` returns go on in the next call."""
 
-    def __init__(self, env: GameEnv, settings: SelfPlaySettings, num_games: int, seed: int) -> None:
-        groups = min(settings.groups or available_cores(), settings.games_in_flight, num_games)
-        flight = min(settings.games_in_flight, num_games)
+    def __init__(self, env: GameEnv, settings: SelfPlaySettings, num_games: int, seed: int, first: int = 0) -> None:
+        """Games `first` to `num_games` - 1."""
+        flight = min(settings.games_in_flight, num_games - first)
+        groups = min(settings.groups or available_cores(), flight)
         widths = [flight // groups + (g < flight % groups) for g in range(groups)]
-        self.groups = [Group(env, settings, width, seed, g, groups, num_games) for g, width in enumerate(widths)]
+        self.groups = [
+            Group(env, settings, width, seed, first + g, groups, num_games) for g, width in enumerate(widths)
+        ]
 
     def run(
         self,
@@ -173,9 +240,11 @@ class SelfPlay:
         plies: int | None = None,
         stop: threading.Event | None = None,
         until: float | None = None,
+        readouts: int | None = None,
     ) -> list[GameRecord]:
         """Plays `plies` moves in every game (None: until all games are over); returns finished games in order.
 
+        `readouts`: how many from now on, instead of the settings'.
         `stop` ends the call at the next move, and so does the time `until` (of time.monotonic()).
         An interrupt stops all threads at their next move before it is raised.
         """
@@ -183,6 +252,7 @@ class SelfPlay:
 
         def play(group: Group) -> None:
             group.use(evaluator)
+            group.readouts = readouts or group.settings.readouts
             done = 0
             while not stop.is_set() and (plies is None or done < plies):
                 if (until is not None and time.monotonic() >= until) or not group.step():
@@ -199,6 +269,11 @@ class SelfPlay:
     def moves(self) -> int:
         """Moves played so far."""
         return sum(group.moves for group in self.groups)
+
+    @property
+    def readouts_done(self) -> int:
+        """Simulations so far, and evaluations of roots."""
+        return sum(group.readouts_done for group in self.groups)
 
 
 def default_search(games: int, readouts: int) -> SearchSettings:
@@ -228,4 +303,4 @@ def selfplay(
         chosen = replace(chosen, search=default_search(flight, readouts))
     games = SelfPlay(env, chosen, num_games, seed)
     with one_torch_thread(), Workers(len(games.groups)) as workers:
-        return games.run(workers, as_evaluator(nn))
+        return games.run(workers, as_evaluator(nn, env))

@@ -73,8 +73,8 @@ class GoEngine:
         if network is None:
             say("no model was given: a search that knows only the rules is playing")
         self.env = env
-        self.any_size = network is None
-        self.evaluator = UniformEvaluator() if network is None else as_evaluator(network)
+        self.network = UniformEvaluator() if network is None else network
+        self.any_size = network is None or getattr(network, "size_free", False)
         self.readouts = readouts
         self.resign_threshold = resign_threshold
         self.seed = seed
@@ -99,16 +99,11 @@ class GoEngine:
 
     def open_board(self, size: int) -> None:
         """An empty board and a player for it."""
-        given = self.env if size == self.env.N else GoEnv(size, planes=self.env.planes)
+        given = self.env if size == self.env.N else self.env.resized(size)
         # A controller knows nothing of the ply limits and late passes of self-play.
-        env = GoEnv(
-            size,
-            komi=given.komi,
-            planes=given.planes,
-            max_moves=max(given.max_moves, 3 * size * size),
-            margin_weight=given.margin_weight,
-        )
+        env = given.replace(max_moves=max(given.max_moves, 3 * size * size), first_pass=0)
         self.game = GtpGame(env, env.komi if self.komi is None else self.komi)
+        self.evaluator = as_evaluator(self.network, env)
         self.player = MCTSPlayer(
             env,
             self.evaluator,

@@ -2,17 +2,19 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from alphago.arena.match import MatchResult, evaluate, play_games, wilson
-from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, seat
+from alphago.arena.games import MatchGame, MatchPlan, play_games
+from alphago.arena.match import MatchResult, evaluate, wilson
+from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, search_settings, seat
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.root import choose_actions
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search import Search, SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
@@ -99,6 +101,19 @@ class TestReproducibility:
         """Without any chance all games with one colouring are the same."""
         assert evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 20, opening_plies=0).distinct <= 2
         assert MatchResult(np.ones(4, np.float32), ((1, 2), (1, 2), (1,), (2, 1))).distinct == 3
+
+    def test_games_are_the_same_up_to_symmetry(self) -> None:
+        """Turned and mirrored ones; a pass stays where it is."""
+        env = GoEnv(3)
+        turned = ["A3 C3 pass B2", "C3 C1 pass B2", "A1 A3 pass B2", "C3 A3 pass B2"]
+        others = ["A3 A1 B2 pass", "A3 C1 pass B2", "A3 C3", "B3 C2", "pass pass", ""]
+        games = tuple(tuple(map(env.from_text, text.split())) for text in turned + others)
+        outcomes = np.ones(len(games), np.float32)
+        assert MatchResult(outcomes, games, symmetries=env.symmetries.actions).distinct == 1 + len(others)
+        assert MatchResult(outcomes, games).distinct == len(games)
+        assert evaluate(GoEnv(2, komi=0.5), "random", "random", 300).distinct < len(
+            set(evaluate(GoEnv(2, komi=0.5), "random", "random", 300).games)
+        )
 
 
 class TestPlayers:
@@ -224,6 +239,83 @@ class TestArguments:
         assert none.distinct == 1
 
 
+class TestGumbel:
+    SETTINGS = SearchSettings(gumbel=True, considered=4)
+
+    def test_plays_what_sequential_halving_ends_with(self) -> None:
+        """Without noise, in every position of a game, whatever was searched before: nothing is kept."""
+        player = SearchPlayer(GO, HashEvaluator(), 1, 12, self.SETTINGS)
+        game, never = np.zeros(1, np.int64), np.zeros(1, np.bool_)
+        position = GO.position()
+        while not position.is_over:
+            fresh = Search(GO, HashEvaluator(), 1, self.SETTINGS)
+            fresh.batch.copy(game, game, of=position.batch)
+            fresh.run(np.array([12], np.int32))
+            action = player.choose(game, never, np.array([0.99]))
+            assert action.tolist() == fresh.improved(game)[1].tolist()
+            assert player.search.tree.visits[0, 0] == 13  # the root's own evaluation is one more
+            player.follow(game, action)
+            position = position.play(int(action[0]))
+
+    def test_by_chance(self) -> None:
+        """In proportion to the improved policy."""
+        games = np.arange(400)
+        player = SearchPlayer(TIC_TAC_TOE, HashEvaluator(), 400, 8, replace(self.SETTINGS, c_scale=0.01))
+        actions = player.choose(games, np.ones(400, np.bool_), np.random.default_rng(0).random(400))
+        policies, _ = player.search.improved(games)
+        assert np.bincount(actions, minlength=9) / 400 == pytest.approx(policies[0], abs=0.08)
+        assert len(set(actions.tolist())) > 2
+
+    def test_in_a_match(self) -> None:
+        """Both players, or one of them."""
+        both = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 20, search="gumbel", opening_plies=0)
+        puct = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 20, opening_plies=0)
+        assert len(set(both.games)) == 1  # nothing is left to chance, so the colours make no difference
+        assert len(set(puct.games)) == 1
+        assert both.games[0] != puct.games[0]
+        settings = SearchSettings(gumbel=True, considered=9)
+        mixed = evaluate(
+            TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 20, search=(settings, "puct"), opening_plies=0
+        )
+        assert mixed.games[0] != mixed.games[1]
+
+    def test_beats_random(self) -> None:
+        match = evaluate(TIC_TAC_TOE, UniformEvaluator(), "random", 40, 100, search="gumbel")
+        assert match.win_rate > 0.75
+
+    def test_settings(self) -> None:
+        assert search_settings(None, 64, 3) == search_settings("puct", 64, 3) == SearchSettings(leaves=3)
+        assert search_settings("gumbel", 64, 3) == SearchSettings(gumbel=True, considered=16, leaves=3)
+        assert search_settings("gumbel", 8, 1).considered == 4
+        assert search_settings(self.SETTINGS, 64, 3) is self.SETTINGS
+
+    @pytest.mark.parametrize("search", ["Gumbel", 3, ("puct", "mcts")])
+    def test_what_there_is_not(self, search) -> None:
+        with pytest.raises(ValueError, match="search is 'puct', 'gumbel' or SearchSettings, came"):
+            evaluate(GO, UniformEvaluator(), "random", 2, search=search)
+        with pytest.raises(ValueError, match="search is one for both or a pair, came"):
+            evaluate(GO, UniformEvaluator(), "random", 2, search=("puct",) * 3)  # type: ignore[arg-type]
+
+
+class TestInputPlanes:
+    def test_each_network_sees_its_own(self) -> None:
+        """Of one game: rules and komi are the match's."""
+        seen = set()
+
+        class Sees(UniformEvaluator):
+            def __init__(self, planes: int | None) -> None:
+                self.env = GoEnv(3, komi=7.5, planes=planes)
+
+            def evaluate(self, batch, slots, priors, values) -> None:
+                seen.add((self.env.planes, batch.env.planes, batch.env.komi, batch.env.max_moves))
+                super().evaluate(batch, slots, priors, values)
+
+        new, old = Sees(None), Sees(5)
+        evaluate(GoEnv(3, komi=0.5, max_moves=9), new, old, 2, readouts=(0, 4))
+        planes = new.env.planes
+        assert seen == {(planes, planes, 0.5, 9), (5, 5, 0.5, 9)}
+
+
 class TestErrors:
     def test_an_error_in_one_thread_ends_the_match_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The other threads do not play all their games to the end first."""
@@ -246,9 +338,15 @@ class TestErrors:
 
     def test_play_games_stops(self) -> None:
         stop = threading.Event()
-        stop.set()
-        seats = [seat(GO, "random", 2, 0, 1) for _ in range(2)]
-        assert play_games(GO, seats, range(2), 0, 0, stop=stop) == []
+        seats = [seat(GO, "random", 4, 0, 1) for _ in range(2)]
+        heard: list[MatchGame] = []
+
+        def finished(game: MatchGame) -> None:
+            heard.append(game)
+            stop.set()
+
+        play_games(GO, seats, range(4), MatchPlan(4, 0, 0, seed=0, leaves=1), finished, stop)
+        assert 0 < len(heard) < 4
 
 
 class TestResult:
@@ -257,6 +355,37 @@ class TestResult:
         assert (match.wins, match.draws, match.losses) == (4, 2, 2)
         assert match.win_rate == 0.625
         assert match.distinct == 8
+
+    def test_by_colour(self) -> None:
+        """Black in even games."""
+        assert result(1, -1, 1, 0, 0, -1, -1).by_colour == ((2, 1, 1), (0, 1, 2))
+
+    def test_of_games(self) -> None:
+        """In any order; what engines did goes by the games' numbers."""
+        games = [
+            MatchGame(2, 0.0, (4,), 0.0, counted=True, disagreement="told otherwise"),
+            MatchGame(0, 1.0, (3,), 2.5, counted=True),
+            MatchGame(1, -1.0, (5,), fault="crashed"),
+        ]
+        match = MatchResult.of(GO, games)
+        assert match.outcomes.tolist() == [1, -1, 0]
+        assert match.games == ((3,), (5,), (4,))
+        assert (match.forfeits, match.counted, match.disagreements) == ({1: "crashed"}, 2, {2: "told otherwise"})
+        assert match.distinct == 2
+
+    @pytest.mark.parametrize(
+        ("game", "text"),
+        [
+            (MatchGame(0, 1.0, (), 2.5), "B+2.5"),
+            (MatchGame(1, 1.0, (), -3.0), "W+3"),
+            (MatchGame(1, 0.0, (), 0.0), "draw"),
+            (MatchGame(0, -1.0, ()), "W+R"),
+            (MatchGame(1, -1.0, ()), "B+R"),
+            (MatchGame(1, -1.0, (), fault="crashed"), "B+F"),
+        ],
+    )
+    def test_result_of_a_game(self, game: MatchGame, text: str) -> None:
+        assert game.result == text
 
     def test_graded_results(self) -> None:
         match = result(0.3, -0.9, 0)

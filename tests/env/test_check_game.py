@@ -249,9 +249,9 @@ def test_a_twin_of_another_size_is_refused() -> None:
 # --- bad games: Go with a fault --------------------------------------------------------------------
 
 
-def faulty(batch: type[GameBatch]) -> GoEnv:
+def faulty(batch: type[GameBatch], planes: int | None = None) -> GoEnv:
     """Go on 3x3 whose batches are of another class."""
-    env = GoEnv(3, komi=0.5)
+    env = GoEnv(3, komi=0.5, planes=planes)
     env.new_batch = lambda count: batch(env, count)
     return env
 
@@ -274,6 +274,24 @@ class FirstPointForgotten(GoBatch):
 class HistoryLost(GoBatch):
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         super().planes(slots, out)[:, 2:-1] = 0
+        return out
+
+
+class OwnershipInBlacksView(GoBatch):
+    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        super().ownership(slots, out)[:] *= self.to_play(slots, np.empty(len(slots), np.int8))[:, None]
+        return out
+
+
+class OwnershipOfTheLastRowMissing(GoBatch):
+    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        super().ownership(slots, out)[:, -3:] = 0
+        return out
+
+
+class OwnershipInPoints(GoBatch):
+    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        super().ownership(slots, out)[:] *= 2
         return out
 
 
@@ -336,7 +354,6 @@ class NeedsASlot(GoBatch):
     ("batch", "text"),
     [
         (FirstPointForgotten, "legal_mask: expected A3 legal (as in the plain game), came A3 illegal"),
-        (HistoryLost, "planes: expected 1 at plane "),
         (Unfilled, "planes: expected all of `out` filled, the same each time, came two answers that differ"),
         (NewArray, "to_play: expected the array `out` as the answer, came something else"),
         (ShortReplay, "replay, seen by "),
@@ -353,6 +370,30 @@ class NeedsASlot(GoBatch):
 )
 def test_faults_of_a_fast_game_are_caught(batch: type[GameBatch], text: str) -> None:
     assert caught(faulty(batch), NaiveGoEnv(3, komi=0.5)).startswith(text)
+
+
+def test_a_lost_history_is_caught_by_the_plain_game() -> None:
+    twin = NaiveGoEnv(3, komi=0.5, planes=17)
+    check_game(GoEnv(3, komi=0.5, planes=17), twin, games=3)
+    assert caught(faulty(HistoryLost, planes=17), twin).startswith("planes: expected 1 at plane ")
+
+
+def test_a_wrong_ownership_is_caught() -> None:
+    """Alone where it has no sense or turns the board, else by the plain game."""
+    assert caught(faulty(OwnershipInPoints)).startswith("ownership: expected -1, 0 or 1 for each point, came [")
+    alone = caught(faulty(OwnershipOfTheLastRowMissing))
+    assert re.match(r"symmetries\[\d\], seen by ownership: expected \[.*\(the same game, all moves turned", alone)
+    twin = NaiveGoEnv(3, komi=0.5)
+    assert caught(faulty(OwnershipInBlacksView), twin).startswith("ownership: expected [")
+    unsaid = type("Unsaid", (NaiveGoEnv,), {"has_ownership": False})
+    check_game(faulty(OwnershipInBlacksView), unsaid(3, komi=0.5), games=3)  # this twin does not know better
+
+
+def test_a_plain_game_that_promises_ownership_gives_it() -> None:
+    text = caught(described(has_ownership=True))
+    assert re.match(r"ownership: expected no error, came AttributeError: .*ownership", text)
+    batch = TicTacToeEnv().new_batch(2)
+    assert not batch.ownership(np.arange(2), np.ones((2, 9), np.int8)).any()  # who promises none has nobody's points
 
 
 def test_a_missing_superko_is_caught_by_the_plain_game() -> None:

@@ -1,5 +1,6 @@
 """Options of GoEnv that are no rules of Go: margins in outcomes, a first ply for passing, what self-play uses."""
 
+import json
 import math
 
 import numpy as np
@@ -44,19 +45,120 @@ def test_a_pass_is_legal_early_where_nothing_else_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"first_pass": -1}, {"first_pass": 1.5}, {"margin_weight": 2}, {"margin_weight": -0.1}]
+    ("wrong", "text"),
+    [
+        ({"first_pass": -1}, "first_pass is a whole number from 0, came -1"),
+        ({"first_pass": 1.5}, "first_pass is a whole number from 0, came 1.5"),
+        ({"margin_weight": 2}, "margin_weight is 0 to 1, came 2"),
+        ({"margin_weight": -0.1}, "margin_weight is 0 to 1, came -0.1"),
+        ({"komi_spread": -1}, "komi_spread is 0 or more, came -1"),
+        ({"komi_spread": math.nan}, "komi_spread is 0 or more, came nan"),
+        ({"eye_games": -1}, "eye_games is a whole number from 0, came -1"),
+        ({"eye_games": 2.5}, "eye_games is a whole number from 0, came 2.5"),
+        ({"eye_games": True}, "eye_games is a whole number from 0, came True"),
+    ],
 )
-def test_wrong_options(wrong: dict) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))):
+def test_wrong_options(wrong: dict, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
         GoEnv(9, **wrong)
 
 
 def test_training_variant() -> None:
     variant = GoEnv(9, komi=5.5, planes=5).training_variant()
-    assert (variant.N, variant.komi, variant.planes) == (9, 5.5, 5)
-    assert (variant.first_pass, variant.margin_weight) == (72, 0.3)
-    chosen = GoEnv(9, first_pass=10, margin_weight=0.5)
+    assert variant == GoEnv(9, komi=5.5, planes=5, first_pass=72, margin_weight=0.3, komi_spread=1)
+    assert variant.eye_games == 0  # knowledge from outside the rules is for who asks for it
+    chosen = GoEnv(9, first_pass=10, margin_weight=0.5, komi_spread=2, eye_games=30)
     assert chosen.training_variant() == chosen
+
+
+ALL_OPTIONS = {
+    "komi": 5.5,
+    "planes": 5,
+    "max_moves": 50,
+    "margin_weight": 0.2,
+    "komi_spread": 0.5,
+    "first_pass": 9,
+    "eye_games": 7,
+}
+
+
+def test_replace_changes_the_given_options_only() -> None:
+    env = GoEnv(9, **ALL_OPTIONS)
+    assert env.config == {"board_size": 9, **ALL_OPTIONS}
+    for name, value in ALL_OPTIONS.items():
+        default = GoEnv(9).config[name]
+        assert value != default
+        other = env.replace(**{name: default})
+        assert other.config == {**env.config, name: default}
+        assert other.replace(**{name: value}) == env
+    assert env.replace() == env
+    with pytest.raises(ValueError, match=r"komi is a multiple of 0\.5"):
+        env.replace(komi=0.25)
+    with pytest.raises(TypeError, match="colour"):
+        env.replace(colour="red")
+
+
+def test_a_game_is_made_again_from_its_config_as_json() -> None:
+    for env in (GoEnv(7), GoEnv(9, **ALL_OPTIONS), GoEnv(9, planes=17)):
+        again = GoEnv(**json.loads(json.dumps(env.config)))
+        assert again == env
+        assert (again.planes, again.boards_only) == (env.planes, env.boards_only)
+    assert GoEnv(9, **ALL_OPTIONS) == eval(repr(GoEnv(9, **ALL_OPTIONS)))
+
+
+# --- how games of self-play start ------------------------------------------------------------------
+
+
+def komis(env: GoEnv, count: int = 4000) -> np.ndarray:
+    return np.array([env.random_setup(np.random.default_rng([3, i]), i)["komi"] for i in range(count)])
+
+
+def test_without_options_every_game_starts_the_same() -> None:
+    generator = np.random.default_rng(1)
+    assert GoEnv(9).random_setup(generator, 0) == {}
+    assert generator.random() == np.random.default_rng(1).random()  # nothing was drawn
+
+
+def test_komi_is_drawn_near_the_own_one_and_near_half_of_it() -> None:
+    """An equal mixture: mean 3/4 komi; variance that of the parts and of their distance."""
+    env = GoEnv(9, komi=8, komi_spread=1)
+    drawn = komis(env)
+    assert np.array_equal(2 * drawn, np.round(2 * drawn))
+    assert drawn.mean() == pytest.approx(6, abs=0.3)
+    assert drawn.var() == pytest.approx((2**2 + 5**2) / 2 + 2**2, rel=0.1)
+    near = (np.abs(drawn - 8) <= 1).mean()
+    assert near == pytest.approx(0.5 * 0.468 + 0.5 * 0.144, abs=0.03)  # 6.75 to 9.25 before rounding
+    narrow = komis(env.replace(komi_spread=0.1))
+    assert set(np.sign(narrow - 6)) == {-1, 1}  # two heaps, komi and half of it, with nothing between
+    assert (narrow > 6).mean() == pytest.approx(0.5, abs=0.03)
+    assert narrow[narrow > 6].mean() == pytest.approx(8, abs=0.05)
+    assert narrow[narrow < 6].mean() == pytest.approx(4, abs=0.05)
+
+
+def test_komi_never_exceeds_the_board_and_every_position_takes_it() -> None:
+    env = GoEnv(3, komi=0, komi_spread=20)
+    drawn = komis(env, 200)
+    assert drawn.min() == -9
+    assert drawn.max() == 9
+    for komi in np.unique(drawn):
+        assert env.position(komi=float(komi)).score() == -komi
+
+
+def test_the_same_generator_draws_the_same_setup() -> None:
+    env = GoEnv(9).training_variant()
+    setups = [env.random_setup(np.random.default_rng([7, game]), game) for game in range(50)]
+    assert setups == [env.random_setup(np.random.default_rng([7, game]), game) for game in range(50)]
+    assert len({setup["komi"] for setup in setups}) > 5
+
+
+def test_the_first_games_spare_eyes() -> None:
+    env = GoEnv(5, eye_games=3)
+    generator = np.random.default_rng(0)
+    assert [env.random_setup(generator, game) for game in range(5)] == [{"spares_eyes": True}] * 3 + [{}] * 2
+    both = env.replace(komi_spread=1)
+    assert both.random_setup(np.random.default_rng(4), 2).keys() == {"spares_eyes", "komi"}
+    plain, sparing = (both.random_setup(np.random.default_rng(4), game)["komi"] for game in (9, 0))
+    assert plain == sparing  # sparing eyes draws nothing: komis do not shift
 
 
 def test_positions_of_other_komi_are_accepted_and_keep_it() -> None:

@@ -9,6 +9,7 @@ import pytest
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv, result_text
 from alphago.env.kernels import go as kernels
+from alphago.env.kernels.playouts import is_own_eye, random_action
 from tests.diagrams import board, draw, is_legal, play, position, tidy
 
 
@@ -575,11 +576,13 @@ def test_printing_marks_the_last_stone() -> None:
     assert str(play(start, "B pass")).endswith("move 1: White (O) to play, last move pass, komi 7.5")
 
 
-# --- planes ----------------------------------------------------------------------------------------
+# --- planes of boards alone (those of what the rules know: test_go_features.py) --------------------
+
+HISTORY = GoEnv(5, planes=17)
 
 
 def test_planes_carry_the_history_from_the_movers_view() -> None:
-    env = GoEnv(3)
+    env = GoEnv(3, planes=17)
     now = play(env.position(), "B A1, W C3, B B2")
     planes = now.planes()
     assert planes.shape == (17, 3, 3)
@@ -605,7 +608,7 @@ def test_planes_carry_the_history_from_the_movers_view() -> None:
 
 
 def test_history_holds_eight_boards_and_captured_stones() -> None:
-    now = position(KO, "B C4, W A1, B B1, W C1, B D1, W E1, B E2")
+    now = position(KO, "B C4, W A1, B B1, W C1, B D1, W E1, B E2", env=HISTORY)
     planes = now.planes()
     assert np.array_equal(planes[0] - planes[1], -now.board)  # White moves: own stones are White's
     oldest = planes[15] - planes[14]
@@ -616,7 +619,7 @@ def test_history_holds_eight_boards_and_captured_stones() -> None:
 
 
 def test_planes_before_a_set_up_are_empty() -> None:
-    planes = position(KO, to_play="white").planes()
+    planes = position(KO, env=HISTORY, to_play="white").planes()
     assert np.array_equal(planes[0] - planes[1], -board(KO))
     assert not planes[2:].any()
 
@@ -627,7 +630,7 @@ def test_any_odd_number_of_planes(count: int) -> None:
     now = env.position()
     for point in ("A1", "B1", "C1", "D1", "E1"):
         now = now.play(env.from_text(point))
-    long = GoEnv(5).position()
+    long = HISTORY.position()
     for point in ("A1", "B1", "C1", "D1", "E1"):
         long = long.play(env.from_text(point))
     same = min(count, 17) - 1
@@ -638,7 +641,11 @@ def test_any_odd_number_of_planes(count: int) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 16, -3, 17.0, True])
 def test_other_numbers_of_planes_are_refused(count: object) -> None:
-    with pytest.raises(ValueError, match="planes is an odd number from 3"):
+    text = (
+        "planes is None for what the rules know, or an odd number from 3 (2 per remembered board, 1 for the mover), "
+        f"came {count!r}"
+    )
+    with pytest.raises(ValueError, match=re.escape(text)):
         GoEnv(9, planes=count)
 
 
@@ -756,13 +763,14 @@ def test_set_ups_take_texts_lists_and_actions_alike() -> None:
 
 
 def test_games_are_equal_when_their_rules_are() -> None:
-    assert GoEnv(9) == GoEnv(9, komi=7.5, planes=17, max_moves=113)
+    assert GoEnv(9) == GoEnv(9, komi=7.5, planes=None, max_moves=113)
+    assert GoEnv(9) != GoEnv(9, planes=17)
     assert GoEnv(7) == GoEnv(7, komi=9)
     assert len({GoEnv(9), GoEnv(9, komi=7.5), GoEnv(9, komi=6.5), GoEnv(9, planes=3), GoEnv(8)}) == 4
     assert GoEnv(9) != 9
     assert repr(GoEnv(9)) == "GoEnv(9)"
     assert repr(GoEnv(9, komi=6, planes=3)) == "GoEnv(9, komi=6.0, planes=3)"
-    for env in (GoEnv(7), GoEnv(9, komi=6, max_moves=50)):
+    for env in (GoEnv(7), GoEnv(9, komi=6, max_moves=50), GoEnv(5, planes=17, komi_spread=0.5, eye_games=3)):
         assert eval(repr(env)) == env
         assert GoEnv(**env.config) == env
 
@@ -784,16 +792,17 @@ def test_the_smallest_board() -> None:
 def test_deep_copies_keep_history_ko_and_the_end() -> None:
     ended = position(KO, "B C4, W pass, B pass")
     assert copy.deepcopy(ended).is_over
-    taken = copy.deepcopy(position(KO, "B C4"))
-    assert np.array_equal(taken.planes(), position(KO, "B C4").planes())
+    taken = copy.deepcopy(position(KO, "B C4", env=HISTORY))
+    assert np.array_equal(taken.planes(), position(KO, "B C4", env=HISTORY).planes())
     assert taken.planes()[2:16].any()
     assert not is_legal(taken, "B4")
     assert play(taken, "W pass, B pass").is_over
 
 
-def test_copying_back_undoes_captures_of_both_colours() -> None:
+@pytest.mark.parametrize("planes", [None, 17])
+def test_copying_back_undoes_captures_of_both_colours(planes: int | None) -> None:
     """Elsewhere a copy brought back only one player's captures, and lost the planes of earlier boards."""
-    taken = position(KO, "B C4")
+    taken = position(KO, "B C4", env=GoEnv(5, planes=planes))
     batch = taken.env.new_batch(2)
     game, spare = np.array([0]), np.array([1])
     batch.copy(np.array([0]), game, of=taken.batch)
@@ -821,13 +830,13 @@ def test_random_play_chooses_every_legal_point_equally_often() -> None:
         O O . O
         """
     ).batch.rows[0]
-    counts = np.bincount([kernels.random_action(row, state, True) for _ in range(3000)], minlength=17)
+    counts = np.bincount([random_action(row, state, True) for _ in range(3000)], minlength=17)
     assert set(np.flatnonzero(counts)) == {0, 2, 3, 14}
     assert counts[[0, 2, 3, 14]].min() > 650
     single = position("X . / . O".replace("/", "\n"), to_play="black").batch.rows[0]
-    assert {kernels.random_action(single, state, True) for _ in range(50)} == {1, 2}
+    assert {random_action(single, state, True) for _ in range(50)} == {1, 2}
     nothing = play(GoEnv(2).position(), "B A1, W A2, B B2").batch.rows[0]
-    assert kernels.random_action(nothing, state, True) == 4
+    assert random_action(nothing, state, True) == 4
 
 
 @pytest.mark.parametrize(
@@ -843,7 +852,7 @@ def test_light_random_play_fills_no_eyes(corners: str, is_eye: bool) -> None:
         . . . . .
         """
     row = position(centre.format(*corners)).batch.rows[0]
-    assert kernels.is_own_eye(row, kernels.point_of(row, 12), kernels.BLACK) == is_eye
+    assert is_own_eye(row, kernels.point_of(row, 12), kernels.BLACK) == is_eye
     side = position(
         """
         X . X . .
@@ -853,7 +862,7 @@ def test_light_random_play_fills_no_eyes(corners: str, is_eye: bool) -> None:
         . . . . .
         """.format(*corners[:2])
     ).batch.rows[0]
-    assert kernels.is_own_eye(side, kernels.point_of(side, 1), kernels.BLACK) == ("O" not in corners[:2])
+    assert is_own_eye(side, kernels.point_of(side, 1), kernels.BLACK) == ("O" not in corners[:2])
 
 
 def test_pass_is_the_last_action_like_any_other() -> None:

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.env.go import GoEnv
+from alphago.mcts import kernels
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import Search, SearchSettings, halving_schedules
+from alphago.mcts.search import Search, SearchSettings, halving_schedules, stacked_schedules
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv, tic_tac_toe_value, tic_tac_toe_values
-from tests.mcts.trees import ONE, random_position, search_from
+from tests.mcts.trees import ONE, children, random_position, search_from
 from tests.naive.gumbel import NaiveGumbel
 from tests.naive.puct import one_by_one
 
@@ -23,6 +24,34 @@ def test_schedules() -> None:
     assert (np.diff(halving_schedules(20, 60)) >= 0).all()
 
 
+def test_schedules_of_several_budgets_lie_side_by_side() -> None:
+    stacked = stacked_schedules(6, (3, 8, 20))
+    assert stacked.shape == (3, 7, 20)
+    for table, budget in zip(stacked, (3, 8, 20), strict=True):
+        few = min(6, budget)
+        assert np.array_equal(table[: few + 1, :budget], halving_schedules(few, budget))
+        assert (table[:, budget:] == 20).all()  # more visits than any candidate has: nobody's turn by the plan
+    assert np.array_equal(stacked_schedules(4, (16,))[0], halving_schedules(4, 16))
+
+
+def naive(position: Position, gumbel: np.ndarray, settings: SearchSettings) -> NaiveGumbel:
+    numbers = {name: getattr(settings, name) for name in ("considered", "c_visit", "c_scale", "leaves")}
+    return NaiveGumbel(position, one_by_one(HashEvaluator()), gumbel, **numbers)
+
+
+def assert_agrees(search: Search, game: int, twin: NaiveGumbel) -> None:
+    """Visits, the improved policy and the action chosen."""
+    assert np.array_equal(search.visits(np.array([game]))[0], twin.visits())
+    policy, action = search.improved(np.array([game]))
+    improved = np.zeros(search.env.action_space)
+    for candidate, probability in twin.improved(twin.root).items():
+        improved[candidate] = probability
+    assert policy[0] == pytest.approx(improved, abs=1e-5)
+    most = max(child.visits for child in twin.root.children.values())
+    finalists = [candidate for candidate, child in twin.root.children.items() if child.visits == most]
+    assert action[0] == max(finalists, key=twin.root_score)
+
+
 @pytest.mark.parametrize("settings", [{}, {"considered": 4}, {"c_scale": 2.0, "c_visit": 5.0}], ids=str)
 @pytest.mark.parametrize("env", GAMES, ids=str)
 def test_same_trees(env: GameEnv, settings: dict) -> None:
@@ -31,21 +60,102 @@ def test_same_trees(env: GameEnv, settings: dict) -> None:
     positions = [random_position(env, plies, random) for plies in (0, 3, 9)]
     search = search_from(positions, HashEvaluator(), chosen)
     search.gumbel[:] = random.gumbel(size=search.gumbel.shape)
-    readouts = 32
-    search.run(np.full(3, readouts, np.int32))
-    policies, actions = search.improved(np.arange(3))
+    search.run(np.full(3, 32, np.int32))
     for game, position in enumerate(positions):
-        numbers = {name: getattr(chosen, name) for name in ("considered", "c_visit", "c_scale")}
-        twin = NaiveGumbel(position, one_by_one(HashEvaluator()), search.gumbel[game], **numbers)
-        twin.run(readouts)
-        assert np.array_equal(search.visits(np.array([game]))[0], twin.visits())
-        improved = np.zeros(env.action_space)
-        for action, probability in twin.improved(twin.root).items():
-            improved[action] = probability
-        assert policies[game] == pytest.approx(improved, abs=1e-5)
-        most = max(child.visits for child in twin.root.children.values())
-        finalists = [action for action, child in twin.root.children.items() if child.visits == most]
-        assert actions[game] == max(finalists, key=twin.root_score)
+        twin = naive(position, search.gumbel[game], chosen)
+        twin.run(32)
+        assert_agrees(search, game, twin)
+
+
+BUDGETS = [40, 7, 90, 1, 0, 40, 12, 3]
+
+
+@pytest.mark.parametrize("settings", [{}, {"leaves": 4}, {"considered": 5, "c_scale": 2.0}], ids=str)
+@pytest.mark.parametrize("env", GAMES, ids=str)
+def test_every_game_has_its_own_budget(env: GameEnv, settings: dict) -> None:
+    """Searched beside games with other budgets, a game is searched as if it were alone with its own."""
+    chosen = SearchSettings(gumbel=True, **{"c_scale": 0.1, **settings})
+    random = np.random.default_rng(2)
+    positions = [random_position(env, plies, random) for plies in (0, 1, 2, 3, 4, 5, 6, 7)]
+    noise = random.gumbel(size=(len(BUDGETS), env.action_space)).astype(np.float32)
+    together = search_from(positions, HashEvaluator(), chosen)
+    together.gumbel[:] = noise
+    together.run(np.array(BUDGETS, np.int32))
+    assert together.visits(np.arange(len(BUDGETS))).sum(axis=1).tolist() == BUDGETS
+    for game, (position, budget) in enumerate(zip(positions, BUDGETS, strict=True)):
+        if budget == 0:
+            assert together.tree.used[game] == 1
+            continue
+        alone = search_from([position], HashEvaluator(), chosen)
+        alone.gumbel[:] = noise[game]
+        alone.run(np.array([budget], np.int32))
+        assert np.array_equal(together.visits(np.array([game])), alone.visits(ONE))
+        for came, wanted in zip(together.improved(np.array([game])), alone.improved(ONE), strict=True):
+            assert np.array_equal(came, wanted)
+        assert together.root_values(np.array([game])) == alone.root_values(ONE)
+        if chosen.leaves == 1:
+            twin = naive(position, noise[game], chosen)
+            twin.run(budget)
+            assert_agrees(together, game, twin)
+
+
+def test_few_readouts_consider_few_actions() -> None:
+    """A budget of 3 visits three actions once, beside a game with 60 readouts that has sixteen to choose from."""
+    search = search_from([GoEnv(5).position()] * 2, HashEvaluator(), SearchSettings(gumbel=True, considered=16))
+    search.gumbel[:] = np.random.default_rng(0).gumbel(size=search.gumbel.shape)
+    search.run(np.array([60, 3], np.int32))
+    visits = search.visits(np.arange(2))
+    assert (visits[0] > 0).sum() == 16
+    assert np.sort(visits[1])[-3:].tolist() == [1, 1, 1]
+    best = np.argsort(-(search.gumbel[1] + np.log(fresh_priors(search, 1))))[:3]
+    assert set(np.flatnonzero(visits[1])) == set(best.tolist())
+
+
+def fresh_priors(search: Search, game: int) -> np.ndarray:
+    """The priors of a game's root position, from a search that has only looked at it."""
+    other = Search(search.env, search.evaluator, 1, search.settings)
+    other.batch.copy(np.array([game]), ONE, of=search.batch)
+    other.expand_roots(ONE)
+    return other.priors(ONE)[0]
+
+
+def test_budgets_of_the_next_run_are_its_own() -> None:
+    """Schedules are chosen anew: a game that had 7 readouts may have 50 after its move, as the others may not."""
+    env, random = GoEnv(5), np.random.default_rng(3)
+    position = random_position(env, 3, random)
+    noise = random.gumbel(size=(3, 26)).astype(np.float32)
+    used, fresh = (search_from([position] * 3, HashEvaluator(), SearchSettings(gumbel=True)) for _ in range(2))
+    used.run(np.array([50, 7, 20], np.int32))
+    used.forget(np.arange(3))
+    for search in (used, fresh):
+        search.gumbel[:] = noise
+        search.run(np.array([7, 50, 0], np.int32))
+    assert np.array_equal(used.visits(np.arange(3)), fresh.visits(np.arange(3)))
+
+
+def test_a_tree_with_more_candidates_than_the_plan_is_searched_evenly() -> None:
+    """Two searches in a row, as of a player who keeps the tree: the second one adds candidates to the first one's."""
+    search = search_from([GoEnv(5).position()], HashEvaluator(), SearchSettings(gumbel=True, considered=3))
+    search.run(np.array([3], np.int32))
+    search.run(np.array([9], np.int32))
+    visits = search.visits(ONE)[0]
+    assert visits.sum() == 12
+    assert visits[visits > 0].tolist() == [2] * 6
+    # Compiled code would not notice a look beyond the schedule; Python does.
+    choose = getattr(kernels.choose_candidate, "py_func", kernels.choose_candidate)
+    schedule = halving_schedules(3, 20)
+    assert choose(search.tree, 0, schedule, search.gumbel, 50.0, 0.1) in children(search.tree, 0, kernels.ROOT).values()
+
+
+def test_priors_of_roots_that_nobody_has_searched() -> None:
+    env = GoEnv(5)
+    positions = [random_position(env, plies, np.random.default_rng(plies)) for plies in (0, 9)]
+    search = search_from(positions, HashEvaluator(), SearchSettings(gumbel=True))
+    search.expand_roots(np.arange(2))
+    for game, position in enumerate(positions):
+        wanted, _ = one_by_one(HashEvaluator())(position)
+        assert np.array_equal(search.priors(np.array([game]))[0], wanted)
+    assert search.priors(np.array([1, 0])).shape == (2, 26)
 
 
 class Solved:

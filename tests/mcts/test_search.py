@@ -10,6 +10,7 @@ from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEval
 from alphago.mcts.kernels import NEW, PENDING, ROOT
 from alphago.mcts.search import Search, SearchSettings, leaves_for
 from alphago.mcts.tree import grown
+from alphago.nn.net import NeuralNet
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv, SamePriors, counting_value
 from tests.mcts.trees import ONE, children, random_position, run, search_from
@@ -394,6 +395,15 @@ class TestEvaluators:
         assert as_evaluator(Network()) is own
         assert as_evaluator(own) is own
         assert isinstance(as_evaluator(lambda position: None), FunctionEvaluator)
+
+    def test_a_size_free_network_of_another_board_is_resized(self) -> None:
+        net = NeuralNet(GO, tower_height=0, channels=4)
+        assert as_evaluator(net, GoEnv(7)).env == GoEnv(7)
+        assert as_evaluator(net, GoEnv(5, komi=0.5)).env == GO  # the same board: nothing to do
+        assert as_evaluator(net).env == GO
+        dense = NeuralNet(GO, tower_height=0, channels=4, size_free=False)
+        with pytest.raises(ValueError, match=r"a network for GoEnv\(5\) was wanted for GoEnv\(7\), but it is for one"):
+            as_evaluator(dense, GoEnv(7))
 
 
 class TestSettings:

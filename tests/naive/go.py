@@ -1,5 +1,6 @@
 """Go in plain Python, slow and obvious: what the kernels have to agree with."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ def has_liberty(board: Board, stones: set[int], around: set[int]) -> bool:
     return any(board[point] == EMPTY for point in around)
 
 
+@lru_cache(maxsize=10_000)
 def board_after(board: Board, point: int, colour: int, size: int) -> Board | None:
     """The board with a stone placed and what it takes removed; None if the stone itself has no liberty."""
     cells = list(board)
@@ -52,25 +54,52 @@ def board_after(board: Board, point: int, colour: int, size: int) -> Board | Non
     return result if has_liberty(result, *chain(result, point, size)) else None
 
 
-def area(board: Board, size: int) -> int:
-    """Black's points minus White's: stones, and empty regions beside one colour only."""
-    total = sum(board)
+@lru_cache(maxsize=1_000)
+def owners(board: Board, size: int) -> Board:
+    """Whose area each point is in: stones, and empty regions beside one colour only."""
+    owner = list(board)
     seen: set[int] = set()
     for point in range(size * size):
         if board[point] == EMPTY and point not in seen:
             region, around = chain(board, point, size)
             seen |= region
             colours = {board[near] for near in around}
-            if len(colours) == 1:
-                total += len(region) * colours.pop()
-    return total
+            for inside in region if len(colours) == 1 else ():
+                owner[inside] = board[min(around)]
+    return tuple(owner)
+
+
+def area(board: Board, size: int) -> int:
+    """Black's points minus White's."""
+    return sum(owners(board, size))
+
+
+def is_own_eye(board: Board, point: int, colour: int, size: int) -> bool:
+    """Whether an empty point has the colour's stones on all sides, and enough of its corners (libego's rule).
+
+    Of the four corners inside the board the enemy may hold one, of the two or one on the edge none.
+    """
+    row, column = divmod(point, size)
+    corners = [(row - 1, column - 1), (row - 1, column + 1), (row + 1, column - 1), (row + 1, column + 1)]
+    inside = [r * size + c for r, c in corners if 0 <= r < size and 0 <= c < size]
+    enemies = sum(board[corner] == -colour for corner in inside)
+    surrounded = all(board[near] == colour for near in neighbours(point, size))
+    return board[point] == EMPTY and surrounded and enemies <= (1 if len(inside) == 4 else 0)
 
 
 class NaiveGo:
     """One Go position; `boards` holds every board since the start, one per ply."""
 
-    def __init__(self, env: "NaiveGoEnv", stones: Any = None, to_play: Any = BLACK, komi: float | None = None) -> None:
+    def __init__(
+        self,
+        env: "NaiveGoEnv",
+        stones: Any = None,
+        to_play: Any = BLACK,
+        komi: float | None = None,
+        spares_eyes: bool = False,
+    ) -> None:
         self.env = env
+        self.spares_eyes = spares_eyes
         board = [EMPTY] * env.N**2 if stones is None else np.asarray(stones).ravel().tolist()
         self.boards: list[Board] = [tuple(board)]
         self.seen: set[Board] = {self.boards[0]}
@@ -96,17 +125,20 @@ class NaiveGo:
         self.to_play = -self.to_play
 
     def is_legal(self, action: int) -> bool:
-        if action == self.env.pass_action:
-            others = range(self.env.pass_action)
-            return len(self.moves) >= self.env.first_pass or not any(self.is_legal(point) for point in others)
+        """Whether the rules allow a point."""
         if self.board[action] != EMPTY:
             return False
         after = board_after(self.board, action, self.to_play, self.env.N)
         return after is not None and after not in self.seen
 
     def legal_mask(self) -> np.ndarray:
-        going = not self.is_over()
-        return np.array([going and self.is_legal(action) for action in range(self.env.action_space)])
+        if self.is_over():
+            return np.zeros(self.env.action_space, np.bool_)
+        points = [self.is_legal(point) and not self.is_spared(point) for point in range(self.env.pass_action)]
+        return np.array([*points, len(self.moves) >= self.env.first_pass or not any(points)])
+
+    def is_spared(self, point: int) -> bool:
+        return self.spares_eyes and is_own_eye(self.board, point, self.to_play, self.env.N)
 
     def is_over(self) -> bool:
         passed = [action == self.env.pass_action for action in self.moves]
@@ -119,7 +151,39 @@ class NaiveGo:
         score = self.score()
         return 1.0 if score > 0 else -1.0 if score < 0 else 0.0
 
+    def ownership(self) -> np.ndarray:
+        return np.array(owners(self.board, self.env.N), np.int8) * self.to_play
+
+    def features(self) -> np.ndarray:
+        """The 16 planes of what the rules know, from the mover's view."""
+        size = self.env.N
+        points = range(size * size)
+        planes = np.zeros((16, size * size), np.float32)
+        owner = owners(self.board, size)
+        for point in points:
+            colour = self.board[point] * self.to_play
+            if colour == EMPTY:
+                planes[5, point] = not self.is_legal(point)
+                planes[9, point] = owner[point] == self.to_play
+                planes[10, point] = owner[point] == -self.to_play
+            else:
+                planes[0 if colour == 1 else 1, point] = 1
+                _, around = chain(self.board, point, size)
+                liberties = sum(self.board[near] == EMPTY for near in around)
+                planes[1 + min(liberties, 3), point] = 1
+        for age, action in enumerate(self.moves[::-1][:3]):
+            if action != self.env.pass_action:
+                planes[6 + age, action] = 1
+        planes[11] = 1
+        planes[12] = self.moves[-1:] == [self.env.pass_action]
+        planes[13] = -self.komi * self.to_play / 10
+        planes[14] = min(max(self.score() / 10, -3), 3)
+        planes[15] = np.sign(self.score())
+        return planes.reshape(16, size, size)
+
     def planes(self) -> np.ndarray:
+        if self.env.planes == 16:
+            return self.features()
         size = self.env.N
         planes = np.zeros((self.env.planes, size, size), np.float32)
         for age, board in enumerate(self.boards[::-1][: self.env.history]):
@@ -131,7 +195,7 @@ class NaiveGo:
 
     def copy(self) -> "NaiveGo":
         twin = NaiveGo.__new__(NaiveGo)
-        twin.env, twin.to_play, twin.komi = self.env, self.to_play, self.komi
+        twin.env, twin.to_play, twin.komi, twin.spares_eyes = self.env, self.to_play, self.komi, self.spares_eyes
         twin.boards, twin.seen, twin.moves = list(self.boards), set(self.seen), list(self.moves)
         return twin
 
@@ -140,20 +204,21 @@ class NaiveGoEnv(GameEnv):
     """The description of `NaiveGo`, with GoEnv's arguments."""
 
     name = "go"
+    has_ownership = True
 
     def __init__(
         self,
         board_size: int,
         *,
         komi: float | None = None,
-        planes: int = 17,
+        planes: int | None = None,
         max_moves: int | None = None,
         first_pass: int = 0,
     ) -> None:
         self.first_pass = first_pass
         self.N = board_size
-        self.planes = planes
-        self.history = planes // 2
+        self.planes = planes or 16
+        self.history = self.planes // 2
         self.plane_shape = (board_size, board_size)
         self.action_space = board_size**2 + 1
         self.pass_action = board_size**2
@@ -178,3 +243,11 @@ class NaiveGoEnv(GameEnv):
 
     def from_text(self, text: str) -> int:
         return [self.to_text(action).upper() for action in range(self.action_space)].index(text.upper())
+
+
+def random_board(size: int, shares: list[float], random: np.random.Generator) -> np.ndarray:
+    """White, empty and black points at random in these shares, without chains that have no liberty: int8 [N, N]."""
+    board: Board = tuple(random.choice([-1, 0, 1], size * size, p=shares).tolist())
+    dead = {p for p in range(size * size) if board[p] and not has_liberty(board, *chain(board, p, size))}
+    cells = [0 if point in dead else colour for point, colour in enumerate(board)]
+    return np.array(cells, np.int8).reshape(size, size)

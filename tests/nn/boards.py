@@ -1,4 +1,6 @@
-"""Positions and networks for the tests of this folder."""
+"""Positions, a game on rectangles and networks for the tests of this folder."""
+
+import math
 
 import numpy as np
 import torch
@@ -7,6 +9,68 @@ from torch import nn
 from alphago.env.game import GameBatch, GameEnv
 from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.net import NeuralNet
+from alphago.nn.policy import PointPolicy
+from alphago.nn.value import ForecastValue
+
+
+class Claiming:
+    """Two players claim points of a rectangle in turn, or pass where that is allowed; most points win."""
+
+    def __init__(self, env: "ClaimingEnv") -> None:
+        self.env = env
+        self.to_play = 1
+        self.owner = np.zeros(env.plane_shape, np.int8)
+        self.plies = 0
+
+    def play(self, action: int) -> None:
+        if action != self.env.pass_action:
+            self.owner.flat[action] = self.to_play
+        self.to_play = -self.to_play
+        self.plies += 1
+
+    def legal_mask(self) -> np.ndarray:
+        free = (self.owner.ravel() == 0) & (not self.is_over())
+        return np.append(free, not self.is_over()) if self.env.pass_action is not None else free
+
+    def is_over(self) -> bool:
+        return self.plies >= self.env.max_moves or bool(self.owner.all())
+
+    def outcome(self) -> float:
+        return float(np.sign(self.owner.sum())) * self.to_play
+
+    def planes(self) -> np.ndarray:
+        mine = self.owner * self.to_play
+        return np.stack([mine == 1, mine == -1, np.ones_like(mine)]).astype(np.float32)
+
+    def ownership(self) -> np.ndarray:
+        return self.owner.ravel() * np.int8(self.to_play)
+
+    def copy(self) -> "Claiming":
+        twin = Claiming(self.env)
+        twin.owner, twin.to_play, twin.plies = self.owner.copy(), self.to_play, self.plies
+        return twin
+
+
+class ClaimingEnv(GameEnv):
+    name = "claiming"
+    planes = 3
+    actions_are_points = True
+    has_ownership = True
+
+    def __init__(self, height: int, width: int, passes: bool = False) -> None:
+        self.N = height
+        self.plane_shape = (height, width)
+        self.max_moves = height * width
+        self.action_space = height * width + passes
+        self.pass_action = height * width if passes else None
+
+    @property
+    def config(self) -> dict:
+        height, width = self.plane_shape
+        return {"height": height, "width": width, "passes": self.pass_action is not None}
+
+    def new(self) -> Claiming:
+        return Claiming(self)
 
 
 def random_batch(env: GameEnv, count: int, seed: int = 0, plies: int = 40) -> GameBatch:
@@ -27,12 +91,19 @@ def random_batch(env: GameEnv, count: int, seed: int = 0, plies: int = 40) -> Ga
 
 
 def lived_in(net: NeuralNet, seed: int = 0, sharpness: float = 1.0) -> NeuralNet:
-    """The network with batch norms as after training, and outputs of about size `sharpness` before softmax, tanh."""
+    """The network as after training: no weight is 0, batch norms have seen positions.
+
+    Outputs have about size `sharpness` before softmax and tanh.
+    """
     generator = torch.Generator().manual_seed(seed)
+    for part in net.modules():
+        if isinstance(part, nn.Linear):
+            part.weight.data.normal_(std=1 / math.sqrt(part.in_features), generator=generator)
+        if getattr(part, "bias", None) is not None:
+            part.bias.data.uniform_(-0.3, 0.3, generator=generator)
     norms = [part for part in net.modules() if isinstance(part, nn.BatchNorm2d)]
     for norm in norms:
         norm.weight.data.uniform_(0.5, 1.2, generator=generator)
-        norm.bias.data.uniform_(-0.3, 0.3, generator=generator)
         norm.momentum = None  # take over the statistics of the next batch
     batch = random_batch(net.env, 256, seed)
     planes = torch.from_numpy(planes_of(batch, np.arange(256)))
@@ -41,9 +112,18 @@ def lived_in(net: NeuralNet, seed: int = 0, sharpness: float = 1.0) -> NeuralNet
         for norm in norms:
             norm.momentum = 0.1
         logits, value = net.eval()(planes)
-        net.policy.last.weight.mul_(sharpness / logits.std())
+        scale_logits(net.policy, sharpness / logits.std())
         net.value.last.weight.mul_(sharpness / torch.atanh(value.clamp(-0.99, 0.99)).square().mean().sqrt())
+        if isinstance(net.value, ForecastValue):
+            net.value.owner.weight.mul_(20)
     return net
+
+
+def scale_logits(policy: nn.Module, factor: torch.Tensor) -> None:
+    layers = [policy.points, policy.last] if isinstance(policy, PointPolicy) else [policy.last]
+    for layer in layers:
+        if layer is not None:
+            layer.weight.data.mul_(factor)
 
 
 def planes_of(batch: GameBatch, slots: np.ndarray) -> np.ndarray:

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from alphago.nn.loss import alphazero_loss
+from alphago.nn.loss import OWNERSHIP_WEIGHT, SCORE_WEIGHT, alphazero_loss, forecast_loss
+from alphago.nn.value import Forecast
 
 
 def test_hand_computed_example():
@@ -51,3 +52,53 @@ def test_shapes_that_differ_are_an_error():
         alphazero_loss(torch.zeros(2, 3), torch.zeros(2), torch.zeros(2, 4), torch.zeros(2))
     with pytest.raises(ValueError, match=r"target_value has shape \[3\], wanted \[2\]"):
         alphazero_loss(torch.zeros(2, 3), torch.zeros(2), torch.zeros(2, 3), torch.zeros(3))
+
+
+def huber(distance: float) -> float:
+    """Half the square up to 1, straight from there."""
+    distance = abs(distance)
+    return distance**2 / 2 if distance <= 1 else distance - 0.5
+
+
+def test_forecasts_against_a_plain_formula():
+    """Two games on a board of four points: ownership per point, margins in tens, weights 3 to 1."""
+    forecast = Forecast(
+        value=torch.zeros(2),
+        score=torch.tensor([0.5, -2.0]),
+        ownership=torch.tensor([[1.0, 0.5, 0.0, -1.0], [0.0, 0.0, 0.5, 0.25]]),
+    )
+    ownership = torch.tensor([[1, 1, 0, 1], [-1, 0, 1, 1]], dtype=torch.int8)
+    margins = torch.tensor([12.0, 7.5])
+    owned = [(0 + 0.25 + 0 + 4) / 4, (1 + 0 + 0.25 + 0.75**2) / 4]
+    missed = [huber(0.5 - 1.2), huber(-2 - 0.75)]
+    for weight, shares in (([3.0, 1.0], (0.75, 0.25)), ([1.0, 1.0], (0.5, 0.5)), ([0.0, 2.0], (0, 1))):
+        losses = forecast_loss(forecast, ownership, margins, torch.tensor(weight))
+        wanted_owned, wanted_missed = (
+            sum(s * x for s, x in zip(shares, each, strict=True)) for each in (owned, missed)
+        )
+        assert float(losses.ownership) == pytest.approx(wanted_owned)
+        assert float(losses.score) == pytest.approx(wanted_missed)
+        total = OWNERSHIP_WEIGHT * wanted_owned + SCORE_WEIGHT * wanted_missed
+        assert float(losses.total) == pytest.approx(total)
+
+
+def test_forecasts_that_are_right_cost_nothing_and_others_are_drawn_towards_the_truth():
+    score = torch.tensor([1.5, -0.5], requires_grad=True)
+    ownership = torch.tensor([[1.0, -1.0], [0.0, 0.5]], requires_grad=True)
+    forecast = Forecast(torch.zeros(2), score, ownership)
+    exact = forecast_loss(forecast, ownership.detach(), 10 * score.detach(), torch.ones(2))
+    assert float(exact.total.detach()) == 0
+    forecast_loss(forecast, torch.tensor([[1, -1], [1, -1]]), torch.tensor([15.0, 0.0]), torch.ones(2)).total.backward()
+    assert score.grad.tolist() == [0, pytest.approx(-0.5 * SCORE_WEIGHT / 2)]
+    assert ownership.grad[0].tolist() == [0, 0]
+    # 2 (0 - 1) and 2 (0.5 + 1), over two points, half of the weight each.
+    assert ownership.grad[1].tolist() == pytest.approx([-1 / 2 * OWNERSHIP_WEIGHT, 1.5 / 2 * OWNERSHIP_WEIGHT])
+
+
+def test_forecasts_without_weight_teach_nothing():
+    score = torch.ones(2, requires_grad=True)
+    forecast = Forecast(torch.zeros(2), score, torch.zeros(2, 3))
+    losses = forecast_loss(forecast, torch.ones(2, 3), torch.zeros(2), torch.zeros(2))
+    losses.total.backward()
+    assert float(losses.total.detach()) == 0
+    assert not score.grad.any()

@@ -15,7 +15,7 @@ from alphago.env.go import GoEnv
 from alphago.nn import weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.weights import ModelError, read_weights
-from tests.nn.boards import lived_in
+from tests.nn.boards import ClaimingEnv, lived_in
 
 ENV = GoEnv(5)
 
@@ -67,7 +67,7 @@ def test_komi_and_game_length_may_differ(path):
 
 def test_own_modules_come_back(tmp_path):
     def parts() -> tuple[nn.Module, nn.Module]:
-        return nn.Conv2d(17, 4, 3, padding=1), nn.Sequential(nn.Flatten(), nn.Linear(100, 26))
+        return nn.Conv2d(16, 4, 3, padding=1), nn.Sequential(nn.Flatten(), nn.Linear(100, 26))
 
     base, policy = parts()
     net = NeuralNet(ENV, base, policy=policy)
@@ -79,8 +79,8 @@ def test_own_modules_come_back(tmp_path):
         load_model(tmp_path / "own", ENV)
     with pytest.raises(ModelError, match=r"cannot be rebuilt: base_net: .* failed"):
         load_model(tmp_path / "own", ENV, base_net=nn.Conv2d(3, 4, 3), policy=policy)
-    with pytest.raises(ModelError, match=r"base_net.weight has shape \[4, 17, 3, 3\], .* wants \[4, 17, 5, 5\]"):
-        load_model(tmp_path / "own", ENV, base_net=nn.Conv2d(17, 4, 5, padding=2), policy=policy)
+    with pytest.raises(ModelError, match=r"base_net.weight has shape \[4, 16, 3, 3\], .* wants \[4, 16, 5, 5\]"):
+        load_model(tmp_path / "own", ENV, base_net=nn.Conv2d(16, 4, 5, padding=2), policy=policy)
 
 
 def test_tied_weights_can_be_saved(tmp_path):
@@ -95,24 +95,71 @@ def test_default_parts_are_not_replaced(path):
         load_model(path, ENV, value=nn.Tanh())
 
 
-@pytest.mark.parametrize(
-    ("env", "text"),
-    [
-        (GoEnv(7), r"a network for GoEnv\(5\), not for GoEnv\(7\): plane_shape \[5, 5\] where \[7, 7\] was wanted"),
-        (GoEnv(5, planes=5), r"not for GoEnv\(5, planes=5\): planes 17 where 5 was wanted"),
-    ],
-)
-def test_another_size(path, env, text):
-    with pytest.raises(ModelError, match=text):
-        load_model(path, env)
+@pytest.mark.parametrize("size", [2, 4, 7, 9, 19])
+def test_size_free_networks_load_on_another_board(net, path, size):
+    loaded = load_model(path, GoEnv(size, komi=0.5))
+    assert loaded.env == GoEnv(size, komi=0.5)
+    assert loaded.size_free
+    assert all(torch.equal(tensor, net.state_dict()[name]) for name, tensor in loaded.state_dict().items())
+    position = GoEnv(size, komi=0.5).position().play(1)
+    for came, wanted in zip(loaded(position), net.resized(GoEnv(size, komi=0.5))(position), strict=True):
+        assert np.array_equal(came, wanted)
+
+
+def test_what_was_loaded_on_another_board_can_be_saved_and_loaded_again(net, path, tmp_path):
+    load_model(path, GoEnv(9)).save(tmp_path / "nine")
+    back = load_model(tmp_path / "nine", ENV)
+    assert back.config == net.config
+    assert np.array_equal(back(ENV.position())[0], net(ENV.position())[0])
+
+
+@pytest.fixture
+def dense(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A network for one board size."""
+    NeuralNet(ENV, tower_height=1, channels=8, size_free=False).save(tmp_path / "dense")
+    return tmp_path / "dense"
+
+
+def test_dense_networks_come_back_on_their_own_board_only(dense):
+    assert not load_model(dense, GoEnv(5, komi=0.5)).size_free
+    with pytest.raises(ModelError) as caught:
+        load_model(dense, GoEnv(7))
+    assert str(caught.value) == (
+        f"{dense} holds a network for GoEnv(5), not for GoEnv(7): plane_shape [5, 5] where [7, 7] was wanted, "
+        "action_space 26 where 50 was wanted"
+    )
+
+
+def test_files_from_before_there_were_size_free_networks_are_dense(dense):
+    config = json.loads(weights.read_header(dense, dense.read_bytes())["net"])
+    del config["size_free"]
+    older = rewritten(dense, net=json.dumps(config))
+    assert np.array_equal(load_model(older, ENV)(ENV.position())[0], load_model(dense, ENV)(ENV.position())[0])
+    with pytest.raises(ModelError, match=r"plane_shape \[5, 5\] where \[7, 7\] was wanted"):
+        load_model(older, GoEnv(7))
+
+
+def test_other_planes(path, dense):
+    for file in (path, dense):
+        with pytest.raises(ModelError, match=r"not for GoEnv\(5, planes=5\): planes 16 where 5 was wanted"):
+            load_model(file, GoEnv(5, planes=5))
 
 
 def test_another_game(path):
     class OtherGame(GoEnv):
         name = "othergame"
 
-    with pytest.raises(ModelError, match="game go where othergame was wanted"):
-        load_model(path, OtherGame(5))
+    for size in (5, 7):
+        with pytest.raises(ModelError, match="game go where othergame was wanted"):
+            load_model(path, OtherGame(size))
+
+
+def test_a_game_with_a_pass_and_one_without(tmp_path):
+    """The size of the board is not all that may differ: the policy has a pass or none."""
+    NeuralNet(ClaimingEnv(3, 4), tower_height=0, channels=4).save(tmp_path / "net")
+    assert load_model(tmp_path / "net", ClaimingEnv(5, 2)).env == ClaimingEnv(5, 2)
+    with pytest.raises(ModelError, match="action_space 12 where 13 was wanted"):
+        load_model(tmp_path / "net", ClaimingEnv(3, 4, passes=True))
 
 
 def foreign_files(folder: pathlib.Path) -> dict[str, tuple[pathlib.Path, str]]:
@@ -182,14 +229,14 @@ def test_damage_is_a_model_error_or_changes_numbers_only(path):
         ({"drop": ["value.last.bias"]}, "lacks the weight value.last.bias"),
         ({"stranger": torch.zeros(1)}, "holds a weight stranger, which the network does not have"),
         (
-            {"value__last__bias": torch.zeros(2)},
-            r"weight value.last.bias has shape \[2\], the network wants \[1\]",
+            {"value__last__bias": torch.zeros(3)},
+            r"weight value.last.bias has shape \[3\], the network wants \[2\]",
         ),
         (
-            {"value__last__bias": torch.zeros(1, dtype=torch.int64)},
+            {"value__last__bias": torch.zeros(2, dtype=torch.int64)},
             "weight value.last.bias is torch.int64, the network wants torch.float32",
         ),
-        ({"value__last__bias": torch.tensor([torch.nan])}, "value.last.bias holds NaN or infinite numbers"),
+        ({"value__last__bias": torch.tensor([0, torch.nan])}, "value.last.bias holds NaN or infinite numbers"),
         ({"net": "{"}, "has a damaged description"),
         ({"net": '{"custom": []}'}, "has a damaged description"),
         ({"structure": "[]"}, "structure is no table"),
@@ -206,8 +253,12 @@ def test_damage_is_a_model_error_or_changes_numbers_only(path):
             "cannot be rebuilt: channels is a whole number from 1, came 0",
         ),
         (
-            {"net": json.dumps({"custom": {}, "tower_height": 0, "channels": 8})},
+            {"net": json.dumps({"custom": {}, "tower_height": 0, "channels": 8, "size_free": True})},
             "holds a weight base_net.blocks.0",
+        ),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": 1, "channels": 8, "size_free": False})},
+            r"weight (policy|value|base_net)\.\S+( has shape|, which the network does not have)",
         ),
     ],
 )

@@ -44,12 +44,32 @@ def flat_policy(features: int, actions: int = ENV.action_space) -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(features, actions))
 
 
-def test_colours_exchanged_gives_the_same_view_and_the_opposite_winner():
-    net = lived_in(small(), sharpness=2)
+@pytest.mark.parametrize("size_free", [False, True])
+def test_colours_exchanged_gives_the_same_view_and_the_opposite_winner(size_free):
+    """Stones, mover and komi turned round, from a set-up and some moves on: the mover sees the same."""
+    net = lived_in(small(size_free=size_free), sharpness=2)
+    one = ENV.position(black=BLACK, white=WHITE, to_play="black", komi=3.5)
+    other = ENV.position(black=WHITE, white=BLACK, to_play="white", komi=-3.5)
+    values = []
+    for action in (0, 24, 1, ENV.pass_action, 2):
+        (mine, mine_value), (theirs, their_value) = net(one), net(other)
+        assert np.array_equal(mine, theirs)
+        assert mine_value == -their_value
+        values.append(mine_value)
+        one, other = one.play(action), other.play(action)
+    assert np.abs(values).min() > 0.01
+    assert np.ptp(values) > 0.1  # it does look at the board
+    unlike = ENV.position(black=WHITE, white=BLACK, to_play="white", komi=3.5)
+    assert abs(net(unlike)[1] + values[0]) > 1e-4  # and at komi
+
+
+def test_colours_exchanged_on_boards_alone():
+    env = GoEnv(5, planes=17)
+    net = lived_in(small(env), sharpness=2)
     with torch.no_grad():  # the last plane tells the colour to move, which komi makes matter: hide it
         net.base_net.entry[0].weight[:, -1] = 0
-    mine, mine_value = net(ENV.position(black=BLACK, white=WHITE, to_play="black"))
-    other, other_value = net(ENV.position(black=WHITE, white=BLACK, to_play="white"))
+    mine, mine_value = net(env.position(black=BLACK, white=WHITE, to_play="black"))
+    other, other_value = net(env.position(black=WHITE, white=BLACK, to_play="white"))
     np.testing.assert_allclose(mine, other, atol=1e-6)
     assert abs(mine_value) > 0.01
     assert mine_value == pytest.approx(-other_value, abs=1e-6)
@@ -97,12 +117,13 @@ def test_policy_of_a_finished_game_is_zero():
     assert -1 <= value <= 1
 
 
-def test_untrained_network_knows_nothing():
+@pytest.mark.parametrize("size_free", [False, True])
+def test_untrained_network_knows_nothing(size_free):
     env = GoEnv(9)
     position = env.position().play(40)
     for seed in range(5):
         torch.manual_seed(seed)
-        policy, value = NeuralNet(env)(position)
+        policy, value = NeuralNet(env, size_free=size_free)(position)
         assert policy[position.legal_mask].max() < 3 / 81
         assert policy[position.legal_mask].min() > 0.3 / 81
         assert abs(value) < 0.3
@@ -149,8 +170,19 @@ def test_sizes_and_presets():
     assert (mixed.tower_height, mixed.channels) == (1, 256)
     assert mixed.value.hidden.out_features == 256
     assert mixed.config["preset"] == "paper"
+    assert not mixed.size_free
+    assert NeuralNet(ENV, preset="paper", channels=2, tower_height=0, size_free=True).size_free
     assert len(NeuralNet(ENV, preset="paper", channels=2).base_net.blocks) == 19
-    assert repr(small()) == "NeuralNet(GoEnv(5), tower_height=2, channels=8: 11,877 parameters)"
+    # AlphaGo Zero's: 3x3 entry, 2 blocks of two 3x3, norms; 1x1 to 1 and to 2 planes, dense layers.
+    tower = 16 * 8 * 9 + 16 + 2 * (2 * 8 * 8 * 9 + 2 * 16)
+    value = 8 + 2 + (25 * 256 + 256) + (256 + 1)
+    policy = 8 * 2 + 4 + (50 * 26 + 26)
+    dense = small(size_free=False)
+    assert repr(dense) == f"NeuralNet(GoEnv(5), tower_height=2, channels=8: {tower + value + policy:,} parameters)"
+    # Size-free: a bias from 16 pooled numbers in the second block, and heads of 16 planes.
+    value = 8 * 16 + 32 + (16 + 1) + (49 * 64 + 64) + (64 * 2 + 2)
+    policy = 8 * 16 + 32 + (32 * 16 + 16) + 16 + (32 + 1)
+    assert small().num_parameters == tower + (16 * 8 + 8) + value + policy
 
 
 @pytest.mark.parametrize(
@@ -162,6 +194,7 @@ def test_sizes_and_presets():
         ({"channels": True}, "channels is a whole number from 1, came True"),
         ({"preset": "huge"}, "no preset 'huge': there are 'default' and 'paper'"),
         ({"base_net": nn.Identity(), "channels": 3}, "are the default tower's; a base_net was given"),
+        ({"base_net": nn.Identity(), "preset": "paper"}, "are the default tower's; a base_net was given"),
     ],
 )
 def test_impossible_sizes(options, text):
@@ -177,9 +210,10 @@ def test_own_modules_in_each_slot():
         NeuralNet(ENV, None, FlatValue(8 * 25), tower_height=1, channels=8),
         small(policy=flat_policy(8 * 25)),
         NeuralNet(ENV, Sum(), FlatValue(ENV.planes), flat_policy(ENV.planes)),
-        NeuralNet(ENV, nn.Conv2d(ENV.planes, 6, 3, stride=2)),  # default heads on 2 x 2 features
+        NeuralNet(ENV, nn.Conv2d(ENV.planes, 6, 3, stride=2)),  # default heads on 2 x 2 features: AlphaGo Zero's
         NeuralNet(ENV, nn.LazyConv2d(6, 3), flat_value(), flat_policy(6 * 9)),
     ]
+    assert [net.size_free for net in nets] == [True, True, True, False, False, False]
     assert nets[0].channels == 6
     assert nets[0].tower_height is None
     assert nets[0].custom == {"base_net": "torch.nn.modules.conv.Conv2d"}
@@ -202,12 +236,12 @@ def flat_value() -> nn.Module:
         (
             {"base_net": nn.Conv2d(3, 8, 3)},
             ValueError,
-            r"base_net: torch.nn.modules.conv.Conv2d failed on an input of shape \[2, 17, 5, 5\]: .*3 channels",
+            r"base_net: torch.nn.modules.conv.Conv2d failed on an input of shape \[2, 16, 5, 5\]: .*3 channels",
         ),
         (
             {"base_net": Sum()},
             ValueError,
-            r"base_net: .*Sum gave shape \[2, 17\] for .* \[2, 17, 5, 5\], wanted \[2, C, H, W\]",
+            r"base_net: .*Sum gave shape \[2, 16\] for .* \[2, 16, 5, 5\], wanted \[2, C, H, W\]",
         ),
         (
             {"value": nn.Flatten()},

@@ -11,7 +11,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
-from alphago.training.learner import GRADIENT_NORM, WARM_UP_STEPS, Learner, mean_metrics, measure, pearson
+from alphago.training.learner import GRADIENT_NORM, METRICS, WARM_UP_STEPS, Learner, mean_metrics, measure, pearson
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.selfplay import selfplay
 from examples.tic_tac_toe import TicTacToeEnv
@@ -65,7 +65,7 @@ def damaged(sample: Sample, field: str, value: float = np.nan) -> Sample:
 
 class TestSteps:
     def test_the_losses_fall_on_a_fixed_batch(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network(), 0.01, 0.0, workers)
+        learner = Learner(network(), 0.01, 0.0, 0.995, workers)
         first = learner.step(sample)
         assert first is not None
         for _ in range(80):
@@ -78,7 +78,7 @@ class TestSteps:
         assert last["top_move_agreement"] > first["top_move_agreement"]
 
     def test_weights_of_zero_teach_nothing(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network_without_batch_norm(), 0.01, 0.0, workers)
+        learner = Learner(network_without_batch_norm(), 0.01, 0.0, 0.995, workers)
         before = state(learner.net)
         metrics = learner.step(sample._replace(weight=np.zeros(48, np.float32)))
         assert metrics is not None
@@ -91,20 +91,20 @@ class TestSteps:
         weight = np.repeat(np.array([1, 0], np.float32), 24)
         half = Sample(*(array[:24] for array in sample))
         norms = [
-            Learner(network_without_batch_norm(), 0.01, 0.0, workers).step(given)["gradient_norm"]  # type: ignore[index]
+            Learner(network_without_batch_norm(), 0.01, 0.0, 0.995, workers).step(given)["gradient_norm"]  # type: ignore[index]
             for given in (sample._replace(weight=weight), half)
         ]
         assert norms[0] == pytest.approx(norms[1], rel=0.02)
 
     def test_a_batch_of_one(self, memory: ReplayMemory, workers: Workers) -> None:
-        learner = Learner(network(), 0.01, 0.0, workers)
+        learner = Learner(network(), 0.01, 0.0, 0.995, workers)
         assert learner.step(memory.sample(1, np.random.default_rng(0))) is not None
 
     def test_gradients_are_clipped(self, sample: Sample, workers: Workers) -> None:
         net = network_without_batch_norm()
         with torch.no_grad():
             net.policy.weight *= 300  # type: ignore[union-attr, operator]
-        learner = Learner(net, 0.01, 0.0, workers)
+        learner = Learner(net, 0.01, 0.0, 0.995, workers)
         metrics = learner.step(sample)
         assert metrics is not None
         assert metrics["gradient_norm"] > GRADIENT_NORM
@@ -114,9 +114,38 @@ class TestSteps:
     def test_weight_decay_is_for_matrices_only(self, workers: Workers) -> None:
         decays = [
             {(group["weight_decay"], parameter.dim() > 1) for parameter in group["params"]}
-            for group in Learner(network(), 0.01, 0.3, workers).optimizer.param_groups
+            for group in Learner(network(), 0.01, 0.3, 0.995, workers).optimizer.param_groups
         ]
         assert decays == [{(0.3, True)}, {(0.0, False)}]
+
+
+class TestAverage:
+    def test_it_follows_the_weights(self, sample: Sample, workers: Workers) -> None:
+        """`averaging` of it is kept at each step, less in the first ones; running statistics too."""
+        learner = Learner(network(), 0.05, 0.0, 0.8, workers)
+        wanted = state(learner.net)
+        assert all(torch.equal(a, b) for a, b in zip(wanted.values(), state(learner.average).values(), strict=True))
+        for step in range(1, 60):
+            learner.step(sample)
+            kept = min(0.8, step / (step + 10))
+            for name, tensor in learner.net.state_dict().items():
+                wanted[name] = kept * wanted[name] + (1 - kept) * tensor if tensor.is_floating_point() else tensor
+        for name, tensor in state(learner.average).items():
+            if tensor.is_floating_point():
+                assert torch.allclose(tensor, wanted[name], rtol=1e-3, atol=1e-5), name
+        assert not learner.average.training
+
+    def test_losses_on_unseen_positions_are_its_own(self, sample: Sample, workers: Workers) -> None:
+        learner = Learner(network(), 0.05, 0.0, 0.9, workers)
+        for _ in range(5):
+            learner.step(sample)
+        with torch.no_grad():
+            logits, value = learner.average(torch.from_numpy(sample.planes))
+        policy, result = torch.from_numpy(sample.policy), torch.from_numpy(sample.value)
+        told = learner.unseen(sample)
+        assert told["fresh_value_loss"] == pytest.approx(float(((value - result) ** 2).mean()), rel=1e-4)
+        wanted = -(policy * torch.log_softmax(logits, dim=1)).sum(dim=1).mean()
+        assert told["fresh_policy_loss"] == pytest.approx(float(wanted), rel=1e-4)
 
 
 class TestNonFinite:
@@ -128,7 +157,7 @@ class TestNonFinite:
     ) -> None:
         """Neither weights nor batch norm's statistics nor the optimizer's; the next step learns as usual."""
         nets = [network(), network()]
-        broken, healthy = (Learner(net, 0.01, 0.01, workers) for net in nets)
+        broken, healthy = (Learner(net, 0.01, 0.01, 0.995, workers) for net in nets)
         for learner in (broken, healthy):
             learner.step(sample)
         before = state(broken.net)
@@ -142,7 +171,7 @@ class TestNonFinite:
             assert torch.equal(tensor, state(healthy.net)[name]), name
 
     def test_the_learning_rate_counts_real_steps(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network(), 0.01, 0.0, workers)
+        learner = Learner(network(), 0.01, 0.0, 0.995, workers)
         for _ in range(3):
             learner.step(damaged(sample, "value"))
         assert learner.skipped == 3
@@ -154,7 +183,7 @@ class TestReplicas:
         gradients, metrics = [], []
         for count in (1, 2, 3):
             with Workers(count) as workers:
-                learner = Learner(network_without_batch_norm(), 0.01, 0.01, workers)
+                learner = Learner(network_without_batch_norm(), 0.01, 0.01, 0.995, workers)
                 learner.autocast = False
                 metrics.append(learner.step(sample))
                 gradients.append([p.grad.clone() for p in learner.net.parameters() if p.grad is not None])
@@ -165,7 +194,7 @@ class TestReplicas:
 
     def test_replicas_share_weights_and_nothing_else(self, sample: Sample) -> None:
         with Workers(2) as workers:
-            learner = Learner(network(), 0.01, 0.0, workers)
+            learner = Learner(network(), 0.01, 0.0, 0.995, workers)
             for _ in range(3):
                 learner.step(sample)
         one, other = learner.replicas
@@ -178,13 +207,13 @@ class TestReplicas:
 
     def test_a_batch_smaller_than_the_threads(self, memory: ReplayMemory) -> None:
         with Workers(3) as workers:
-            learner = Learner(network(), 0.01, 0.0, workers)
+            learner = Learner(network(), 0.01, 0.0, 0.995, workers)
             assert learner.step(memory.sample(2, np.random.default_rng(0))) is not None
 
 
 class TestLearningRate:
     def test_it_rises_and_falls(self, workers: Workers) -> None:
-        learner = Learner(network(), 0.02, 0.0, workers)
+        learner = Learner(network(), 0.02, 0.0, 0.995, workers)
         assert learner.rate(0.0) == pytest.approx(0.02 / WARM_UP_STEPS)
         learner.steps = WARM_UP_STEPS // 2 - 1
         assert learner.rate(0.0) == pytest.approx(0.01)
@@ -198,7 +227,7 @@ class TestLearningRate:
         assert learner.rate(-0.5) == learner.rate(0.0)
 
     def test_it_is_the_optimizers(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network(), 0.02, 0.0, workers)
+        learner = Learner(network(), 0.02, 0.0, 0.995, workers)
         learner.step(sample, progress=0.5)
         for group in learner.optimizer.param_groups:
             assert group["lr"] == pytest.approx(0.02 * 0.525 / WARM_UP_STEPS)
@@ -222,10 +251,11 @@ class TestMeasures:
         assert found["value_correlation"] == pytest.approx(1)
 
     def test_mean_metrics(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network(), 0.01, 0.0, workers)
+        learner = Learner(network(), 0.01, 0.0, 0.995, workers)
         rows = [learner.step(sample) for _ in range(3)]
         means = mean_metrics(rows)  # type: ignore[arg-type]
-        assert means.keys() == rows[0].keys()  # type: ignore[union-attr]
+        assert means.keys() == set(METRICS) >= rows[0].keys()  # type: ignore[union-attr]
+        assert means["ownership_loss"] is None  # tic-tac-toe has none
         assert means["policy_loss"] == pytest.approx(np.mean([row["policy_loss"] for row in rows]))  # type: ignore[index]
         assert set(mean_metrics([]).values()) == {None}
         assert mean_metrics([]).keys() == means.keys()

@@ -8,7 +8,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
-from alphago.training.memory import ReplayMemory
+from alphago.training.memory import ReplayMemory, value_targets, window
 from alphago.training.selfplay import selfplay
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
@@ -37,7 +37,7 @@ class TestWindow:
         for length, left in ((8, 8), (8, 16), (8, 24), (3, 27), (1, 20), (50, 50), (4, 54), (1, 55)):
             memory.add([made_up(length)])
             assert len(memory) == left, length
-        assert [len(record) for record in memory.records] == [50, 4, 1]
+        assert [len(entry.record) for entry in memory.entries] == [50, 4, 1]
         assert memory.added == 8 + 8 + 8 + 3 + 1 + 50 + 4 + 1
 
     def test_many_at_once(self) -> None:
@@ -46,14 +46,14 @@ class TestWindow:
         one.add(records)
         for record in records:
             other.add([record])
-        assert list(one.records) == list(other.records) == records[3:]
+        assert [[entry.record for entry in memory.entries] for memory in (one, other)] == [records[3:]] * 2
 
     def test_only_what_is_in_the_window_is_drawn(self) -> None:
         memory = ReplayMemory(GO, 6)
         memory.add([made_up(6, outcome=1), made_up(6, outcome=-1)])
         sample = memory.sample(64, np.random.default_rng(0))
         assert set(sample.value) <= {-1, 1}
-        assert len(memory.records) == 1
+        assert len(memory.entries) == 1
         movers = made_up(6).movers
         assert set(sample.value * -1) == set(movers.astype(np.float32))
 
@@ -74,6 +74,14 @@ class TestWindow:
     def test_a_record_of_another_game(self) -> None:
         with pytest.raises(ValueError, match=r"policies \(4, 26\) was added to a memory of GoEnv\(3, .* 10 actions"):
             ReplayMemory(GO).add([made_up(4, actions=26)])
+
+    def test_the_window_grows_more_slowly_than_the_run(self) -> None:
+        assert window(0) == window(30_000) == 30_000
+        sizes = [window(positions) for positions in (60_000, 300_000, 1_000_000, 10_000_000)]
+        assert sizes == sorted(sizes)
+        assert sizes[2] == pytest.approx(30_000 * (1 + 0.4 * ((1_000_000 / 30_000) ** 0.75 - 1) / 0.75), abs=1)
+        shares = [size / positions for size, positions in zip(sizes, (6e4, 3e5, 1e6, 1e7), strict=True)]
+        assert shares == sorted(shares, reverse=True)
 
     def test_capacity(self) -> None:
         with pytest.raises(ValueError, match="capacity is 1 position or more, came 0"):
@@ -107,10 +115,12 @@ class TestDraws:
         memory = ReplayMemory(GO)
         memory.add(games(GO, 3))
         sample = memory.sample(count, np.random.default_rng(count))
-        assert sample.planes.shape == (count, 17, 3, 3)
+        assert sample.planes.shape == (count, 16, 3, 3)
         assert sample.policy.shape == (count, 10)
-        assert sample.value.shape == sample.weight.shape == (count,)
-        assert {array.dtype for array in sample} == {np.dtype(np.float32)}
+        assert sample.value.shape == sample.weight.shape == sample.score.shape == (count,)
+        assert sample.ownership.shape == (count, 9)
+        assert {array.dtype for array in sample[:-1]} == {np.dtype(np.float32)}
+        assert sample.ownership.dtype == np.int8
 
     def test_the_same_generator_gives_the_same_sample(self) -> None:
         memory = ReplayMemory(GO)
@@ -150,25 +160,29 @@ class TestLabels:
     def test_planes_policy_and_value_belong_together(self, env: GameEnv) -> None:
         """Each row of a sample is some position of some game under some symmetry, with all its labels."""
         records = games(env, 4)
-        rows: dict[bytes, list[tuple[np.ndarray, float, float]]] = {}
+        rows: dict[bytes, list[tuple[np.ndarray, float, float, np.ndarray]]] = {}
         for record in records:
             position = env.position()
+            last = record.position(env)
+            final = last.batch.ownership(np.zeros(1, np.int64), np.empty((1, np.prod(env.plane_shape)), np.int8))[0]
             for ply, action in enumerate(record.moves):
                 policy = record.policies[ply] / POLICY_SCALE
                 value = record.outcome * position.to_play
+                owners = final * last.to_play * position.to_play * (not record.resigned)
                 for points, actions in zip(*env.symmetries, strict=True):
                     planes = position.planes().reshape(env.planes, -1)[:, points]
-                    label = (policy[actions] / policy.sum(), value, record.weights[ply])
+                    label = (policy[actions] / policy.sum(), value, record.score * position.to_play, owners[points])
                     rows.setdefault(planes.astype(np.float32).tobytes(), []).append(label)
                 position = position.play(int(action))
         memory = ReplayMemory(env)
         memory.add(records)
         sample = memory.sample(300, np.random.default_rng(3))
-        for planes, policy, value, weight in zip(*sample, strict=True):
+        for planes, policy, value, _, score, owned in zip(*sample, strict=True):
             assert any(
-                np.allclose(policy, wanted, atol=1e-4) and (value, weight) == (result, w)
-                for wanted, result, w in rows[planes.tobytes()]
-            )
+                np.allclose(policy, wanted, atol=1e-4) and (value, score) == (result, points)
+                and np.array_equal(owned, owners[: len(owned)])
+                for wanted, result, points, owners in rows[planes.tobytes()]
+            )  # fmt: skip
         assert sample.policy.sum(axis=1) == pytest.approx(np.ones(300), abs=1e-5)
 
     def test_the_sign_of_the_value_is_the_movers(self) -> None:
@@ -176,7 +190,7 @@ class TestLabels:
         builder = RecordBuilder()
         for ply in range(8):
             builder.add(9, np.eye(10, dtype=np.float32)[9], 0.0, 10, 1 - ply % 2 * 2)
-        memory = ReplayMemory(GoEnv(3, max_moves=20))
+        memory = ReplayMemory(GoEnv(3, max_moves=20, planes=17))
         memory.add([builder.finish(1, 5.5, False, 10)])
         sample = memory.sample(100, np.random.default_rng(0))
         black_to_move = sample.planes[:, -1, 0, 0] > 0
@@ -214,10 +228,37 @@ class TestLabels:
         assert (corners > 0).any(axis=0).all()
 
     def test_weights(self) -> None:
+        """A position that was not searched has nothing to teach, and is not drawn."""
         memory = ReplayMemory(GO)
-        memory.add([made_up(3, weight=0.0, outcome=1), made_up(3, weight=0.5, outcome=0)])
+        memory.add([made_up(3, weight=0.0, outcome=1), made_up(3, weight=0.5, outcome=0), made_up(2, outcome=-1)])
+        assert len(memory) == memory.added == 5
         sample = memory.sample(60, np.random.default_rng(0))
-        assert np.array_equal(sample.weight, np.where(sample.value == 0, 0.5, 0).astype(np.float32))
+        assert set(sample.value) == {0, 1, -1}
+        assert np.array_equal(sample.weight, np.where(sample.value == 0, 0.5, 1).astype(np.float32))
+
+    def test_values_that_the_search_found(self) -> None:
+        """The lambda-return by its recursion, from each mover's view; without a share of the search, the result."""
+        builder = RecordBuilder()
+        values, movers = [0.5, -0.2, 0.9, 0.1], [1, 1, -1, 1]
+        for value, mover in zip(values, movers, strict=True):
+            builder.add(9, np.eye(10, dtype=np.float32)[9], value, 10, mover)
+        record = builder.finish(-1, -3, False, 10)
+        assert value_targets(record, 0.0).tolist() == [-1, -1, 1, -1]
+        black = -1.0
+        wanted = []
+        for value, mover in zip(values[::-1], movers[::-1], strict=True):
+            wanted.append(black * mover)
+            black = 0.75 * black + 0.25 * value * mover
+        assert value_targets(record, 0.25) == pytest.approx(wanted[::-1])
+        with pytest.raises(ValueError, match="search_share is 0 to 1, came 2"):
+            ReplayMemory(GO, search_share=2)
+
+    def test_resigned_games_have_no_ownership(self) -> None:
+        builder = RecordBuilder()
+        builder.add(4, np.eye(10, dtype=np.float32)[4], 0.0, 10, 1)
+        memory = ReplayMemory(GO)
+        memory.add([builder.finish(1, 1, True, 10)])
+        assert not memory.sample(8, np.random.default_rng(0)).ownership.any()
 
     def test_set_up_games(self) -> None:
         """Stones, side to move and komi come from each record; two games share a sample."""

@@ -23,6 +23,9 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.weights import read_weights
 from alphago.records.record import load_records
+from alphago.training.history import read_history
+from alphago.training.presets import PRESETS
+from alphago.training.proof import Examiner, Opponent
 from alphago.training.selfplay import selfplay
 from alphago.training.trainer import TrainingSettings, describe_games, train
 from examples.tic_tac_toe import TicTacToeEnv
@@ -36,6 +39,7 @@ class Listener:
 
     def __init__(self, at_iteration=None) -> None:
         self.rows: list[dict[str, Any]] = []
+        self.notes: list[str] = []
         self.at_iteration = at_iteration
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
@@ -45,6 +49,9 @@ class Listener:
         self.rows.append(metrics)
         if self.at_iteration:
             self.at_iteration(len(self.rows))
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         self.last, self.weights, self.stopped = metrics, weights, stopped
@@ -131,7 +138,7 @@ class TestRunFolder:
             assert torch.equal(tensor, net.state_dict()[name]), name
         assert not net.training
         position = GO.position()
-        assert np.array_equal(net(position)[0], latest(position)[0])
+        assert np.allclose(net(position)[0], latest(position)[0], atol=1e-6)  # other layouts of the same weights
         for path in (folder / "weights").iterdir():
             load_model(path, GO)
             assert read_weights(path)[1]["extra"]["games"] == str(int(path.stem.removeprefix("games-")))
@@ -149,7 +156,7 @@ class TestRunFolder:
             expected = end
             records += loaded
         assert sorted(record.seed for record in records) == [(3, number) for number in range(40)]
-        assert sum(len(record) for record in records) == listener.last["positions"]
+        assert sum((record.weights > 0).sum() for record in records) == listener.last["positions"]
         assert all(record.position(GO).is_over for record in records)
 
     def test_the_network_learnt_something(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
@@ -215,7 +222,7 @@ class TestWhenItTrains:
 
 
 class TestGamesInFlight:
-    @pytest.mark.parametrize(("num_games", "flight"), [(1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 128)])
+    @pytest.mark.parametrize(("num_games", "flight"), [(1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 256)])
     def test_several_generations(self, num_games: int, flight: int) -> None:
         """Never so many side by side that all are played by the untrained network."""
         assert TrainingSettings(num_games=num_games).selfplay().games_in_flight == flight
@@ -341,7 +348,7 @@ class TestStopping:
             def __init__(self) -> None:
                 super().__init__()
                 self.calls = 0
-                self.layer = torch.nn.Linear(17 * 9, 8)
+                self.layer = torch.nn.Linear(16 * 9, 8)
 
             def forward(self, planes: torch.Tensor) -> torch.Tensor:
                 self.calls += 1
@@ -367,6 +374,16 @@ class TestModel:
         assert again is net
         assert any(not torch.equal(before[name], tensor) for name, tensor in weights(net).items())
 
+    def test_it_goes_on_with_another_board(self, tmp_path: Path) -> None:
+        """The same weights: the network that was given has learned too."""
+        net, _ = run(tmp_path / "first", num_games=4)
+        before = weights(net)
+        options = {name: TINY[name] for name in ("readouts", "batch_size", "start_training_after")}
+        larger = train(GoEnv(4), 12, model=net, folder=tmp_path / "second", reports=[], **options)
+        assert (larger.env, net.env) == (GoEnv(4), GO)
+        assert any(not torch.equal(before[name], tensor) for name, tensor in weights(net).items())
+        assert all(torch.equal(a, b) for a, b in zip(weights(net).values(), weights(larger).values(), strict=True))
+
     def test_without_training_it_stays_what_it_was(self, tmp_path: Path) -> None:
         net = load_model(run(tmp_path / "first", num_games=12)[1].weights, GO)
         before = weights(net)
@@ -380,9 +397,11 @@ class TestModel:
         assert not (tmp_path / "run").exists()
 
     def test_a_model_of_another_game(self, tmp_path: Path) -> None:
-        net = NeuralNet(GoEnv(5), tower_height=0, channels=8)
-        with pytest.raises(ValueError, match=r"the model was made for GoEnv\(5\), not for GoEnv\(3"):
+        net = NeuralNet(GoEnv(5), tower_height=0, channels=8, size_free=False)
+        with pytest.raises(ValueError, match=r"for GoEnv\(5\) was wanted for GoEnv\(3, komi=0.5\), but it is for one"):
             train(GO, 2, model=net, folder=tmp_path / "run", reports=[])
+        with pytest.raises(ValueError, match="but it plays that game only"):
+            train(TIC_TAC_TOE, 2, model=NeuralNet(GO, tower_height=0, channels=8), folder=tmp_path / "run", reports=[])
         assert not (tmp_path / "run").exists()
 
 
@@ -487,6 +506,139 @@ def test_describe_games() -> None:
     assert no_pass["pass_rate"] is None
 
 
+class TestCurriculum:
+    """Small boards first, the same weights all along."""
+
+    def test_boards_in_turn(self, tmp_path: Path) -> None:
+        net, listener = run(
+            tmp_path / "run", env=GoEnv(4, komi=0.5), num_games=30, curriculum=((2, 0.2), (3, 0.4)), games_in_flight=4,
+            plies_per_iteration=6,
+        )  # fmt: skip
+        sizes = [row["board_size"] for row in listener.rows]
+        assert sizes == sorted(sizes)
+        assert set(sizes) == {2, 3, 4}
+        for size, end in ((2, 0.2), (3, 0.6)):
+            last = max(row["games"] for row in listener.rows if row["board_size"] == size)
+            assert 30 * end <= last <= 30 * end + 4 * 3
+        for name in ("games", "positions", "steps"):
+            values = [row[name] for row in listener.rows]
+            assert values == sorted(values), name
+        assert net.env == GoEnv(4, komi=0.5)
+        assert net(net.env.position())[0].shape == (17,)
+        load_model(tmp_path / "run" / "weights.safetensors", GoEnv(4))
+        actions = {load_records(path)[0].policies.shape[1] for path in (tmp_path / "run" / "games").iterdir()}
+        assert actions == {5, 10, 17}
+
+    def test_numbers_of_games_go_on(self, tmp_path: Path) -> None:
+        run(tmp_path / "run", env=GoEnv(3), num_games=20, curriculum=((2, 0.4),), games_in_flight=4)
+        records = [r for path in sorted((tmp_path / "run" / "games").iterdir()) for r in load_records(path)]
+        numbers = [record.seed[1] for record in records if record.seed]
+        assert len(set(numbers)) == len(numbers)
+
+    def test_a_network_for_one_board_is_refused(self, tmp_path: Path) -> None:
+        dense = NeuralNet(GO, tower_height=0, channels=8, size_free=False)
+        with pytest.raises(ValueError, match=r"GoEnv\(2.* it is for one board size"):
+            train(GO, 4, model=dense, folder=tmp_path / "run", reports=[], curriculum=((2, 0.5),), readouts=2)
+
+    def test_a_game_of_one_size_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="has one board size, 2 was wanted"):
+            train(TIC_TAC_TOE, 4, folder=tmp_path / "run", reports=[], curriculum=((2, 0.5),), readouts=2)
+
+    @pytest.mark.parametrize("wrong", [((2, 1.0),), ((2, 0.5), (3, 0.5)), ((2, 0),), (3, 4), ((2,),)])
+    def test_shares(self, wrong: Any) -> None:
+        with pytest.raises(ValueError, match="curriculum is pairs of a board size and a share"):
+            TrainingSettings(curriculum=wrong)
+
+
+class TestReadouts:
+    def test_they_rise_over_the_run(self, tmp_path: Path) -> None:
+        _, listener = run(tmp_path / "run", num_games=40, first_readouts=2, readouts=16, plies_per_iteration=4)
+        readouts = [row["readouts"] for row in listener.rows]
+        assert readouts[0] == 2
+        assert readouts == sorted(readouts)
+        assert readouts[-1] > 8
+
+    def test_how_many_were_done(self, tmp_path: Path) -> None:
+        """Each move's root and its readouts; moves of the opening have none."""
+        _, listener = run(tmp_path / "run", num_games=8, opening_plies=0, decided_value=1.0, games_in_flight=2)
+        for row in listener.rows:
+            assert row["readouts_per_second"] == pytest.approx(5 * row["moves_per_second"], rel=0.01)
+
+
+class TestUntil:
+    """The run ends when an opponent is beaten for sure; against random moves that takes little."""
+
+    def test_proof(self, tmp_path: Path) -> None:
+        listener = Listener()
+        opponent = Opponent("random", readouts=32, first=0.0, every=0.02)
+        env = GoEnv(3, komi=3.5)
+        train(env, 2000, folder=tmp_path / "run", reports=[listener], until=opponent, **TINY)
+        assert listener.last["games"] < 2000
+        assert "proved to be stronger" in listener.notes[-1]
+        proof = json.loads((tmp_path / "run" / "proof.json").read_text())
+        assert proof["opponent"] == "random"
+        assert proof["sprt"] == "accept"
+        assert proof["wins"] + proof["draws"] + proof["losses"] == proof["played"] == len(proof["moves"])
+        for game in proof["moves"]:  # every game can be played again, with the result that it had
+            position = env.replace(max_moves=200).position()
+            for move in game["moves"].split():
+                position = position.play(env.from_text(move))
+        rows = read_history(tmp_path / "run").evaluations
+        assert rows[-1]["seconds"] == proof["seconds"]
+        assert [row["sprt"] for row in rows].count("accept") == 1
+
+    def test_examinations_are_not_training_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def slow(examiner: Examiner, net: NeuralNet, seconds: float, games: int) -> bool:
+            time.sleep(1.0)
+            examiner.next_at = math.inf
+            return False
+
+        monkeypatch.setattr(Examiner, "examine", slow)
+        listener = Listener()
+        opponent = Opponent("random", first=0.0)
+        began = time.monotonic()
+        train(GO, 24, folder=tmp_path / "run", reports=[listener], until=opponent, **TINY)
+        assert listener.last["seconds"] < time.monotonic() - began - 0.9
+
+    def test_an_unknown_opponent_is_refused_at_once(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="no player is called 'gnu'"):
+            train(GO, 24, folder=tmp_path / "run", reports=[], until="gnu", **TINY)
+
+
+class TestPresets:
+    @pytest.mark.parametrize("name", PRESETS)
+    def test_they_fit_together(self, name: str) -> None:
+        preset = PRESETS[name]
+        settings = TrainingSettings(**preset.settings)
+        env = preset.make_env()
+        if name != "paper":  # 23 million weights
+            net = NeuralNet(env, **preset.network)
+            assert all(net.resized(env.resized(size)).num_parameters for size, _ in settings.curriculum)
+
+    def test_a_timed_run_takes_the_boards_recipe(self, tmp_path: Path) -> None:
+        listener = Listener()
+        net = train(GoEnv(7), folder=tmp_path / "run", reports=[listener], max_minutes=0.01)
+        recipe = PRESETS["7x7"]
+        assert (net.tower_height, net.channels) == (recipe.network["tower_height"], recipe.network["channels"])
+        assert listener.settings["readouts"] == recipe.settings["readouts"]
+        assert listener.settings["max_minutes"] == 0.01
+
+    def test_a_counted_run_takes_none(self, tmp_path: Path) -> None:
+        listener = Listener()
+        train(GoEnv(7), 1, folder=tmp_path / "run", reports=[listener], readouts=1, tower_height=0, channels=8)
+        assert listener.settings["samples_per_position"] == TrainingSettings().samples_per_position
+        assert listener.settings["max_minutes"] is None
+
+    def test_by_name(self, tmp_path: Path) -> None:
+        listener = Listener()
+        train(
+            GO, 1, preset="9x9", folder=tmp_path / "run", reports=[listener], readouts=1, curriculum=(), max_minutes=1
+        )
+        assert listener.settings["samples_per_position"] == PRESETS["9x9"].settings["samples_per_position"]
+        with pytest.raises(ValueError, match="no preset '8x8': there are '7x7', "):
+            train(GO, 1, preset="8x8", folder=tmp_path / "other")
+
+
 class TestLearns:
     """Tic-tac-toe from random weights, in about eight seconds."""
 
@@ -541,8 +693,9 @@ class TestVariant:
         run(folder, env=self.GAME, num_games=16, **settings)
         shards = sorted((folder / "games").glob("*.npz"))
         records = [record for path in shards for record in load_records(path)]
-        plies = [np.flatnonzero(record.moves == self.GAME.pass_action) for record in records]
-        return [int(found[0]) for found in plies if len(found)]
+        # A pass that was the only legal action says nothing.
+        chosen = [(record.moves == self.GAME.pass_action) & (record.legal_counts > 1) for record in records]
+        return [int(np.flatnonzero(passes)[0]) for passes in chosen if passes.any()]
 
     def test_nobody_passes_early(self, tmp_path: Path) -> None:
         first = self.GAME.training_variant().first_pass

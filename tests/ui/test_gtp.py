@@ -297,7 +297,7 @@ class TestOutOfTurn:
         assert ask(who, "play b pass", "play w c3") == ["", "? illegal move"]  # a pass is no ko threat
 
     def test_a_network_sees_the_boards_before(self) -> None:
-        who = engine()
+        who = GoEngine(GoEnv(5, planes=9), readouts=4)
         ask(who, "play b c3", "play b d3", "play w b2")
         planes = who.game.position.planes()
         boards = [planes[2 * age] + planes[2 * age + 1] for age in range(4)]
@@ -508,8 +508,14 @@ def run(*arguments: str, sent: bytes = b"", code: str | None = None) -> subproce
 
 
 class TestProcess:
-    def test_session(self) -> None:
+    def test_session(self, tmp_path: Path) -> None:
         """A transcript, byte by byte: ids, comments, empty lines, CRLF, tabs, junk, and every command."""
+        from alphago.nn.net import NeuralNet
+
+        even = NeuralNet(GoEnv(3), tower_height=0, channels=4)
+        for parameter in even.parameters():
+            parameter.data.zero_()  # all moves alike: the first legal one is played
+        even.save(tmp_path / "even.safetensors")
         sent = (
             b"# a session\r\n\r\n1 protocol_version\r\n2\tname\r\n3 version # which?\r\n"
             b"\xff\xfe\x00\n4 foo\n\x01na\x02me\n5\n"
@@ -531,10 +537,9 @@ class TestProcess:
             "=19 \n\n=20 \n\n?21 cannot undo\n\n=22 \n\n=23 \n\n?24 syntax error\n\n"
             "= \n\n= \n\n=25 pass\n\n=26 W+0.5\n\n=27 \n\n"
         )
-        done = run("gtp", "--board-size", "3", "--readouts", "0", sent=sent)
+        done = run("gtp", str(tmp_path / "even.safetensors"), "--readouts", "0", sent=sent)
         assert done.stdout.decode() == wanted
         assert done.returncode == 0
-        assert b"no model was given" in done.stderr
         assert b"Traceback" not in done.stderr
 
     def test_the_end_of_input(self) -> None:
@@ -618,7 +623,8 @@ class TestCommandLine:
         from alphago.nn.net import NeuralNet
 
         path = str(tmp_path / "net.safetensors")
-        NeuralNet(GoEnv(4, komi=3.5, planes=5), tower_height=1, channels=4).save(path)
+        env = GoEnv(4, komi=3.5, planes=5)
+        NeuralNet(env, tower_height=1, channels=4, size_free=False).save(path)
 
         def session(*arguments: str) -> str:
             lines = b"boardsize 5\nboardsize 4\nfinal_score\ngenmove b\n"
@@ -630,3 +636,6 @@ class TestCommandLine:
         assert session("--komi", "1", "--board-size", "4").startswith("? unacceptable size\n\n= \n\n= W+1\n\n= ")
         assert main(["gtp", path, "--board-size", "5"]) == 2
         assert "holds a network for GoEnv(4" in capsys.readouterr().err
+        NeuralNet(env, tower_height=1, channels=4).save(path)  # for any board
+        assert session().startswith("= \n\n= \n\n= W+3.5\n\n= ")
+        assert session("--board-size", "5").startswith("= \n\n= \n\n= W+7.5\n\n= ")  # the usual komi of others

@@ -2,7 +2,7 @@
 
 One position is one row of int32 words, the same on every device:
 
-    header          HEADER words: side, ply, komi, hash, and where the following parts begin
+    header          HEADER words: side, ply, komi, hash, last moves, and where the following parts begin
     cells           CELL words per point of the bordered board: colour, chain, pseudo-liberties
     vacated         1 word per board row: points from which a stone was ever taken
     scratch         2 words per board row, for the score
@@ -33,7 +33,9 @@ FIRST_PASS = 6  # the ply from which a pass is legal while there is another move
 DEPTH, NEWEST, BOARDS_SEEN, HASH_LOW, HASH_HIGH = 7, 8, 9, 10, 11
 AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 14, 15, 16, 17
 PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: division by multiplication
-HEADER = 20
+LAST, BEFORE_LAST, THIRD_LAST = 20, 21, 22  # the latest actions, NO_ACTION before the start
+SPARES_EYES = 23  # 1: own eyes may not be filled
+HEADER = 24
 
 # Words of a cell.
 COLOUR, HEAD, NEXT, LIBERTIES, SUM, SQUARES, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
@@ -256,6 +258,9 @@ def play(row, action):
         remember(row)
     store(row, PLY, load(row, PLY) + 1)
     store(row, TO_PLAY, 3 - colour)
+    store(row, THIRD_LAST, load(row, BEFORE_LAST))
+    store(row, BEFORE_LAST, load(row, LAST))
+    store(row, LAST, action)
 
 
 @kernel
@@ -335,6 +340,39 @@ def legal_bits(row, r):
 
 
 @kernel
+def is_own_eye(row, point, colour):
+    """Whether an empty point is surrounded by `colour` and cannot be made false at once (libego's rule)."""
+    stride = load(row, SIZE) + 1
+    for side in range(4):
+        step = stride if side & 1 else 1
+        other = load(row, cell(point + (step if side & 2 else -step)) + COLOUR)
+        if other != colour and other != BORDER:
+            return False
+    enemies = 0
+    edge = 0
+    for side in range(4):
+        step = stride + 1 if side & 1 else stride - 1
+        other = load(row, cell(point + (step if side & 2 else -step)) + COLOUR)
+        enemies += other == 3 - colour
+        edge |= other == BORDER
+    return enemies + edge < 2
+
+
+@kernel
+def without_own_eyes(row, r, legal):
+    """The bits of `legal`, points of board row r, that are not the mover's own eyes."""
+    size = load(row, SIZE)
+    colour = load(row, TO_PLAY)
+    left = legal
+    while left:
+        c = lowest_bit(left)
+        if is_own_eye(row, (r + 1) * (size + 1) + c + 1, colour):
+            legal &= ~(1 << c)
+        left &= left - 1
+    return legal
+
+
+@kernel
 def legal_mask(row, out, at):
     """Writes N * N + 1 flags into `out` from index `at`; none is set once the game is over.
 
@@ -345,6 +383,8 @@ def legal_mask(row, out, at):
     points = 0
     for r in range(size):
         legal = legal_bits(row, r) if going else 0
+        if load(row, SPARES_EYES) != 0:
+            legal = without_own_eyes(row, r, legal)
         points |= legal
         for c in range(size):
             store(out, at + r * size + c, (legal >> c) & 1)
@@ -409,8 +449,8 @@ def reach(row, own, size):
 
 
 @kernel
-def area(row):
-    """Black's area minus White's (Tromp and Taylor: stones, and empty points that reach one colour only)."""
+def mark_areas(row):
+    """Leaves in the scratch words what Black's stones reach, then what White's do: N words each."""
     size = load(row, SIZE)
     newest = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
     black = load(row, AT_SCRATCH)
@@ -419,6 +459,14 @@ def area(row):
         store(row, black + i, load(row, newest + i))
     reach(row, black, size)
     reach(row, white, size)
+
+
+@kernel
+def marked_area(row):
+    """Black's area minus White's, from the marks of `mark_areas`."""
+    size = load(row, SIZE)
+    black = load(row, AT_SCRATCH)
+    white = black + size
     margin = 0
     for r in range(size):
         b = load(row, black + r)
@@ -428,10 +476,37 @@ def area(row):
 
 
 @kernel
+def area(row):
+    """Black's area minus White's (Tromp and Taylor: stones, and empty points that reach one colour only)."""
+    mark_areas(row)
+    return marked_area(row)
+
+
+@kernel
+def ownership(row, out, at):
+    """Writes N * N numbers into `out` from index `at`: whose area a point is in, 1 the mover's, -1 the other's, 0."""
+    size = load(row, SIZE)
+    sign = 1 if load(row, TO_PLAY) == BLACK else -1
+    mark_areas(row)
+    black = load(row, AT_SCRATCH)
+    for r in range(size):
+        b = load(row, black + r)
+        w = load(row, black + size + r)
+        for c in range(size):
+            store(out, at + r * size + c, sign * (((b & ~w) >> c & 1) - ((w & ~b) >> c & 1)))
+
+
+@kernel
+def mover_margin(row, black_area):
+    """The mover's margin in points, komi included, from Black's area minus White's."""
+    margin = np.float32(black_area) - np.float32(load(row, KOMI2)) / np.float32(2)
+    return margin if load(row, TO_PLAY) == BLACK else -margin
+
+
+@kernel
 def score(row):
     """The mover's margin in points, komi included."""
-    margin = np.float32(area(row)) - np.float32(load(row, KOMI2)) / np.float32(2)
-    return margin if load(row, TO_PLAY) == BLACK else -margin
+    return mover_margin(row, area(row))
 
 
 @kernel
@@ -441,7 +516,7 @@ def position_hash(row):
 
 
 @kernel
-def reset(row, size, depth, max_moves, first_pass, komi2, filter_size):
+def reset(row, size, depth, max_moves, first_pass, spares_eyes, komi2, filter_size):
     """Makes the row the empty board with Black to move."""
     for i in range(row.shape[0]):
         store(row, i, 0)
@@ -453,6 +528,9 @@ def reset(row, size, depth, max_moves, first_pass, komi2, filter_size):
     store(row, KOMI2, komi2)
     store(row, MAX_MOVES, max_moves)
     store(row, FIRST_PASS, first_pass)
+    store(row, SPARES_EYES, spares_eyes)
+    for word in range(LAST, THIRD_LAST + 1):
+        store(row, word, NO_ACTION)
     store(row, DEPTH, depth)
     store(row, FILTER_BITS, filter_size)
     at = HEADER + CELL * points
@@ -522,83 +600,13 @@ def copy(source, target):
         store(target, i, load(source, i))
 
 
-@kernel
-def is_own_eye(row, point, colour):
-    """Whether an empty point is surrounded by `colour` and cannot be made false at once (libego's rule)."""
-    stride = load(row, SIZE) + 1
-    for side in range(4):
-        step = stride if side & 1 else 1
-        other = load(row, cell(point + (step if side & 2 else -step)) + COLOUR)
-        if other != colour and other != BORDER:
-            return False
-    enemies = 0
-    edge = 0
-    for side in range(4):
-        step = stride + 1 if side & 1 else stride - 1
-        other = load(row, cell(point + (step if side & 2 else -step)) + COLOUR)
-        enemies += other == 3 - colour
-        edge |= other == BORDER
-    return enemies + edge < 2
-
-
-@kernel
-def next_random(state):
-    """Advances state[0] (splitmix64) and returns 32 random bits."""
-    seed = wrap(load(state, 0) + -7046029254386353131)
-    store(state, 0, seed)
-    return (mix(seed) >> 16) & 0xFFFFFFFF
-
-
-@kernel
-def random_action(row, state, fill_eyes):
-    """A uniformly random legal point; pass when there is none. Without `fill_eyes`, own eyes are left out."""
-    size = load(row, SIZE)
-    colour = load(row, TO_PLAY)
-    at = load(row, AT_SCRATCH)
-    left = 0
-    for r in range(size):
-        bits = ~occupied_bits(row, r) & ((1 << size) - 1)
-        store(row, at + r, bits)
-        left += count_bits(bits)
-    while left > 0:
-        k = (next_random(state) * left) >> 32
-        r = 0
-        bits = load(row, at)
-        count = count_bits(bits)
-        while k >= count:
-            k -= count
-            r += 1
-            bits = load(row, at + r)
-            count = count_bits(bits)
-        rest = bits
-        for _ in range(k):
-            rest &= rest - 1
-        c = lowest_bit(rest)
-        point = (r + 1) * (size + 1) + c + 1
-        if (fill_eyes or not is_own_eye(row, point, colour)) and allowed(row, point, colour, is_vacated(row, point)):
-            return r * size + c
-        store(row, at + r, bits & ~(1 << c))
-        left -= 1
-    return size * size
-
-
-@kernel
-def playout(row, state, fill_eyes):
-    """Plays random moves to the end of the game; returns the number of moves."""
-    moves = 0
-    while not is_over(row):
-        play(row, random_action(row, state, fill_eyes))
-        moves += 1
-    return moves
-
-
 # One outer loop per verb: rows is int32 [count, words], slots int64 [n], out has n entries.
 
 
 @kernel
-def reset_batch(rows, slots, size, depth, max_moves, first_pass, komi2, filter_size):
+def reset_batch(rows, slots, size, depth, max_moves, first_pass, spares_eyes, komi2, filter_size):
     for i in range(slots.shape[0]):
-        reset(rows[slots[i]], size, depth, max_moves, first_pass, komi2, filter_size)
+        reset(rows[slots[i]], size, depth, max_moves, first_pass, spares_eyes, komi2, filter_size)
 
 
 @kernel
@@ -662,18 +670,16 @@ def score_batch(rows, slots, out):
 
 
 @kernel
+def ownership_batch(rows, slots, out):
+    """`out` is int8 [n, N * N]."""
+    for i in range(slots.shape[0]):
+        ownership(rows[slots[i]], out[i], 0)
+
+
+@kernel
 def outcome_batch(rows, slots, margin_weight, out):
     """The mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10)."""
     for i in range(slots.shape[0]):
         margin = score(rows[slots[i]])
         sign = np.float32(margin > 0) - np.float32(margin < 0)
         out[i] = (1 - margin_weight) * sign + margin_weight * math.tanh(margin / 10)
-
-
-@kernel
-def playout_batch(rows, slots, state, fill_eyes):
-    """Plays every slot to its end with random moves; returns the number of moves."""
-    moves = 0
-    for i in range(slots.shape[0]):
-        moves += playout(rows[slots[i]], state, fill_eyes)
-    return moves

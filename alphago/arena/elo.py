@@ -1,0 +1,71 @@
+"""Elo ratings from the results of a round robin."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+POINTS_PER_NAT = 400 / math.log(10)  # a rating difference of so many points is a factor e in the odds
+PRIOR_GAMES = 1.0  # drawn games added to every pair that met, so that 100 % stays finite
+Z = 1.959964  # of a two-sided 95 % interval
+
+
+class Rating(NamedTuple):
+    """A rating in Elo points with its 95 % interval; all of it nan where nothing ties it to the anchor."""
+
+    elo: float
+    low: float
+    high: float
+
+
+def expected_score(difference: float) -> float:
+    """Points per game, 0 .. 1, of a player who is rated so many Elo points above the other one."""
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
+def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0) -> list[Rating]:
+    """Ratings by maximum likelihood in the model of Bradley and Terry (1952), one for each player.
+
+    points: float [P, P]; [i, j] are the points that i made against j, a draw giving half a point to both.
+    anchor: the player whose rating is `anchor_elo`, to which all intervals are relative.
+
+    The prior is one drawn game for each pair that met: a player that won all of n games comes out at
+    400 log10(2 n + 1) points above the other one, with a wide interval.  Intervals come from
+    the inverse Hessian of the log likelihood, as if games were independent wins and losses; draws vary
+    less than that, so with many of them the intervals are too wide rather than too narrow.
+    """
+    points = np.asarray(points, np.float64)
+    met = (points + points.T) > 0
+    points = points + PRIOR_GAMES / 2 * met
+    games = points + points.T
+    free = np.flatnonzero(tied_to(met, anchor))
+    free = free[free != anchor]
+    strengths = np.zeros(len(points))  # in nats
+    hessian = np.zeros((0, 0))
+    for _ in range(100):
+        chances = 1 / (1 + np.exp(strengths[None] - strengths[:, None]))  # [P, P], that i beats j
+        gradient = (points - games * chances).sum(axis=1)[free]
+        weights = games * chances * (1 - chances)
+        hessian = (np.diag(weights.sum(axis=1)) - weights)[np.ix_(free, free)]
+        step = np.linalg.solve(hessian, gradient)
+        # Far from the maximum a whole Newton step can be too long for a logistic curve.
+        strengths[free] += step / max(1.0, float(np.abs(step).max(initial=0)))
+        if np.abs(step).max(initial=0) < 1e-10:
+            break
+    errors = np.full(len(points), np.nan)
+    errors[free] = Z * np.sqrt(np.diag(np.linalg.inv(hessian)))
+    errors[anchor] = 0
+    ratings = np.where(np.isnan(errors), np.nan, anchor_elo + POINTS_PER_NAT * strengths)
+    return [Rating(*row) for row in zip(
+        ratings.tolist(), (ratings - POINTS_PER_NAT * errors).tolist(), (ratings + POINTS_PER_NAT * errors).tolist(),
+        strict=True,
+    )]  # fmt: skip
+
+
+def tied_to(met: np.ndarray, anchor: int) -> np.ndarray:
+    """Players, bool [P], that a chain of matches (met, bool [P, P]) ties to the anchor."""
+    tied = np.zeros(len(met), np.bool_)
+    tied[anchor] = True
+    for _ in met:
+        tied |= met[tied].any(axis=0)
+    return tied

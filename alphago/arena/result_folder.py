@@ -1,0 +1,115 @@
+"""The folder of an evaluation: what was asked for, and every game as soon as it is over."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from alphago.arena.games import MatchGame
+from alphago.env.go import GoEnv
+from alphago.nn.weights import write_whole
+from alphago.records.sgf import write_sgf
+from alphago.records.sgf_game import SgfGame
+
+Match = tuple[int, int]  # numbers of two players
+
+
+class ResultFolder:
+    """
+    evaluation.json   the settings, by which a folder is known again
+    games.jsonl       one line per game, in the order in which they ended
+    games/M-N-G.sgf   game G of player M against player N, all counted from 1
+
+    A line is written when its game is over; the SGF file is made from it.
+    """
+
+    def __init__(self, path: str | Path, env: GoEnv, names: list[str], settings: Mapping[str, Any]) -> None:
+        """Opens a folder, or makes one; ValueError or OSError with a sentence if it holds something else."""
+        self.path = Path(path)
+        self.env = env
+        self.names = names
+        self.without_sgf = ""  # why SGF files could not be written
+        self.games: dict[Match, dict[int, MatchGame]] = {}
+        known = self.path / "evaluation.json"
+        if known.exists():
+            self._compare(known, settings)
+            self._read_games()
+        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise ValueError(f"{self.path} holds something else than an evaluation: choose another folder")
+        else:
+            try:
+                (self.path / "games").mkdir(parents=True)
+            except OSError as error:
+                raise type(error)(f"the folder {self.path} cannot be made: {error.strerror}") from error
+            write_whole(known, (json.dumps(settings, indent=2) + "\n").encode())
+
+    def add(self, match: Match, game: MatchGame) -> None:
+        """Keeps a finished game."""
+        line = {
+            "match": match,
+            "game": game.number,
+            "outcome": game.outcome,
+            "result": game.result,
+            "margin": game.margin,
+            "moves": " ".join(map(self.env.to_text, game.moves)),
+            "fault": game.fault,
+            "counted": game.counted,
+            "disagreement": game.disagreement,
+        }
+        with open(self._lines, "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        self._keep(match, game)
+
+    def game_name(self, match: Match, number: int) -> str:
+        """What a game's SGF file is called."""
+        return f"{match[0] + 1}-{match[1] + 1}-{number + 1:04d}"
+
+    @property
+    def _lines(self) -> Path:
+        return self.path / "games.jsonl"
+
+    def _compare(self, known: Path, wanted: Mapping[str, Any]) -> None:
+        """ValueError that names what is different, if anything is."""
+        try:
+            found = json.loads(known.read_text(encoding="utf-8"))
+            other = [key for key in wanted if found[key] != wanted[key]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{known} is damaged: {error!r}") from error
+        if other == ["weights"]:
+            told = "the networks' files have changed since"
+        else:
+            told = "; ".join(f"its {key} is {found[key]!r}, now {wanted[key]!r} came" for key in other)
+        if other:
+            raise ValueError(f"{self.path} holds another evaluation ({told}): choose another folder")
+
+    def _read_games(self) -> None:
+        """Reads the games of an earlier call; half a line at the end, after a crash, is cut off."""
+        data = self._lines.read_bytes() if self._lines.exists() else b""
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            os.truncate(self._lines, len(whole))
+        for number, text in enumerate(whole.decode().splitlines(), 1):
+            try:
+                line = json.loads(text)
+                moves = tuple(map(self.env.from_text, line["moves"].split()))
+                rest = [line[key] for key in ("margin", "fault", "counted", "disagreement")]
+                i, j = line["match"]
+                self._keep((i, j), MatchGame(line["game"], line["outcome"], moves, *rest))
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{self._lines} is damaged in line {number}: {error}") from error
+
+    def _keep(self, match: Match, game: MatchGame) -> None:
+        self.games.setdefault(match, {})[game.number] = game
+        path = self.path / "games" / f"{self.game_name(match, game.number)}.sgf"
+        if self.without_sgf or path.exists():
+            return
+        i, j = match
+        players = (self.names[i], self.names[j]) if game.number % 2 == 0 else (self.names[j], self.names[i])
+        result = "0" if game.result == "draw" else game.result
+        comment = "\n".join(filter(None, (game.fault, game.disagreement)))
+        try:
+            write_sgf(path, SgfGame(self.env.N, game.moves, self.env.komi, {}, result, players, "Chinese",
+                                    comment=comment))  # fmt: skip
+        except ImportError as error:
+            self.without_sgf = str(error)

@@ -1,0 +1,113 @@
+"""The sequential probability ratio test: stop a match as soon as it has proved something.
+
+A match tests H1, "the first player is elo1 points stronger", against H0, "elo0 points".  The generalised
+test compares likelihoods of the whole distribution of scores, whose shape is estimated under either
+hypothesis: Liu, Li, Ying 2014, "Generalized sequential probability ratio test for separate families
+of hypotheses" (Sequential Analysis 33); for scores of games, and of pairs of games from one opening
+(five outcomes), Van den Bergh, "A practical introduction to the GSPRT", which fishtest uses too.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from alphago.arena.elo import expected_score
+
+RARE = 1e-3  # count of an outcome that has not occurred: with 0 it would be held impossible
+
+State = Literal["accept", "reject", "continue"]
+
+
+class Verdict(NamedTuple):
+    """What a test says: H1 accepted or rejected (H0 accepted), or no decision yet."""
+
+    state: State
+    ratio: float  # log likelihood ratio
+    samples: int  # games or pairs that it rests on
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """A test of elo0 against elo1, Elo points of the first player above the second.
+
+    alpha: largest chance to accept H1 where H0 holds.
+    beta: largest chance to reject it where H1 holds.  (Both after Wald 1945, nearly.)
+
+    With elo0 = 0, accepting proves a win rate above 50 % at risk alpha, the sooner the larger elo1 is, up
+    to the true difference.
+    """
+
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not self.elo0 < self.elo1 or not abs(self.elo0) <= 2000 or not abs(self.elo1) <= 2000:
+            raise ValueError(f"elo0 is less than elo1, both from -2000 to 2000, came {self.elo0!r} and {self.elo1!r}")
+        for name in ("alpha", "beta"):
+            if not 0 < getattr(self, name) < 0.5:
+                raise ValueError(f"{name} is between 0 and 0.5, came {getattr(self, name)!r}")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Log likelihood ratios at which H1 is rejected and accepted."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+    def ratio(self, counts: Sequence[float] | np.ndarray) -> float:
+        """The log likelihood ratio of H1 over H0.
+
+        counts: how often each score occurred, from 0 to 1 in equal steps: 3 for single games (loss,
+            draw, win), 5 for pairs (0, 1/2, 1, 3/2 and 2 points).
+        """
+        seen = np.maximum(np.asarray(counts, np.float64), RARE)
+        scores = np.linspace(0, 1, len(seen))
+        likelihoods = [log_likelihood(seen, scores, expected_score(elo)) for elo in (self.elo0, self.elo1)]
+        return likelihoods[1] - likelihoods[0]
+
+    def judge(self, scores: Sequence[float], outcomes: int = 5) -> Verdict:
+        """Goes through scores (0 to 1) in order and stops at the first that decides.
+
+        outcomes: 5 where they are of pairs, 3 of games.  What comes after a decision is not looked at, so
+        the verdict does not depend on which of the games under way ended first.
+        """
+        low, high = self.bounds
+        counts = np.zeros(outcomes)
+        ratio = 0.0
+        for number, score in enumerate(scores, 1):
+            counts[round(score * (outcomes - 1))] += 1
+            ratio = self.ratio(counts)
+            if not low < ratio < high:
+                return Verdict("accept" if ratio >= high else "reject", ratio, number)
+        return Verdict("continue", ratio, len(scores))
+
+
+def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float:
+    """Up to a constant, the greatest log likelihood of counts [n] of scores [n] in 0 .. 1 with such a mean.
+
+    The most likely distribution with that mean is p_i = f_i / (1 + x (a_i - mean)), where f_i are the
+    frequencies, a_i the scores and x solves sum f_i (a_i - mean) / (1 + x (a_i - mean)) = 0 (a Lagrange
+    multiplier); the left side falls as x grows.
+    """
+    away = scores - mean
+    low, high = -1 / away.max(), -1 / away.min()  # between them all p_i are positive
+    for _ in range(60):
+        x = (low + high) / 2
+        if (counts * away / (1 + x * away)).sum() > 0:
+            low = x
+        else:
+            high = x
+    return -float((counts * np.log1p(x * away)).sum())
+
+
+def pair_scores(outcomes: Sequence[float] | np.ndarray) -> list[float]:
+    """Scores, 0 to 1 in steps of 1/4, of games 0 and 1, games 2 and 3, and so on.
+
+    outcomes: above 0 a win, below 0 a loss.  A last game without its partner is left out.
+    """
+    signs = np.sign(np.asarray(outcomes, np.float64))
+    paired = signs[: len(signs) // 2 * 2].reshape(-1, 2)
+    return ((paired.sum(axis=1) + 2) / 4).tolist()

@@ -1,0 +1,158 @@
+"""Evaluations that stop and go on: a match, or a round robin of several players, kept in a folder."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from alphago.arena.entrant import Entrant
+from alphago.arena.games import MatchGame, MatchPlan
+from alphago.arena.match import MatchResult, full_rules, play_match
+from alphago.arena.result_folder import Match, ResultFolder
+from alphago.arena.sprt import Sprt, Verdict, pair_scores
+from alphago.env.go import GoEnv
+from alphago.mcts.root import temperature_plies
+
+SIDE_BY_SIDE = 64  # games at once: enough for a network's batches, and few to lose by an interruption
+LOOK = 32  # games between two looks at a sequential test
+
+
+class Listener(Protocol):
+    """Whoever follows an evaluation."""
+
+    def start(self, games: int, done: int) -> None:
+        """`done` of `games` games were played before."""
+
+    def game(self, match: str, result: MatchResult) -> None:
+        """One more game is over; `result` is the match's so far."""
+
+    def skip(self, games: int) -> None:
+        """A sequential test has made so many games unnecessary."""
+
+
+@dataclass(frozen=True)
+class TournamentSettings:
+    """How every match is played.
+
+    games: in each match, an even number: each opening is played with both colours.
+    random_opening: plies on random points, the same in all matches.
+    opening_plies: plies drawn in proportion to visits; None for none where openings are random, else N^2 / 12.
+    sprt: (elo0, elo1): a match ends early when `Sprt(elo0, elo1)` decides, the first player against the second.
+    """
+
+    games: int = 200
+    random_opening: int = 2
+    opening_plies: int | None = None
+    seed: int = 0
+    sprt: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.games < 2 or self.games % 2:
+            raise ValueError(f"games is an even number from 2, for each opening with both colours; came {self.games}")
+        for name in ("random_opening", "opening_plies", "seed"):
+            if (getattr(self, name) or 0) < 0:
+                raise ValueError(f"{name} is 0 or more, came {getattr(self, name)}")
+        if self.sprt is not None:
+            Sprt(*self.sprt)
+
+
+class Tournament:
+    """Everybody against everybody else: a match where there are two.
+
+    Games are scored after two passes and never cut short: a ply limit of `env` below 4 N^2 does not count.
+    Whatever was finished is in the folder, and `play` goes on from there, in this process or in a later
+    one with the same players, game and settings.
+    """
+
+    def __init__(
+        self,
+        env: GoEnv,
+        entrants: Sequence[Entrant],
+        settings: TournamentSettings,
+        folder: str | Path | None = None,
+    ) -> None:
+        """Opens the folder, by default one in `runs` that is named after all that decides the games.
+
+        Raises ValueError for a folder with something else, and for fewer than two players.
+        """
+        if len(entrants) < 2:
+            raise ValueError(f"a match needs two players, came {len(entrants)}")
+        self.env = full_rules(env)
+        self.entrants = list(entrants)
+        self.settings = settings
+        self.names = [entrant.name for entrant in entrants]
+        self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
+        identity = self.identity()
+        if folder is None:
+            digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+            folder = Path("runs") / f"evaluate-{digest[:10]}"
+        self.folder = ResultFolder(folder, self.env, self.names, identity)
+
+    def identity(self) -> dict[str, Any]:
+        """All that decides what the games are, as JSON has it."""
+        known = {
+            "players": self.names,
+            "readouts": [entrant.readouts for entrant in self.entrants],
+            "search": [str(entrant.search) for entrant in self.entrants],
+            "weights": [entrant.weights for entrant in self.entrants],
+            "board_size": self.env.N,
+            "komi": self.env.komi,
+            **asdict(self.settings),
+        }
+        as_saved: dict[str, Any] = json.loads(json.dumps(known))
+        return as_saved
+
+    def plan(self) -> MatchPlan:
+        settings = self.settings
+        opening = settings.opening_plies
+        if opening is None:
+            opening = 0 if settings.random_opening else temperature_plies(self.env)
+        # One leaf at a time: readouts then mean the same however many games are played.
+        return MatchPlan(settings.games, opening, settings.random_opening, settings.seed, leaves=1)
+
+    def play(self, listener: Listener) -> None:
+        """Plays what is missing.  Ctrl-C ends the games under way at their next move; they begin anew next time."""
+        done = sum(len(games) for games in self.folder.games.values())
+        listener.start(len(self.matches) * self.settings.games, done)
+        for match in self.matches:
+            self._play_match(match, listener)
+
+    def _play_match(self, match: Match, listener: Listener) -> None:
+        plan = self.plan()
+        first, second = (self.entrants[i] for i in match)
+        title = f"{first.name} - {second.name}"
+
+        def finished(game: MatchGame) -> None:
+            self.folder.add(match, game)
+            listener.game(title, self.result(match))
+
+        step = LOOK if self.settings.sprt else SIDE_BY_SIDE
+        for begin in range(0, plan.games, step):
+            played = self.folder.games.get(match, {})
+            verdict = self.verdict(match, begin)
+            if verdict is not None and verdict.state != "continue":
+                listener.skip(plan.games - len(played))
+                return
+            numbers = [number for number in range(begin, min(begin + step, plan.games)) if number not in played]
+            if numbers:
+                play_match(self.env, first, second, plan, numbers, finished)
+
+    def result(self, match: Match) -> MatchResult:
+        """What the first of two players made of the games so far whose opening was played with both colours."""
+        games = self.folder.games.get(match, {})
+        return MatchResult.of(self.env, [game for number, game in games.items() if number ^ 1 in games])
+
+    def verdict(self, match: Match, games: int | None = None) -> Verdict | None:
+        """What the sequential test says of the first `games` games, by default of all; None without a test.
+
+        It takes pairs in the order of their numbers and none after a gap, whichever games ended first.
+        """
+        if self.settings.sprt is None:
+            return None
+        played = self.folder.games.get(match, {})
+        numbers = range(self.settings.games if games is None else games)
+        outcomes = [played[number].outcome for number in itertools.takewhile(played.__contains__, numbers)]
+        return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))

@@ -1,0 +1,218 @@
+"""SGF files: reading and writing games of Go.
+
+The grammar is sgfmill's (`pip install 'alphago[sgf]'`); what a game means stands here.
+Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/
+"""
+
+import codecs
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.go import MAX_SIZE, MIN_SIZE, GoEnv, check_komi
+from alphago.records.sgf_game import SgfGame
+
+SIGNS = {"B": 1, "W": -1}
+LARGEST_KOMI = 100  # points; what is larger in a file is meant in hundredths
+
+Node = Mapping[str, list[bytes]]  # properties and their raw values
+
+
+def library() -> Any:
+    """sgfmill's grammar; ImportError with a sentence where it is not installed."""
+    try:
+        from sgfmill import sgf_grammar
+    except ImportError:
+        raise ImportError("SGF files need the library sgfmill: pip install 'alphago[sgf]' brings it") from None
+    return sgf_grammar
+
+
+def write_sgf(path: str | Path, game: SgfGame) -> None:
+    """Writes one game as a file."""
+    Path(path).write_bytes(format_sgf(game))
+
+
+def format_sgf(game: SgfGame) -> bytes:
+    """The game as SGF text in UTF-8; the same game gives the same bytes."""
+    grammar = library()
+    env = GoEnv(game.board_size)
+
+    def value(text: Any) -> list[bytes]:
+        return [grammar.escape_text(str(text).encode())]
+
+    told = {
+        "FF": 4, "CA": "UTF-8", "GM": 1, "SZ": game.board_size, "RU": game.rules, "HA": game.handicap or "",
+        "KM": "" if game.komi is None else f"{game.komi:g}", "PB": game.players[0], "PW": game.players[1],
+        "RE": game.result, "C": game.comment, "PL": game.setup.get("to_play", "black")[0].upper() if game.setup else "",
+    }  # fmt: skip
+    head = {name: value(text) for name, text in told.items() if text != ""}
+    stones = env.place(game.setup.get("black", ()), game.setup.get("white", ())).ravel()
+    for name, sign in (("AB", 1), ("AW", -1)):
+        if (stones == sign).any():
+            head[name] = [point_text(env, int(action)) for action in np.flatnonzero(stones == sign)]
+    tree = grammar.Coarse_game_tree()
+    tree.sequence = [head]
+    colour = -1 if game.setup.get("to_play") == "white" else 1
+    for ply, action in enumerate(game.moves):
+        if ply not in game.inserted:
+            comment = {"C": value(game.comments[ply])} if ply in game.comments else {}
+            tree.sequence.append({PLAYER_NAMES[colour][0]: [point_text(env, action)], **comment})
+        colour = -colour
+    text: bytes = grammar.serialise_game_tree(tree)
+    return text
+
+
+def point_text(env: GoEnv, action: int) -> bytes:
+    """An action as SGF writes it: column and row as letters from the top left; nothing for a pass."""
+    if action == env.pass_action:
+        return b""
+    row, column = divmod(action, env.N)
+    return bytes((ord("a") + column, ord("a") + row))
+
+
+def read_sgf(path: str | Path) -> SgfGame:
+    """The game in a file; ValueError with a sentence that names the file if it holds none that can be used."""
+    return parse_sgf(Path(path).read_bytes(), str(path))
+
+
+def parse_sgf(data: bytes | str, name: str = "the SGF text") -> SgfGame:
+    """The main line of the only game in the text; ValueError with a sentence that begins with `name`.
+
+    Every move has to be legal by the rules of `GoEnv`, and stones are set up before the first move only.
+    Passes after the end are left out.  Komi is read as servers write it: 750 is 7.5; 3.75, which
+    counts one side's stones above half of the board, is 7.5 points.
+    """
+    grammar = library()
+    try:
+        games = grammar.parse_sgf_collection(data.encode() if isinstance(data, str) else data)
+        if len(games) > 1:
+            raise ValueError(f"there are {len(games)} games in it, wanted one")
+        return read_game(list(grammar.main_sequence_iter(games[0])))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def read_game(nodes: list[Node]) -> SgfGame:
+    """The game that a sequence of nodes makes."""
+    head = nodes[0]
+    text = text_reader(head)
+    if text(head, "GM") not in ("1", ""):
+        raise ValueError(f"it is no game of Go but GM[{text(head, 'GM')}]")
+    env = GoEnv(read_size(text(head, "SZ")))
+    stones: dict[int, int] = {}
+    plays: list[tuple[int, int, str]] = []  # (colour, action, comment)
+    for node in nodes:
+        set_up(env, node, stones, len(plays))
+        for letter in SIGNS:
+            if letter in node:
+                comment = "" if node is head else text(node, "C")
+                plays.append((SIGNS[letter], read_point(env, node[letter][0]), comment))
+    mover = plays[0][0] if plays else -1 if text(head, "PL").upper().startswith("W") else 1
+    black, white = ([action for action, stone in stones.items() if stone == sign] for sign in (1, -1))
+    setup = env.position(black, white, to_play=mover if mover < 0 else None).setup
+    game = SgfGame(
+        env.N, (), read_komi(text(head, "KM")), setup, result=text(head, "RE"), rules=text(head, "RU"),
+        players=(text(head, "PB"), text(head, "PW")), handicap=read_handicap(text(head, "HA")),
+        comment=text(head, "C"),
+    )  # fmt: skip
+    return with_plays(game, mover, plays)
+
+
+def with_plays(game: SgfGame, mover: int, plays: list[tuple[int, int, str]]) -> SgfGame:
+    """The game with the plays as moves of alternating colours, all of them legal."""
+    env = game.env(max_moves=2 * len(plays) + 2)
+    position = game.position(env)
+    inserted, comments = set[int](), dict[int, str]()
+    for colour, action, comment in plays:
+        if position.is_over and action == env.pass_action:
+            continue
+        if colour != position.to_play and not position.is_over:
+            inserted.add(len(position.moves))
+            position = position.play(env.pass_action)
+        if not position.legal_mask[action]:
+            why = "two passes have ended the game" if position.is_over else position.why_illegal(action)
+            move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
+            raise ValueError(f"move {len(position.moves) + 1}, {move}, is illegal: {why}")
+        if comment:
+            comments[len(position.moves)] = comment
+        position = position.play(action)
+    return replace(game, moves=position.moves, comments=comments, inserted=frozenset(inserted))
+
+
+def text_reader(head: Node) -> Callable[[Node, str], str]:
+    """Reads a text property of a node in the encoding that the head names; "" where there is none.
+
+    Where the head names none, UTF-8 if the head is that, else Latin 1, which is SGF's own default.
+    """
+    grammar = library()
+    try:
+        encoding = codecs.lookup(head["CA"][0].decode("ascii", "replace").strip()).name
+    except (KeyError, LookupError):
+        try:
+            b"".join(value for values in head.values() for value in values).decode("utf-8")
+            encoding = "utf-8"
+        except UnicodeDecodeError:
+            encoding = "latin-1"
+
+    def text(node: Node, name: str) -> str:
+        raw = grammar.text_value(node[name][0]) if name in node else b""
+        return str(raw.decode(encoding, "replace").strip())
+
+    return text
+
+
+def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
+    """Adds and removes the stones that a node sets up."""
+    for name, sign in (("AB", 1), ("AW", -1), ("AE", 0)):
+        if name in node and moves:
+            raise ValueError(f"stones are set up after move {moves}")
+        for raw in node.get(name, []):
+            corners = [read_point(env, part, "stone") for part in raw.split(b":")]
+            top, left = divmod(min(corners), env.N)
+            bottom, right = divmod(max(corners), env.N)
+            for row in range(top, bottom + 1):
+                for column in range(left, right + 1):
+                    stones[row * env.N + column] = sign
+
+
+def read_point(env: GoEnv, raw: bytes, kind: str = "move") -> int:
+    """The action that a property value means."""
+    text = raw.decode("latin-1").strip()
+    if kind == "move" and (text == "" or text == "tt"):
+        return env.pass_action
+    if re.fullmatch("[a-z]{2}", text):
+        column, row = (ord(letter) - ord("a") for letter in text)
+        if column < env.N and row < env.N:
+            return row * env.N + column
+    raise ValueError(f"a {kind} is at {text!r}, which is no point of a board of {env.N} x {env.N}")
+
+
+def read_size(text: str) -> int:
+    """The board's size, 19 where it is not told."""
+    match = re.fullmatch(r"([0-9]{1,3})(?::([0-9]{1,3}))?", text or "19")
+    if not match or int(match[2] or match[1]) != int(match[1]) or not MIN_SIZE <= int(match[1]) <= MAX_SIZE:
+        raise ValueError(f"the board is {text!r}, wanted a square one from {MIN_SIZE} to {MAX_SIZE}")
+    return int(match[1])
+
+
+def read_handicap(text: str) -> int:
+    if not re.fullmatch("[0-9]{0,2}", text):
+        raise ValueError(f"the handicap is {text!r}, wanted a number of stones")
+    return int(text or 0)
+
+
+def read_komi(text: str) -> float | None:
+    """White's points, None where they are not told."""
+    if not text:
+        return None
+    try:
+        value = float(text)
+        value = value / 100 if abs(value) > LARGEST_KOMI else value
+        return check_komi(2 * value if value * 2 % 1 == 0.5 else value)
+    except (ValueError, OverflowError):  # also "nan" and "inf"
+        raise ValueError(f"komi is {text!r}, wanted a multiple of 0.5") from None

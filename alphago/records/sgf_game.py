@@ -1,0 +1,97 @@
+"""A game of Go as SGF files know it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv, GoPosition
+from alphago.records.record import GameRecord, RecordBuilder
+
+
+@dataclass(frozen=True)
+class SgfGame:
+    """One game of Go: moves, and what stands at the head of its file.
+
+    moves: actions, which alternate between the colours; the pass is board_size^2.
+    komi: None where the file names none.
+    setup: stones and who begins, as `GoEnv.position` and `GameRecord.setup` have them (`black`, `white`,
+        `to_play`); the stones of a handicap are among them.
+    result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" where it is not known.
+    players: names of Black and White.
+    comment, comments: on the game, and beside moves (ply: text).
+    inserted: plies of passes that the file does not hold: they stand between two moves of one colour.
+    """
+
+    board_size: int
+    moves: tuple[int, ...]
+    komi: float | None = None
+    setup: Mapping[str, Any] = field(default_factory=dict)
+    result: str = ""
+    players: tuple[str, str] = ("", "")
+    rules: str = ""
+    handicap: int = 0
+    comment: str = ""
+    comments: Mapping[int, str] = field(default_factory=dict)
+    inserted: frozenset[int] = frozenset()
+
+    @classmethod
+    def from_record(cls, record: GameRecord, env: GameEnv, **rest: Any) -> "SgfGame":
+        """The game of a record that was played in `env`; `rest` are further fields, such as `players`."""
+        if not isinstance(env, GoEnv):
+            raise ValueError(f"only games of Go become SGF files, came {env}")
+        setup = dict(record.setup)
+        komi = setup.pop("komi", env.komi)
+        result = "0" if record.outcome == 0 else record.result_string
+        moves = tuple(record.moves.tolist())
+        return cls(env.N, moves, komi, setup, **{"result": result, "rules": "Chinese", **rest})
+
+    @property
+    def outcome(self) -> float | None:
+        """+1 Black won, -1 White won, 0 a draw; None where the file does not say."""
+        word = self.result.strip().lower()
+        if word in ("0", "draw", "jigo"):
+            return 0.0
+        return {"b+": 1.0, "w+": -1.0}.get(word[:2])
+
+    @property
+    def margin(self) -> float | None:
+        """Black's margin in points; None where the result does not tell it, as after a resignation."""
+        match = re.fullmatch(r"[bw]\+([0-9]+(\.[0-9]*)?)", self.result.strip().lower())
+        if match and self.outcome:
+            return self.outcome * float(match[1])
+        return 0.0 if self.outcome == 0 else None
+
+    def env(self, **options: Any) -> GoEnv:
+        """Its board and komi (`GoEnv`'s own where the file names none), with room for all of its moves."""
+        room = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
+        return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": room, **options})
+
+    def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:
+        """The position before move `ply`, by default after the last one; in `env`, by default the game's own."""
+        env = env or self.env()
+        position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
+        for action in self.moves[:ply]:
+            position = position.play(action)
+        return position
+
+    def to_record(self, env: GoEnv | None = None) -> GameRecord:
+        """A record to train on: each move is the whole policy, values are 0, inserted passes weigh nothing.
+
+        ValueError if the game has no result.
+        """
+        if self.outcome is None:
+            raise ValueError(f"a record needs a result, the game's is {self.result!r}")
+        position = self.position(env, 0)
+        builder = RecordBuilder(dict(position.setup))
+        for ply, action in enumerate(self.moves):
+            policy = np.zeros(position.env.action_space, np.float32)
+            policy[action] = 1
+            legal = int(position.legal_mask.sum())
+            builder.add(action, policy, 0.0, legal, position.to_play, 0.0 if ply in self.inserted else 1.0)
+            position = position.play(action)
+        score = self.outcome if self.margin is None else self.margin
+        return builder.finish(self.outcome, score, self.margin is None, position.env.action_space)

@@ -1,0 +1,88 @@
+"""The recipes: what to train on which board, as measured (docs/results.md), in one place.
+
+`train(GoEnv(9))` takes the recipe of its board; what the call says itself goes first.  These recipes are for
+runs that end by the clock: where games are counted (`num_games`), each has to teach more, and
+TrainingSettings' defaults apply.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A recipe: the game's options, the network, and the training.
+
+    env: keywords of GoEnv.  network: of NeuralNet.  settings: of TrainingSettings.
+    """
+
+    env: Mapping[str, Any]
+    network: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def make_env(self) -> GoEnv:
+        return GoEnv(**self.env)
+
+
+# Few readouts with many games side by side; every position is trained on twice, at a high learning rate.
+# `taught_games` is the one piece of knowledge from outside the rules.
+FAST: dict[str, Any] = {
+    "readouts": 16,
+    "plies_per_iteration": 24,
+    "batch_size": 512,
+    "learning_rate": 0.01,
+    "samples_per_position": 2.0,
+    "taught_games": 3000,
+    "ckp_freq": 2000,
+}
+
+PRESETS: dict[str, Preset] = {
+    "7x7": Preset(
+        {"board_size": 7, "komi": 9},
+        {"tower_height": 4, "channels": 32},
+        {**FAST, "max_minutes": 10.0},
+    ),
+    "9x9": Preset(
+        {"board_size": 9, "komi": 7},
+        {"tower_height": 5, "channels": 64},
+        {**FAST, "max_minutes": 30.0, "curriculum": ((7, 0.15),)},
+    ),
+    "13x13": Preset(
+        {"board_size": 13, "komi": 7},
+        {"tower_height": 6, "channels": 64},
+        {**FAST, "max_minutes": 120.0, "curriculum": ((7, 0.05), (9, 0.25))},
+    ),
+    "19x19": Preset(
+        {"board_size": 19, "komi": 7},
+        {"tower_height": 8, "channels": 96},
+        {**FAST, "max_minutes": 720.0, "curriculum": ((7, 0.02), (9, 0.1), (13, 0.25))},
+    ),
+    # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse.
+    "paper": Preset(
+        {"board_size": 19, "komi": 7.5, "planes": 17, "max_moves": 722},
+        {"preset": "paper"},
+        {
+            "num_games": 4_900_000, "readouts": 1600, "batch_size": 2048, "memory_size": 100_000_000,
+            "resign_threshold": -0.9, "no_resign_share": 0.1, "search_share": 0.0, "exact_rules": True,
+            "opening_plies": 0.0, "decided_value": 1.0, "temperature_plies": 30, "learning_rate": 1e-2,
+        },
+    ),
+}  # fmt: skip
+
+
+def preset_for(env: GameEnv) -> Preset | None:
+    """The recipe of a board of Go; None for other games and other sizes' recipes."""
+    if not isinstance(env, GoEnv):
+        return None
+    return PRESETS.get(f"{env.N}x{env.N}")
+
+
+def named_preset(name: str) -> Preset:
+    """The recipe of that name; ValueError with the names there are."""
+    if name not in PRESETS:
+        raise ValueError(f"no preset {name!r}: there are {', '.join(map(repr, PRESETS))}")
+    return PRESETS[name]

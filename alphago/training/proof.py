@@ -1,0 +1,120 @@
+"""Is it stronger yet?  Matches during a run against an opponent that does not learn, until it is beaten for sure."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alphago.arena.match import MatchResult, evaluate
+from alphago.arena.sprt import Sprt, Verdict, pair_scores
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.nn.weights import write_whole
+from alphago.training.history import EVALUATIONS
+
+# Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
+TEST = Sprt(0.0, 40.0)
+GAMES_AT_ONCE = 20
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """Whom a run has to beat, and how it is examined.
+
+    name: whom `evaluate` knows under it ("gnugo:10", "rave:1000", "random").
+    readouts: simulations of the network per move; 0 plays its policy alone.
+    first, every: minutes of training before the first examination, and between two.
+    most_games: an examination ends undecided after so many.
+    random_opening: plies on random points at the start of each pair of games.
+    """
+
+    name: str
+    readouts: int = 64
+    first: float = 1.0
+    every: float = 1.0
+    most_games: int = 200
+    random_opening: int = 2
+
+
+class Examiner:
+    """Examines a run's network on a schedule, in `evaluations.jsonl`, and keeps the proof once there is one."""
+
+    def __init__(self, env: GameEnv, opponent: Opponent, folder: Path, told: Callable[[str], Any]) -> None:
+        self.env = env
+        self.opponent = opponent
+        self.folder = folder
+        self.told = told
+        self.next_at = 60 * opponent.first
+        self.examinations = 0
+
+    def due(self, seconds: float) -> bool:
+        """Whether an examination is due after so many seconds of training."""
+        return seconds >= self.next_at
+
+    def examine(self, net: NeuralNet, seconds: float, games: int) -> bool:
+        """Plays until the test decides; True if the network is better than the opponent."""
+        began = time.monotonic()
+        outcomes: list[float] = []
+        played: list[MatchResult] = []
+        verdict = Verdict("continue", 0.0, 0)
+        while verdict.state == "continue" and len(outcomes) < self.opponent.most_games:
+            result = evaluate(
+                self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search="gumbel",
+                random_opening=self.opponent.random_opening, seed=1000 * self.examinations + len(played),
+            )  # fmt: skip
+            played.append(result)
+            outcomes += result.outcomes.tolist()
+            verdict = TEST.judge(pair_scores(outcomes))
+        whole = together(played)
+        low, high = whole.interval
+        row = {
+            "seconds": seconds, "games": games, "opponent": self.opponent.name, "readouts": self.opponent.readouts,
+            "played": len(outcomes), "distinct": whole.distinct, "wins": whole.wins, "draws": whole.draws,
+            "losses": whole.losses, "win_rate": whole.win_rate, "low": low, "high": high, "sprt": verdict.state,
+            "log_likelihood_ratio": verdict.ratio, "match_seconds": time.monotonic() - began,
+        }  # fmt: skip
+        with open(self.folder / EVALUATIONS, "a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        self.told(f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {whole}; {WORDS[verdict.state]}")
+        self.examinations += 1
+        self.next_at = max(self.next_at + 60 * self.opponent.every, seconds + 60 * self.opponent.every)
+        if verdict.state == "accept":
+            self.keep(row, whole)
+        return verdict.state == "accept"
+
+    def keep(self, row: dict[str, Any], result: MatchResult) -> None:
+        """Writes proof.json: the examination, and every game of it as its moves."""
+        texts = [" ".join(self.env.to_text(action) for action in game) for game in result.games]
+        games = [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
+        komi = {"komi": self.env.komi} if isinstance(self.env, GoEnv) else {}
+        test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
+        proof = {"game": repr(self.env), **komi, **row, "test": test, "network_has_black_in": "games 0, 2, …"}
+        write_whole(self.folder / "proof.json", (json.dumps(proof | {"moves": games}, indent=1) + "\n").encode())
+
+
+WORDS = {
+    "accept": "proved to be stronger",
+    "reject": "not stronger yet",
+    "continue": "undecided",
+}
+
+
+def together(results: list[MatchResult]) -> MatchResult:
+    """One result of several parts of a match, all of an even number of games."""
+    return MatchResult(
+        np.concatenate([result.outcomes for result in results]),
+        tuple(game for result in results for game in result.games),
+        {GAMES_AT_ONCE * part + n: why for part, result in enumerate(results) for n, why in result.forfeits.items()},
+        sum(result.counted for result in results),
+        {
+            GAMES_AT_ONCE * part + n: why
+            for part, result in enumerate(results)
+            for n, why in result.disagreements.items()
+        },
+        results[0].symmetries,
+    )

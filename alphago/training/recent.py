@@ -1,0 +1,87 @@
+"""The end of a run: averages over its latest iterations and games."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from alphago.training.history import Row, number
+
+RECENT_ROWS = 20  # iterations with gradient steps that a judgement averages: one alone is noise
+JUDGED_GAMES = 64  # games that it counts: of so many, 95 % for one side is no accident at 80 % (p < 0.001)
+
+
+class Recent:
+    """What a diagnosis looks at: `rows` of metrics.jsonl, oldest first, and the run's settings.
+
+    A value is None where the rows lack the metric, or are too few to judge by.
+    """
+
+    def __init__(self, rows: Sequence[Row], settings: Mapping[str, Any]) -> None:
+        self.settings = settings
+        self.rows = rows[-RECENT_ROWS:]
+        self.trained = [row for row in rows if number(row, "policy_loss") is not None][-RECENT_ROWS:]
+        self.blocks = game_blocks(rows)
+
+    def latest(self, key: str) -> float | None:
+        """The newest value of a metric among the recent rows."""
+        return next((value for row in reversed(self.rows) if (value := number(row, key)) is not None), None)
+
+    def mean(self, key: str) -> float | None:
+        """Of a metric over the recent iterations with gradient steps; None before there are enough of them."""
+        values = [value for row in self.trained if (value := number(row, key)) is not None]
+        return sum(values) / len(values) if len(values) >= RECENT_ROWS // 2 else None
+
+    def growth(self, key: str) -> float | None:
+        """How much a running count rose over the recent rows."""
+        values = [value for row in self.rows if (value := number(row, key)) is not None]
+        return values[-1] - values[0] if len(values) >= RECENT_ROWS // 2 else None
+
+    def selfplay_share(self) -> float | None:
+        """Self-play's share of the time that the recent rows took; None before training has begun."""
+        if not self.rows or not number(self.rows[0], "steps"):
+            return None
+        pairs = []
+        for before, row in pairwise(self.rows):
+            share, began, ended = number(row, "selfplay_share"), number(before, "seconds"), number(row, "seconds")
+            if share is not None and began is not None and ended is not None:
+                pairs.append((share, ended - began))
+        time = sum(seconds for _, seconds in pairs)
+        return sum(share * seconds for share, seconds in pairs) / time if time > 0 else None
+
+    def of_games(self, key: str, block: int = 0) -> float | None:
+        """A metric's mean over the games of a block, 0 the latest; None where there is no such block."""
+        if block >= len(self.blocks):
+            return None
+        pairs = [(value, games) for row, games in self.blocks[block] if (value := number(row, key)) is not None]
+        return sum(v * games for v, games in pairs) / sum(games for _, games in pairs) if pairs else None
+
+    def games(self) -> str:
+        return f"{sum(games for _, games in self.blocks[0]):.0f} games"
+
+    def progress(self) -> float:
+        """How much of the run is over, 0 .. 1, by games or by time; 0 where it has no end."""
+        games, seconds = self.latest("games"), self.latest("seconds")
+        ends = (
+            (games, number(self.settings, "num_games")),
+            (seconds, 60 * (number(self.settings, "max_minutes") or 0)),
+        )
+        return max((done / end for done, end in ends if done is not None and end), default=0.0)
+
+
+def game_blocks(rows: Sequence[Row]) -> list[list[tuple[Row, float]]]:
+    """Rows with the games finished in each, newest first, in blocks of at least JUDGED_GAMES games.
+
+    Games from before the first gradient step are left out: they tell nothing about what is learned.
+    """
+    blocks: list[list[tuple[Row, float]]] = []
+    block: list[tuple[Row, float]] = []
+    for row, before in pairwise(reversed(rows)):
+        if not number(before, "steps"):
+            break
+        finished = (number(row, "games") or 0) - (number(before, "games") or 0)
+        if finished > 0:
+            block.append((row, finished))
+        if sum(games for _, games in block) >= JUDGED_GAMES:
+            blocks.append(block)
+            block = []
+    return blocks

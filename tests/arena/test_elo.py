@@ -1,0 +1,103 @@
+"""Elo: two players by hand, many by their strengths, and how far a rating can be trusted."""
+
+import math
+
+import numpy as np
+import pytest
+
+from alphago.arena.elo import elo_ratings, expected_score
+
+
+def expected_points(strengths: list[float], games: int) -> np.ndarray:
+    """The points that players of known ratings make against each other, on average."""
+    table = np.array([[games * expected_score(a - b) for b in strengths] for a in strengths])
+    np.fill_diagonal(table, 0)
+    return table
+
+
+class TestTwoPlayers:
+    @pytest.mark.parametrize(("won", "lost"), [(120, 80), (199, 1), (3, 7), (55.5, 44.5)])
+    def test_by_hand(self, won: float, lost: float) -> None:
+        """One drawn game is added; the variance of the log odds is 1 / (n p q)."""
+        first, second = elo_ratings(np.array([[0, won], [lost, 0]]), anchor=1)
+        w, n = won + 0.5, won + lost + 1
+        nat = 400 / math.log(10)
+        assert first.elo == pytest.approx(400 * math.log10(w / (n - w)))
+        assert first.high - first.elo == pytest.approx(1.959964 * nat / math.sqrt(w * (n - w) / n))
+        assert first.elo - first.low == pytest.approx(first.high - first.elo)
+        assert second == (0, 0, 0)
+
+    def test_all_won_stays_finite(self) -> None:
+        first, _ = elo_ratings(np.array([[0, 200], [0, 0]]), anchor=1)
+        assert first.elo == pytest.approx(400 * math.log10(401))
+        assert 300 < first.low < first.elo < first.high < 2000
+
+    def test_anchor(self) -> None:
+        points = np.array([[0, 30], [70, 0]])
+        first, second = elo_ratings(points, anchor=1, anchor_elo=1800)
+        other = elo_ratings(points, anchor=0)
+        assert second == (1800, 1800, 1800)
+        assert first.elo - 1800 == pytest.approx(-other[1].elo)
+        assert first.high - first.low == pytest.approx(other[1].high - other[1].low)
+
+
+class TestManyPlayers:
+    def test_known_strengths_come_back(self) -> None:
+        strengths = [0.0, 120.0, -340.0, 560.0, 561.0]
+        ratings = elo_ratings(expected_points(strengths, 100_000))
+        assert [rating.elo for rating in ratings] == pytest.approx(strengths, abs=0.2)
+
+    def test_the_likelihood_is_at_its_maximum(self) -> None:
+        """There everybody has made as many points as expected, the prior's draws included."""
+        points = np.random.default_rng(0).integers(0, 40, (6, 6)).astype(float)
+        np.fill_diagonal(points, 0)
+        elos = [rating.elo for rating in elo_ratings(points)]
+        games = points + points.T + 1
+        for i in range(6):
+            others = [j for j in range(6) if j != i]
+            made = sum(points[i, j] + 0.5 for j in others)
+            expected = sum(games[i, j] * expected_score(elos[i] - elos[j]) for j in others)
+            assert made == pytest.approx(expected, abs=1e-6)
+
+    def test_a_circle(self) -> None:
+        """Each beats the next one: nobody is better than the others."""
+        ratings = elo_ratings(np.array([[0, 9, 1], [1, 0, 9], [9, 1, 0]]))
+        assert [rating.elo for rating in ratings] == pytest.approx([0, 0, 0], abs=1e-9)
+
+    def test_far_apart(self) -> None:
+        """Each loses all games against the one before it, and met no other one."""
+        points = np.zeros((6, 6))
+        for i in range(5):
+            points[i, i + 1] = 200
+        ratings = elo_ratings(points, anchor=5)
+        assert ratings[0].elo == pytest.approx(5 * 400 * math.log10(401))
+        assert ratings[0].high - ratings[0].low > ratings[4].high - ratings[4].low
+
+    def test_whom_nothing_ties_to_the_anchor(self) -> None:
+        points = np.zeros((4, 4))
+        points[0, 1], points[1, 0], points[2, 3] = 5, 5, 4
+        ratings = elo_ratings(points)
+        assert [math.isnan(rating.elo) for rating in ratings] == [False, False, True, True]
+        assert all(math.isnan(value) for value in ratings[3])
+        assert ratings[1].elo == pytest.approx(0)
+
+    def test_intervals_hold_the_truth(self) -> None:
+        """In about 95 of 100 tournaments, for wins and losses."""
+        strengths = [0.0, 100.0, -150.0]
+        random = np.random.default_rng(1)
+        held = 0
+        for _ in range(300):
+            points = np.zeros((3, 3))
+            for i in range(3):
+                for j in range(i):
+                    points[i, j] = random.binomial(100, expected_score(strengths[i] - strengths[j]))
+                    points[j, i] = 100 - points[i, j]
+            rating = elo_ratings(points)[1]
+            held += rating.low < 100 < rating.high
+        assert 0.91 < held / 300 < 0.985
+
+
+def test_expected_score() -> None:
+    assert expected_score(0) == 0.5
+    assert expected_score(400) == pytest.approx(10 / 11)
+    assert expected_score(-100) == pytest.approx(1 - expected_score(100))

@@ -1,0 +1,108 @@
+"""The sequential test: its likelihoods by other ways, its errors by simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from alphago.arena.elo import expected_score
+from alphago.arena.sprt import Sprt, log_likelihood, pair_scores
+
+
+class TestRatio:
+    def test_wins_and_losses_alone(self) -> None:
+        """Then it is the ratio of two binomial likelihoods."""
+        p0, p1 = expected_score(0), expected_score(100)
+        exact = 60 * math.log(p1 / p0) + 40 * math.log((1 - p1) / (1 - p0))
+        assert Sprt(0, 100).ratio([40, 0, 60]) == pytest.approx(exact, abs=1e-3)
+
+    @pytest.mark.parametrize("mean", [0.3, 0.5, 0.64, 0.9])
+    def test_no_distribution_with_the_mean_is_likelier(self, mean: float) -> None:
+        """Loss, draw and win: with the mean given, one of their probabilities is free."""
+        counts = np.array([30.0, 40.0, 70.0])
+        wins = np.linspace(0, 1, 200_001)
+        draws = 2 * (mean - wins)
+        losses = 1 - wins - draws
+        fine = (wins > 0) & (draws > 0) & (losses > 0)
+        frequencies = counts / counts.sum()
+        best = (
+            counts[0] * np.log(losses[fine] / frequencies[0])
+            + counts[1] * np.log(draws[fine] / frequencies[1])
+            + counts[2] * np.log(wins[fine] / frequencies[2])
+        ).max()
+        assert log_likelihood(counts, np.array([0, 0.5, 1]), mean) == pytest.approx(best, abs=1e-6)
+
+    def test_pairs_with_three_outcomes_are_like_games(self) -> None:
+        test = Sprt(0, 100)
+        assert test.ratio([10, 0, 20, 0, 30]) == pytest.approx(test.ratio([10, 20, 30]), abs=0.01)
+
+    def test_mirrored(self) -> None:
+        test = Sprt(-50, 50)
+        assert test.ratio([3, 5, 20, 11, 9]) == pytest.approx(-test.ratio([9, 11, 20, 5, 3]))
+        assert test.ratio([4, 7, 9, 7, 4]) == pytest.approx(0, abs=1e-9)
+
+    def test_openings_that_decide_games(self) -> None:
+        """50 pairs, won once by each: as 100 single games they would say less."""
+        test = Sprt(0, 100)
+        assert test.ratio([0, 0, 50, 0, 0]) < 2 * test.ratio([50, 0, 50]) < 0
+
+    def test_all_won(self) -> None:
+        """No more can be said for H1 than that the mean it allows is larger."""
+        assert Sprt(0, 100).ratio([0, 0, 0, 0, 10]) == pytest.approx(10 * math.log(expected_score(100) / 0.5), abs=0.05)
+
+    def test_nothing_yet(self) -> None:
+        assert Sprt(0, 100).ratio([0] * 5) == pytest.approx(0, abs=0.01)
+
+
+class TestVerdict:
+    def test_bounds(self) -> None:
+        assert Sprt(0, 10).bounds == pytest.approx((-2.9444, 2.9444), abs=1e-4)
+        assert Sprt(0, 10, alpha=0.01, beta=0.1).bounds == pytest.approx((math.log(0.1 / 0.99), math.log(90)))
+
+    def test_accepts_and_stops_there(self) -> None:
+        verdict = Sprt(0, 100).judge([1.0] * 12 + [0.0] * 100)
+        assert verdict.state == "accept"
+        assert verdict.samples == 12
+        assert verdict.ratio == Sprt(0, 100).ratio([0, 0, 0, 0, 12])
+        assert verdict.ratio > Sprt(0, 100).bounds[1] > Sprt(0, 100).ratio([0, 0, 0, 0, 11])
+
+    def test_rejects(self) -> None:
+        assert Sprt(0, 100).judge([0.5, 0.25] * 40).state == "reject"
+
+    def test_goes_on(self) -> None:
+        verdict = Sprt(0, 20).judge([0.5, 0.75, 0.25])
+        assert (verdict.state, verdict.samples) == ("continue", 3)
+        assert Sprt(0, 20).judge([]) == ("continue", 0, 0)
+
+    def test_games_instead_of_pairs(self) -> None:
+        assert Sprt(0, 200).judge([1.0, 0.5, 1.0] * 10, outcomes=3).state == "accept"
+
+    @pytest.mark.parametrize(("true", "least", "most"), [(0, 0.0, 0.1), (150, 0.85, 1.0)])
+    def test_errors(self, true: float, least: float, most: float) -> None:
+        """Where the win rate is 50 % it is seldom held above; where H1 is true, mostly."""
+        random = np.random.default_rng(3)
+        accepted = 0
+        for _ in range(40):
+            scores = (random.random((200, 2)) < expected_score(true)).mean(axis=1)
+            accepted += Sprt(0, 150).judge(scores.tolist()).state == "accept"
+        assert least <= accepted / 40 <= most
+
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            ((10, 10), "elo0 is less than elo1, both from -2000 to 2000, came 10 and 10"),
+            ((5, math.nan), "elo0 is less than elo1"),
+            ((0, 5000), "elo0 is less than elo1, both from -2000 to 2000"),
+            ((0, 10, 0.0), "alpha is between 0 and 0.5, came 0.0"),
+            ((0, 10, 0.05, 0.5), "beta is between 0 and 0.5, came 0.5"),
+        ],
+    )
+    def test_arguments(self, arguments: tuple, sentence: str) -> None:
+        with pytest.raises(ValueError, match=sentence):
+            Sprt(*arguments)
+
+
+def test_pair_scores() -> None:
+    """Graded results count as won or lost; a game without its partner does not count."""
+    assert pair_scores([1, 1, 1, 0, 1, -1, 0, 0, -0.3, 0, -1, -1, 1]) == [1, 0.75, 0.5, 0.5, 0.25, 0]
+    assert pair_scores([]) == []

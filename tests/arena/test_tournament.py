@@ -1,0 +1,346 @@
+"""Evaluations: what is kept of them, that they go on where they stopped, and what is said about them in the end."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from alphago.arena.entrant import Entrant
+from alphago.arena.games import MatchGame
+from alphago.arena.gtp import GtpProgram
+from alphago.arena.match import MatchResult
+from alphago.arena.result_folder import ResultFolder
+from alphago.arena.standings import read_anchor, standings
+from alphago.arena.tournament import LOOK, Tournament, TournamentSettings
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.records.sgf import read_sgf
+
+GO = GoEnv(5, komi=0.5)
+HASH, UNIFORM = Entrant(HashEvaluator(), 4, name="hash"), Entrant(UniformEvaluator(), 0, name="uniform")
+RANDOM = Entrant("random", name="random")
+
+
+class Heard:
+    """A listener that stops everything after some games, as Ctrl-C does."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.calls: list[tuple] = []
+        self.games = 0
+        self.stop_after = stop_after
+
+    def start(self, games: int, done: int) -> None:
+        self.calls.append(("start", games, done))
+
+    def game(self, match: str, result: MatchResult) -> None:
+        self.games += 1
+        if self.games == self.stop_after:
+            raise KeyboardInterrupt
+
+    def skip(self, games: int) -> None:
+        self.calls.append(("skip", games))
+
+
+def tournament(folder: Path, *entrants: Entrant, games: int = 6, **settings) -> Tournament:
+    return Tournament(GO, entrants or (HASH, UNIFORM, RANDOM), TournamentSettings(games, **settings), folder / "out")
+
+
+def played(folder: Path, *entrants: Entrant, **settings) -> Tournament:
+    one = tournament(folder, *entrants, **settings)
+    one.play(Heard())
+    return one
+
+
+def lines(folder: Path) -> list[dict]:
+    """What games.jsonl holds, by match and number."""
+    rows = [json.loads(line) for line in (folder / "out" / "games.jsonl").read_text().splitlines()]
+    return sorted(rows, key=lambda row: (row["match"], row["game"]))
+
+
+class TestFolder:
+    def test_everybody_plays_everybody(self, tmp_path: Path) -> None:
+        played(tmp_path)
+        assert [(*row["match"], row["game"]) for row in lines(tmp_path)] == [
+            (i, j, n) for i, j in ((0, 1), (0, 2), (1, 2)) for n in range(6)
+        ]
+
+    def test_openings_are_shared(self, tmp_path: Path) -> None:
+        """By the two games of a pair, and by all matches; none of them has a stone on the edge."""
+        played(tmp_path)
+        openings = [tuple(row["moves"].split()[:2]) for row in lines(tmp_path)]
+        assert openings[:6] == openings[6:12] == openings[12:]
+        assert openings[0:6:2] == openings[1:6:2]
+        assert len(set(openings)) == 3
+        assert {move[0] for opening in openings for move in opening} <= set("BCD")
+        assert {move[1] for opening in openings for move in opening} <= set("234")
+
+    def test_sgf_files_tell_the_same(self, tmp_path: Path) -> None:
+        played(tmp_path)
+        names = ["hash", "uniform", "random"]
+        for row in lines(tmp_path):
+            i, j = row["match"]
+            game = read_sgf(tmp_path / "out" / "games" / f"{i + 1}-{j + 1}-{row['game'] + 1:04d}.sgf")
+            position = game.position()
+            assert position.is_over
+            assert " ".join(map(GO.to_text, game.moves)) == row["moves"]
+            assert game.margin == position.score() == row["margin"]
+            assert game.result == row["result"]
+            assert game.players == ((names[i], names[j]) if row["game"] % 2 == 0 else (names[j], names[i]))
+            assert row["outcome"] == position.result * (1 if row["game"] % 2 == 0 else -1)
+            assert (game.komi, game.rules) == (0.5, "Chinese")
+        assert len(list((tmp_path / "out" / "games").iterdir())) == 18
+
+    def test_no_ply_limit(self, tmp_path: Path) -> None:
+        assert Tournament(GoEnv(5, max_moves=3), [HASH, RANDOM], TournamentSettings(2), tmp_path / "x").env == GoEnv(
+            5, max_moves=100
+        )
+
+    def test_a_default_folder_is_named_after_all_that_decides(self, tmp_path: Path, monkeypatch) -> None:
+        monkeypatch.chdir(tmp_path)
+
+        def folder(*entrants: Entrant, **settings) -> Path:
+            return Tournament(GO, entrants, TournamentSettings(4, **settings)).folder.path
+
+        same = folder(HASH, RANDOM)
+        assert same.parent == Path("runs")
+        assert same.name.startswith("evaluate-")
+        assert folder(HASH, RANDOM) == same
+        learned = Entrant(HASH.who, 4, name="hash", weights="abc")
+        gumbel = Entrant(HASH.who, 4, "gumbel", name="hash")
+        others = [folder(RANDOM, HASH), folder(HASH, RANDOM, seed=1), folder(learned, RANDOM), folder(gumbel, RANDOM)]
+        assert len({same, *others}) == 5
+
+
+class TestGoingOn:
+    @pytest.mark.parametrize("after", [1, 5, 7])
+    def test_games_are_the_same_as_without_a_stop(self, tmp_path: Path, after: int) -> None:
+        played(tmp_path / "whole")
+        part = tmp_path / "part"
+        with pytest.raises(KeyboardInterrupt):
+            tournament(part).play(Heard(stop_after=after))
+        done = len(lines(part))
+        assert after <= done < 18
+        heard = Heard()
+        tournament(part).play(heard)
+        assert heard.calls == [("start", 18, done)]
+        assert heard.games == 18 - done
+        assert lines(part) == lines(tmp_path / "whole")
+
+    def test_when_all_is_done_nothing_is_played(self, tmp_path: Path) -> None:
+        first = played(tmp_path)
+        heard = Heard()
+        again = tournament(tmp_path)
+        again.play(heard)
+        assert heard.calls == [("start", 18, 18)]
+        assert heard.games == 0
+        assert standings(again) == standings(first)
+
+    def test_half_a_line(self, tmp_path: Path) -> None:
+        """What a crash leaves is cut off, and its game played again."""
+        played(tmp_path)
+        wanted, path = lines(tmp_path), tmp_path / "out" / "games.jsonl"
+        path.write_bytes(path.read_bytes()[:-20])
+        heard = Heard()
+        tournament(tmp_path).play(heard)
+        assert heard.games == 1
+        assert lines(tmp_path) == wanted
+
+    def test_a_damaged_line(self, tmp_path: Path) -> None:
+        played(tmp_path)
+        path = tmp_path / "out" / "games.jsonl"
+        path.write_text(path.read_text().replace('"moves"', '"sevom"', 1))
+        with pytest.raises(ValueError, match=r"games\.jsonl is damaged in line 1: 'moves'"):
+            tournament(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("entrants", "settings", "why"),
+        [
+            ((HASH, UNIFORM), {"seed": 3}, r"its seed is 0, now 3 came"),
+            ((HASH, UNIFORM), {"games": 8, "sprt": (0, 50)}, r"its games is 6, now 8 came; its sprt is None, now \[0"),
+            ((HASH, RANDOM), {}, r"its players is \['hash', 'uniform'\], now \['hash', 'random'\] came"),
+            ((HASH, Entrant(UNIFORM.who, 0, name="uniform", weights="f")), {}, "the networks' files have changed"),
+        ],
+    )  # fmt: skip
+    def test_another_evaluation_is_refused(self, tmp_path: Path, entrants: tuple, settings: dict, why: str) -> None:
+        played(tmp_path, HASH, UNIFORM)
+        before = lines(tmp_path)
+        with pytest.raises(ValueError, match=rf"out holds another evaluation \({why}.*\): choose another folder"):
+            tournament(tmp_path, *entrants, **settings)
+        assert lines(tmp_path) == before
+
+    def test_a_folder_with_something_else(self, tmp_path: Path) -> None:
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "config.json").write_text("{}")
+        with pytest.raises(ValueError, match="out holds something else than an evaluation: choose another folder"):
+            tournament(tmp_path)
+        assert [path.name for path in (tmp_path / "out").iterdir()] == ["config.json"]
+        (tmp_path / "out" / "evaluation.json").write_text("[1]")
+        with pytest.raises(ValueError, match=r"evaluation\.json is damaged"):
+            tournament(tmp_path)
+
+    def test_without_the_sgf_library(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Games are played and kept all the same; later, where it is installed, the files are written."""
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "sgfmill", None)
+            one = played(tmp_path, HASH, RANDOM, games=2)
+            assert "no SGF files were written: SGF files need the library sgfmill: pip" in standings(one)
+            assert list((tmp_path / "out" / "games").iterdir()) == []
+        later = tournament(tmp_path, HASH, RANDOM, games=2)
+        assert len(list((tmp_path / "out" / "games").iterdir())) == 2
+        assert "no SGF" not in standings(later)
+
+
+class TestSequentialTest:
+    def test_a_match_ends_early(self, tmp_path: Path) -> None:
+        """White, the first player in odd games, cannot lose at this komi: pairs are all 1 to 1."""
+        env = GoEnv(3, komi=9.5)
+        one = Tournament(env, [HASH, RANDOM], TournamentSettings(400, sprt=(0, 200)), tmp_path / "out")
+        heard = Heard()
+        one.play(heard)
+        assert heard.games == LOOK
+        assert heard.calls == [("start", 400, 0), ("skip", 400 - LOOK)]
+        verdict = one.verdict((0, 1))
+        assert verdict is not None
+        assert verdict.state == "reject"
+        assert "SPRT +0 against +200 Elo, hash - random: at least +200 Elo rejected after" in standings(one)
+        again = Heard()
+        Tournament(env, [HASH, RANDOM], one.settings, tmp_path / "out").play(again)
+        assert again.games == 0
+
+    def test_it_goes_by_pairs_in_order(self, tmp_path: Path) -> None:
+        """Games after a gap do not count yet, nor one without its partner."""
+        one = tournament(tmp_path, HASH, RANDOM, games=40, sprt=(0, 400))
+        for number in (*range(9), *range(10, 40)):
+            one.folder.add((0, 1), MatchGame(number, 1.0, (12, number % 25), 1.5))
+        verdict = one.verdict((0, 1))
+        assert verdict is not None
+        assert (verdict.state, verdict.samples) == ("continue", 4)
+        one.folder.add((0, 1), MatchGame(9, 1.0, (12, 9), -1.5))
+        assert one.verdict((0, 1)) == (*one.verdict((0, 1))[:2], 5)  # type: ignore[index]
+        assert one.verdict((0, 1)).state == "accept"  # type: ignore[union-attr]
+
+    def test_none(self, tmp_path: Path) -> None:
+        assert tournament(tmp_path).verdict((0, 1)) is None
+
+
+class TestEngines:
+    def test_faults_are_kept_and_told(self, tmp_path: Path) -> None:
+        """An engine that answers E9 loses by forfeit; that it resigns is no fault."""
+        script = (
+            "import sys\n"
+            "for line in sys.stdin:\n"
+            "    word = line.split()[0]\n"
+            "    move = 'resign' if sys.argv[1] == '1' else 'E9'\n"
+            "    print('= ' + (move if word == 'genmove' else '') + '\\n', flush=True)\n"
+        )
+        engine = Entrant(GtpProgram("bad", (sys.executable, "-c", script, "{seed}")), name="bad")
+        one = played(tmp_path, engine, RANDOM, games=2)
+        rows = lines(tmp_path)
+        assert [row["result"] for row in rows] == ["W+R", "B+F"]
+        assert [row["margin"] for row in rows] == [None, None]
+        assert rows[0]["fault"] == ""
+        assert rows[1]["fault"].startswith("bad answered 'E9' to genmove: 'E9' is no point of GoEnv(5")
+        game = read_sgf(tmp_path / "out" / "games" / "1-2-0002.sgf")
+        assert (game.result, game.comment) == ("B+F", rows[1]["fault"])
+        text = standings(one)
+        assert "bad - random: games lost by an engine's fault: 1\n  1-2-0002: bad answered 'E9'" in text
+        assert tournament(tmp_path, engine, RANDOM, games=2).folder.games == one.folder.games
+
+
+class TestStandings:
+    def test_text(self, tmp_path: Path) -> None:
+        """All of it, for results put in by hand."""
+        one = tournament(tmp_path, games=8)
+        for number in range(8):
+            one.folder.add((0, 1), MatchGame(number, 1.0, (12, number // 4), 1.5 - number, counted=True))
+        for number, outcome in enumerate((1, -1, 0, 1)):
+            told = "W+3.5 on the board, B+8.5 says hash" if number < 2 else ""
+            one.folder.add((1, 2), MatchGame(number, outcome, (number,), 2.5, counted=True, disagreement=told))
+        one.folder.add((0, 2), MatchGame(3, 1.0, (12,), 2.5))
+        assert standings(one, anchor=2, anchor_elo=100) == (
+            "5x5, komi 0.5, 8 games a match, openings of 2 random plies, each with both colours, seed 0\n"
+            "\n"
+            "match             games  won  drawn  lost  win rate             95 %  as Black  as White  distinct\n"
+            "hash - uniform        8    8      0     0    100.0%  67.6% to 100.0%     4-0-0     4-0-0         2\n"
+            "uniform - random      4    2      1     1     62.5%   21.9% to 90.8%     1-1-0     1-0-1         3\n"
+            "\n"
+            "player    Elo          95 %  games\n"
+            "hash     +663  +78 to +1248      8\n"
+            "uniform  +170  -140 to +481     12\n"
+            "random   +100        anchor      4\n"
+            "\n"
+            "hash - uniform: an engine counted 8 final boards too, 0 of them otherwise; the win rate is by the board\n"
+            "uniform - random: an engine counted 4 final boards too, 2 of them otherwise; "
+            "the win rate is by the board\n"
+            "  2-3-0001: W+3.5 on the board, B+8.5 says hash\n"
+            "  2-3-0002: W+3.5 on the board, B+8.5 says hash\n"
+            "games that do not count yet, their opening having been played with one colour only: 1\n"
+            f"games are in {tmp_path / 'out'}"
+        )
+
+    def test_before_the_first_game(self, tmp_path: Path) -> None:
+        text = standings(tournament(tmp_path, random_opening=0))
+        assert text.splitlines() == [
+            "5x5, komi 0.5, 6 games a match, from the empty board, seed 0", "", f"games are in {tmp_path / 'out'}"
+        ]  # fmt: skip
+
+    def test_whom_nobody_has_met(self, tmp_path: Path) -> None:
+        one = tournament(tmp_path, games=2)
+        for number in range(2):
+            one.folder.add((0, 1), MatchGame(number, 1.0, (12,), 1.5))
+        assert re.search(r"^random +\? +\? +0$", standings(one), re.MULTILINE)
+
+    def test_many_disagreements(self, tmp_path: Path) -> None:
+        one = tournament(tmp_path, games=6)
+        for number in range(6):
+            one.folder.add(
+                (0, 1), MatchGame(number, 1.0, (number,), 1.5, counted=True, disagreement=f"sentence {number}")
+            )
+        text = standings(one)
+        assert "1-2-0003: sentence 2" in text
+        assert "sentence 3" not in text
+        assert f"and 3 more in {tmp_path / 'out' / 'games.jsonl'}" in text
+
+    def test_anchor(self) -> None:
+        names = ["a@64", "gnugo:10", "x=1", "random"]
+        assert read_anchor(None, names) == (1, 0.0)
+        assert read_anchor(None, ["a@64", "random"]) == (1, 0.0)
+        assert read_anchor("a@64", names) == (0, 0.0)
+        assert read_anchor("gnugo:10=1800", names) == (1, 1800.0)
+        assert read_anchor("x=1", names) == (2, 0.0)
+        assert read_anchor("x=1=-20.5", names) == (2, -20.5)
+        with pytest.raises(ValueError, match="no player is called 'b': there are a@64, gnugo:10, x=1, random"):
+            read_anchor("b=3", names)
+        with pytest.raises(ValueError, match="the anchor's rating is 'much', wanted a number"):
+            read_anchor("random=much", names)
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("settings", "why"),
+        [
+            ({"games": 5}, "games is an even number from 2, for each opening with both colours; came 5"),
+            ({"games": 0}, "games is an even number from 2"),
+            ({"seed": -1}, "seed is 0 or more, came -1"),
+            ({"random_opening": -1}, "random_opening is 0 or more, came -1"),
+            ({"opening_plies": -2}, "opening_plies is 0 or more, came -2"),
+            ({"sprt": (10, 0)}, "elo0 is less than elo1"),
+        ],
+    )
+    def test_settings(self, settings: dict, why: str) -> None:
+        with pytest.raises(ValueError, match=why):
+            TournamentSettings(**settings)
+
+    def test_one_player(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="a match needs two players, came 1"):
+            Tournament(GO, [HASH], TournamentSettings(2), tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+    def test_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        with pytest.raises(OSError, match=r"the folder .*out cannot be made: Not a directory"):
+            ResultFolder(tmp_path / "file" / "out", GO, [], {})
+        with pytest.raises(ValueError, match="file holds something else than an evaluation"):
+            ResultFolder(tmp_path / "file", GO, [], {})

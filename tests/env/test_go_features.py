@@ -1,0 +1,218 @@
+"""The planes of what the rules know, on drawings; random games hold them to plain Go in test_go_agreement.py."""
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv, GoPosition
+from alphago.env.kernels import go_features as features
+from tests.diagrams import board, owners, play, position
+
+
+def marked(shown: GoPosition, plane: int) -> str:
+    """The points of a plane that are 1, in order; every other one has to be 0."""
+    values = shown.planes()[plane].ravel()
+    assert np.isin(values, (0, 1)).all()
+    return " ".join(shown.env.to_text(int(action)) for action in np.flatnonzero(values))
+
+
+def constant(shown: GoPosition, plane: int) -> float:
+    """The number that all points of a plane hold."""
+    values = np.unique(shown.planes()[plane])
+    assert len(values) == 1
+    return float(values[0])
+
+
+def points(drawing: str) -> str:
+    """The points that a drawing marks with X, in order."""
+    drawn = board(drawing)
+    return " ".join(GoEnv(len(drawn)).to_text(int(action)) for action in np.flatnonzero(drawn == 1))
+
+
+def test_stones_are_the_movers_and_the_enemys() -> None:
+    drawing = """
+        X . .
+        . O .
+        . . X
+        """
+    black, white = position(drawing), position(drawing, to_play="white")
+    assert black.planes().shape == (features.PLANES, 3, 3) == (16, 3, 3)
+    assert black.planes().dtype == np.float32
+    assert (marked(black, features.OWN), marked(black, features.ENEMY)) == ("A3 C1", "B2")
+    assert (marked(white, features.OWN), marked(white, features.ENEMY)) == ("B2", "A3 C1")
+    assert constant(black, features.ON_BOARD) == constant(white, features.ON_BOARD) == 1
+
+
+def test_liberties_of_chains_of_either_colour() -> None:
+    drawing = """
+        X O . . . .
+        . X O . . .
+        . . . . O .
+        X X . X . .
+        O X . X X .
+        . O . . . X
+        """
+    one = """
+        . X . . . .
+        . . . . . .
+        . . . . . .
+        . . . . . .
+        X . . . . .
+        . . . . . .
+        """
+    two = """
+        . . . . . .
+        . X . . . .
+        . . . . . .
+        . . . . . .
+        . . . . . .
+        . X . . . X
+        """
+    for mover in ("black", "white"):
+        shown = position(drawing, to_play=mover)
+        # A6's neighbours are B6 and A5: one liberty.
+        assert marked(shown, features.ONE_LIBERTY) == "A6 " + points(one)
+        assert marked(shown, features.TWO_LIBERTIES) == points(two)
+        stones = np.abs(shown.board).sum()
+        assert sum(len(marked(shown, plane).split()) for plane in (2, 3, 4)) == stones
+
+
+@pytest.mark.parametrize(
+    ("drawing", "liberties"),
+    [
+        ("X X X O / X . X O / X X X O / O O O .", 1),  # one inside, which four stones touch
+        ("X X X . / X . X O / X X X O / O O O .", 2),
+        ("X X X . / X . X . / X X X O / O O O .", 3),
+        ("X X X . / X . X . / X X X . / O O O .", 4),
+    ],
+)
+def test_a_liberty_is_counted_once(drawing: str, liberties: int) -> None:
+    shown = position(drawing.replace("/", "\n"))
+    black = {plane: marked(shown, plane) for plane in (2, 3, 4)}
+    stones = marked(shown, features.OWN)
+    assert set(stones.split()) <= set(black[1 + min(liberties, 3)].split())
+
+
+KO = """
+    . X O . .
+    X O . O .
+    . X O . .
+    . . . . .
+    O X . . .
+    """
+
+
+def test_forbidden_points_are_suicides_and_superko() -> None:
+    before = position(KO)
+    assert marked(before, features.FORBIDDEN) == ""
+    taken = play(before, "B C4")
+    assert marked(taken, features.FORBIDDEN) == "A5 B4"  # White: suicide in the corner, and the ko
+    later = play(taken, "W E1, B E3")
+    assert marked(later, features.FORBIDDEN) == "A5"
+    assert marked(play(later, "W B4"), features.FORBIDDEN) == "C4"  # Black's turn: the ko the other way round
+    assert marked(position(KO, to_play="white"), features.FORBIDDEN) == ""  # White takes B5 there
+
+
+def test_forbidden_points_are_the_empty_ones_that_are_not_legal() -> None:
+    env = GoEnv(4, max_moves=60, first_pass=60)
+    random = np.random.default_rng(2)
+    now, found = env.position(), 0
+    while not now.is_over:
+        expected = (now.board.ravel() == 0) & ~now.legal_mask[:-1]
+        assert np.array_equal(now.planes()[features.FORBIDDEN].ravel(), expected)
+        found += int(expected.sum())
+        now = now.play(int(random.choice(np.flatnonzero(now.legal_mask))))
+    assert found > 20
+
+
+def test_the_latest_three_moves() -> None:
+    start = GoEnv(3).position()
+    ages = [features.LAST_MOVE + age for age in range(3)]
+    assert [marked(start, plane) for plane in ages] == ["", "", ""]
+    assert [marked(play(start, "B A1"), plane) for plane in ages] == ["A1", "", ""]
+    now = play(start, "B A1, W C3, B B2, W A3")
+    assert [marked(now, plane) for plane in ages] == ["A3", "B2", "C3"]
+    passed = play(now, "B pass, W C1")
+    assert [marked(passed, plane) for plane in ages] == ["C1", "", "A3"]  # a pass has a place in the order, no point
+    drawn = position("X . . / . . . / . . O".replace("/", "\n"))
+    assert [marked(drawn, plane) for plane in ages] == ["", "", ""]  # a set-up has no past
+    taken = position("O X . / . . . / . . .".replace("/", "\n"), "B A2, W C1, B C3")
+    assert [marked(taken, plane) for plane in ages] == ["C3", "C1", "A2"]
+    gone = position("X . O / . O . / . . .".replace("/", "\n"), "B B3, W A2")
+    assert [marked(gone, plane) for plane in ages] == ["A2", "B3", ""]  # the stone at B3 is gone, the move is not
+
+
+def test_a_pass_and_what_it_ends() -> None:
+    start = GoEnv(3).position()
+    assert constant(start, features.PASSED) == 0
+    passed = play(start, "B pass")
+    assert constant(passed, features.PASSED) == 1
+    assert constant(play(passed, "W B2"), features.PASSED) == 0
+    assert constant(play(passed, "W pass"), features.PASSED) == 1
+
+
+def test_regions_are_empty_points_that_touch_one_colour() -> None:
+    drawing = """
+        . X . O .
+        X X X O O
+        O O O . .
+        . . . . .
+        . O . . .
+        """
+    black, white = position(drawing), position(drawing, to_play="white")
+    assert marked(black, features.OWN_REGION) == marked(white, features.ENEMY_REGION) == "A5"
+    theirs = marked(black, features.ENEMY_REGION)
+    assert theirs == marked(white, features.OWN_REGION)
+    assert theirs.startswith("E5 D3 E3 A2")
+    assert "C5" not in theirs
+    empty = GoEnv(3).position()
+    assert marked(empty, features.OWN_REGION) == marked(empty, features.ENEMY_REGION) == ""
+
+
+@pytest.mark.parametrize(
+    ("komi", "margin"), [(0, 9), (7.5, 1.5), (9, 0), (9.5, -0.5), (-3, 12), (-40, 49), (60, -51), (-21, 30)]
+)
+def test_komi_score_and_who_is_ahead(komi: float, margin: float) -> None:
+    """In tens of points, the mover's; the score is cut off at 30 points."""
+    for mover, sign in (("black", 1), ("white", -1)):
+        shown = position(". . . / . X . / . . .".replace("/", "\n"), komi=komi, to_play=mover)
+        assert shown.score() == margin
+        assert constant(shown, features.KOMI) == pytest.approx(-sign * komi / 10)
+        assert constant(shown, features.SCORE) == pytest.approx(sign * min(max(margin / 10, -3), 3))
+        assert constant(shown, features.AHEAD) == sign * np.sign(margin)
+
+
+def random_game(env: GoEnv, seed: int, **setup: object) -> list[GoPosition]:
+    """A game of random moves, the same for the same seed, whatever the colours; one in twenty is a pass."""
+    random = np.random.default_rng(seed)
+    game = [env.position(**setup)]
+    while not game[-1].is_over:
+        weights = np.where(game[-1].legal_mask, 1.0, 0.0)
+        weights[-1] *= 0.05 * weights[:-1].sum() or 1
+        game.append(game[-1].play(int(random.choice(env.action_space, p=weights / weights.sum()))))
+    return game
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 9])
+def test_colours_exchanged_give_the_same_planes(size: int) -> None:
+    """Every plane is the mover's: with White first and komi turned round it is the same game."""
+    env = GoEnv(size, max_moves=60)
+    passes = 0
+    for seed in range(3):
+        one = random_game(env, seed, komi=2.5)
+        other = random_game(env, seed, komi=-2.5, to_play="white")
+        assert len(one) == len(other)
+        for here, there in zip(one, other, strict=True):
+            assert here.to_play == -there.to_play
+            assert np.array_equal(here.planes(), there.planes())
+            assert np.array_equal(owners(here), -owners(there))
+            assert here.score() == -there.score()
+        passes += one[-1].moves.count(env.pass_action)
+    assert passes > 0
+
+
+def test_boards_alone_tell_the_colour_to_move() -> None:
+    """AlphaGo Zero's planes do not: the last one says whether Black is to move."""
+    env = GoEnv(3, planes=17)
+    black, white = env.position().planes(), env.position(to_play="white").planes()
+    assert black[-1].all()
+    assert not white.any()

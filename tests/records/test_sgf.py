@@ -1,0 +1,245 @@
+"""SGF files: what is written can be read, what others write too, and what cannot be used is told in a sentence."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.records.record import POLICY_SCALE, RecordBuilder
+from alphago.records.sgf import format_sgf, parse_sgf, read_komi, read_sgf, write_sgf
+from alphago.records.sgf_game import SgfGame
+from examples.tic_tac_toe import TicTacToeEnv
+
+# As a server writes it: CR LF, a head over several lines, lower-case letters in names, variations, a mark.
+SERVER = (
+    "\ufeff(;GaMe[1]FF[4]CA[UTF-8]\r\nSZ[5]KM[6.50]RU[Japanese]PB[Søren \\[2d\\]]PW[Li\r\nWei]RE[B+R]\r\n"
+    "C[A short\r\ngame];B[cc];W[cb]LB[cb:A]C[too \\\\ close\\]](;B[bb]C[main];W[])(;B[dd];W[ee]))\n"
+)
+
+
+def moves(game: SgfGame) -> str:
+    """The game as people write it."""
+    return game.position().moves_text()
+
+
+def points(env: GoEnv, text: str) -> tuple[int, ...]:
+    return tuple(map(env.from_text, text.split()))
+
+
+class TestReading:
+    def test_a_server_file(self) -> None:
+        game = parse_sgf(SERVER)
+        assert moves(game) == "B C3, W C4, B B4, W pass"
+        assert (game.board_size, game.komi, game.rules, game.handicap) == (5, 6.5, "Japanese", 0)
+        assert game.players == ("Søren [2d]", "Li\nWei")
+        assert (game.result, game.outcome, game.margin) == ("B+R", 1.0, None)
+        assert game.comment == "A short\ngame"
+        assert game.comments == {1: "too \\ close]", 2: "main"}
+        assert game.env() == GoEnv(5, komi=6.5)
+
+    def test_corners(self) -> None:
+        """aa is the top left, whatever the library's own count of rows."""
+        assert moves(parse_sgf("(;SZ[9];B[aa];W[ia];B[ai];W[ii];B[cg])")) == "B A9, W J9, B A1, W J1, B C3"
+        assert moves(parse_sgf("(;B[as];W[sa];B[pd])")) == "B A1, W T19, B Q16"
+
+    def test_passes(self) -> None:
+        game = parse_sgf("(;SZ[19];B[tt];W[aa];B[])")
+        assert moves(game) == "B pass, W A19, B pass"
+
+    def test_passes_after_the_end_are_left_out(self) -> None:
+        assert moves(parse_sgf("(;SZ[5];B[aa];W[];B[];W[];B[])")) == "B A5, W pass, B pass"
+
+    def test_handicap(self) -> None:
+        game = parse_sgf("(;SZ[9]HA[2]KM[0]AB[gc][cg];W[ee])")
+        assert game.setup == {"black": "G7 C3", "to_play": "white"}
+        assert (game.handicap, game.komi, moves(game)) == (2, 0.0, "W E5")
+
+    def test_setup(self) -> None:
+        """Stones in rectangles, taken away again, in a node of their own; who moves follows from the moves or PL."""
+        game = parse_sgf("(;SZ[5];AB[aa:bb][ee]AE[ab]PL[B];AW[ab]W[cc])")
+        assert str(game.position(ply=0)).splitlines()[1:6] == [
+            " 5  X X . . .  5",
+            " 4  O X . . .  4",
+            " 3  . . . . .  3",
+            " 2  . . . . .  2",
+            " 1  . . . . X  1",
+        ]
+        assert moves(game) == "W C3"
+        assert parse_sgf("(;SZ[5]AB[aa]PL[W])").setup == {"black": "A5", "to_play": "white"}
+        assert parse_sgf("(;SZ[5]AW[aa]PL[B])").setup == {"white": "A5"}
+
+    def test_a_colour_that_moves_twice(self) -> None:
+        """The pass between is marked, and comments stay with their moves."""
+        game = parse_sgf("(;SZ[5];B[aa];B[bb]C[again];W[cc];W[dd]C[too])")
+        assert moves(game) == "B A5, W pass, B B4, W C3, B pass, W D2"
+        assert game.inserted == {1, 4}
+        assert game.comments == {2: "again", 5: "too"}
+
+    @pytest.mark.parametrize(
+        ("text", "outcome", "margin"),
+        [("B+3.5", 1, 3.5), ("W+12", -1, -12), ("w+0.5", -1, -0.5), ("W+R", -1, None), ("B+Resign", 1, None),
+         ("W+T", -1, None), ("B+F", 1, None), ("0", 0, 0), ("Draw", 0, 0), ("Void", None, None), ("?", None, None),
+         ("", None, None)],
+    )  # fmt: skip
+    def test_result(self, text: str, outcome: float | None, margin: float | None) -> None:
+        game = parse_sgf(f"(;SZ[5]RE[{text}])")
+        assert (game.outcome, game.margin) == (outcome, margin)
+
+    @pytest.mark.parametrize(
+        ("text", "komi"),
+        [("", None), ("6.5", 6.5), ("7", 7), ("0", 0), ("-5.5", -5.5), ("7.500", 7.5), ("750", 7.5), ("650", 6.5),
+         ("3.75", 7.5), ("375", 7.5), ("2.75", 5.5)],
+    )  # fmt: skip
+    def test_komi(self, text: str, komi: float | None) -> None:
+        assert read_komi(text) == komi
+
+    def test_encodings(self) -> None:
+        """What the head says; else UTF-8 where it can be; a name that cannot be read is no reason to refuse a game."""
+        text = "(;{}SZ[5]PB[Müller];B[aa])"
+        assert parse_sgf(text.format("CA[latin1]").encode("latin1")).players[0] == "Müller"
+        assert parse_sgf(text.format("").encode("latin1")).players[0] == "Müller"
+        assert parse_sgf(text.format("").encode("utf-8")).players[0] == "Müller"
+        assert parse_sgf(text.format("CA[klingon]").encode("utf-8")).players[0] == "Müller"
+        assert parse_sgf(text.format("CA[UTF-8]").encode("latin1")).players[0] == "M\N{REPLACEMENT CHARACTER}ller"
+
+    def test_more_moves_than_the_usual_limit(self) -> None:
+        """GoEnv(2) ends after five plies; this game has more."""
+        long = parse_sgf("(;SZ[3]KM[0];B[bb];W[ab];B[cb];W[aa];B[bc];W[ac];B[ca];W[];B[ba];W[];B[aa];W[ac];B[cc])")
+        assert len(long.moves) == 13
+        assert long.env().max_moves == 14
+        assert long.position().moves == long.moves
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("text", "why"),
+        [
+            ("", "no SGF data found"),
+            ("hello", "no SGF data found"),
+            ("(;SZ[9];B[aa]", "error parsing game 0: unexpected end of SGF data"),
+            ("(;GM[2]SZ[8])", "it is no game of Go but GM[2]"),
+            ("(;SZ[9:13])", "the board is '9:13', wanted a square one from 2 to 19"),
+            ("(;SZ[25])", "the board is '25', wanted a square one from 2 to 19"),
+            ("(;SZ[big])", "the board is 'big', wanted"),
+            ("(;SZ[9]KM[7.3])", "komi is '7.3', wanted a multiple of 0.5"),
+            ("(;SZ[9]KM[nan])", "komi is 'nan', wanted"),
+            ("(;SZ[9]KM[inf])", "komi is 'inf', wanted"),
+            ("(;SZ[9]HA[two])", "the handicap is 'two', wanted a number of stones"),
+            ("(;SZ[9];B[jj])", "a move is at 'jj', which is no point of a board of 9 x 9"),
+            ("(;SZ[9];B[a])", "a move is at 'a', which is no point"),
+            ("(;SZ[9];B[E5])", "a move is at 'E5', which is no point"),
+            ("(;SZ[9]AB[tt])", "a stone is at 'tt', which is no point"),
+            ("(;SZ[9];B[aa];AW[bb])", "stones are set up after move 1"),
+            ("(;SZ[5]AB[ab][ba]AW[aa])", "the chain at A5 has no liberty"),
+            ("(;SZ[5];B[aa];W[aa])", "move 2, White A5, is illegal: Black has a stone there"),
+            ("(;SZ[5];B[ab];W[ee];B[ba];W[aa])", "move 4, White A5, is illegal: suicide"),
+            ("(;SZ[5];B[ba];W[ca];B[ab];W[bb];B[ee];W[aa];B[ba])", "move 7, Black B5, is illegal: superko"),
+            ("(;SZ[5];B[];W[];B[aa])", "move 3, Black A5, is illegal: two passes have ended the game"),
+            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "there are 2 games in it, wanted one"),
+        ],
+    )
+    def test_what_is_wrong(self, text: str, why: str, tmp_path: Path) -> None:
+        path = tmp_path / "bad.sgf"
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"bad\.sgf: ") as error:
+            read_sgf(path)
+        assert str(error.value).startswith(f"{path}: {why}")
+
+    def test_a_missing_file(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            read_sgf(tmp_path / "none.sgf")
+
+    def test_without_the_library(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "sgfmill", None)
+        with pytest.raises(ImportError, match=r"^SGF files need the library sgfmill: pip install 'alphago\[sgf\]'"):
+            parse_sgf("(;SZ[5])")
+
+
+class TestWriting:
+    def test_text(self) -> None:
+        env = GoEnv(5)
+        game = SgfGame(
+            5, points(env, "C3 B2 pass"), 6.5, result="W+0.5", players=("a]b", "c\\d"), rules="Chinese",
+            comment="so\nit went", comments={1: "hm"},
+        )  # fmt: skip
+        assert format_sgf(game).decode() == (
+            "(;FF[4]C[so\nit went]CA[UTF-8]GM[1]KM[6.5]PB[a\\]b]PW[c\\\\d]RE[W+0.5]RU[Chinese]\n"
+            "SZ[5];B[cc];C[hm]W[bd];B[])\n"
+        )
+
+    def test_round_trip(self, tmp_path: Path) -> None:
+        env = GoEnv(5)
+        games = [
+            SgfGame(9, ()),
+            SgfGame(5, points(env, "C3 B2 pass pass"), 0.0, result="0", players=("", "Größe"), comments={0: "[x]"}),
+            SgfGame(5, points(env, "D4 A1"), -3.5, {"black": "B4 C2", "white": "C4", "to_play": "white"}, "B+R"),
+            SgfGame(19, (), 0.5, {"black": "D16 Q4"}, rules="AGA", handicap=2, comment="two lines\nof text"),
+            SgfGame(5, points(env, "A5 pass B4"), inserted=frozenset({1}), comments={2: "again"}),
+        ]
+        for game in games:
+            write_sgf(tmp_path / "game.sgf", game)
+            assert read_sgf(tmp_path / "game.sgf") == game
+
+
+class TestRecords:
+    def record(self, setup: dict | None = None, resigned: bool = False):
+        env = GoEnv(5, komi=0.5)
+        builder = RecordBuilder(setup)
+        position = env.position(**(setup or {}))
+        for action in points(env, "C3 B2 D2 pass pass"):
+            builder.add(action, position.legal_mask / position.legal_mask.sum(), 0.1, 3, position.to_play)
+            position = position.play(action)
+        return env, builder.finish(position.result, position.score(), resigned, 26)
+
+    def test_from_a_record(self) -> None:
+        env, record = self.record()
+        game = SgfGame.from_record(record, env, players=("a", "b"))
+        assert moves(game) == "B C3, W B2, B D2, W pass, B pass"
+        assert (game.komi, game.result, game.rules, game.players) == (0.5, "B+0.5", "Chinese", ("a", "b"))
+        assert game.position().is_over
+        assert parse_sgf(format_sgf(game)) == game
+
+    def test_setup_and_komi_of_a_record(self) -> None:
+        env, record = self.record({"black": "A5", "to_play": "white", "komi": -2.0}, resigned=True)
+        game = SgfGame.from_record(record, env)
+        assert (game.komi, game.setup) == (-2.0, {"black": "A5", "to_play": "white"})
+        assert game.result in ("B+R", "W+R")
+
+    def test_a_draw(self) -> None:
+        record = RecordBuilder().finish(0, 0, False, 26)
+        assert SgfGame.from_record(record, GoEnv(5)).result == "0"
+
+    def test_back_to_a_record(self) -> None:
+        """One-hot policies; a pass that the file does not hold weighs nothing."""
+        record = parse_sgf("(;SZ[5]KM[0.5]RE[W+2.5]AB[ee]PL[W];W[aa];W[bb])").to_record(GoEnv(5))
+        assert record.moves.tolist() == [0, 25, 6]
+        assert record.movers.tolist() == [-1, 1, -1]
+        assert record.weights.tolist() == [1, 0, 1]
+        assert record.policies.argmax(axis=1).tolist() == [0, 25, 6]
+        assert record.policies.sum(axis=1).tolist() == [POLICY_SCALE] * 3
+        assert record.legal_counts.tolist() == [25, 24, 24]
+        assert (record.outcome, record.score, record.resigned) == (-1.0, -2.5, False)
+        assert record.setup == {"black": "E1", "to_play": "white", "komi": 0.5}
+        again = record.position(GoEnv(5))
+        assert again.komi == 0.5
+        assert again.moves_text() == "W A5, B pass, W B4"
+
+    def test_back_and_forth(self) -> None:
+        env, record = self.record({"black": "A5", "to_play": "white", "komi": -2.0})
+        again = SgfGame.from_record(record, env).to_record(env)
+        assert again.moves.tolist() == record.moves.tolist()
+        assert (again.outcome, again.score, again.setup) == (record.outcome, record.score, record.setup)
+
+    def test_a_resignation_has_no_margin(self) -> None:
+        record = parse_sgf("(;SZ[5]RE[W+R];B[aa])").to_record()
+        assert (record.outcome, record.score, record.resigned) == (-1.0, -1.0, True)
+
+    def test_without_result(self) -> None:
+        with pytest.raises(ValueError, match=r"^a record needs a result, the game's is 'Void'$"):
+            parse_sgf("(;SZ[5]RE[Void];B[aa])").to_record()
+
+    def test_other_games(self) -> None:
+        record = RecordBuilder().finish(0, 0, False, 9)
+        with pytest.raises(ValueError, match=r"only games of Go become SGF files, came TicTacToeEnv\(\)"):
+            SgfGame.from_record(record, TicTacToeEnv())
