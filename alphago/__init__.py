@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from alphago.nn.net import NeuralNet, load_model
     from alphago.records.record import GameRecord
     from alphago.training.memory import ReplayMemory
+    from alphago.training.run import train
     from alphago.training.selfplay import selfplay
-    from alphago.training.trainer import train
     from alphago.ui.terminal import play
 
 __version__ = "0.1.0"
@@ -43,7 +43,7 @@ _HOMES = {
     "evaluate": "alphago.arena.match",
     "ReplayMemory": "alphago.training.memory",
     "selfplay": "alphago.training.selfplay",
-    "train": "alphago.training.trainer",
+    "train": "alphago.training.run",
     "play": "alphago.ui.terminal",
 }
 

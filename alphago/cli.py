@@ -93,7 +93,7 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.nn.net import load_model
     from alphago.nn.saved import model_file, saved_go
     from alphago.training.presets import preset_for
-    from alphago.training.trainer import train
+    from alphago.training.run import train
 
     names = ("readouts", "folder", "preset", "until", "tower_height", "channels")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
@@ -134,8 +134,9 @@ def add_evaluate(verbs: Any) -> None:
         help="play matches of Go, and rate the players",
         description="Plays everybody against everybody else and prints win rates and Elo ratings. "
         "Games are kept in a folder, and the same command goes on where it was interrupted.",
-        epilog="A PLAYER is a network's file or run folder, with its own readouts and search after an @ "
-        "(runs/a@64, runs/a@0 for its policy alone, runs/a@64,gumbel), gnugo:LEVEL, or random.",
+        epilog="A PLAYER is a network's file or run folder, or one that comes with the package (7x7), with its own "
+        "readouts and search after an @ (runs/a@64, runs/a@0 for its policy alone, runs/a@64,gumbel); "
+        "or a player without a network: gnugo:LEVEL, random.",
     )
     evaluate.add_argument("players", nargs="+", metavar="PLAYER", help="two or more; see below")
     evaluate.add_argument("--games", type=int, default=200, metavar="N", help="in each match (200)")

@@ -66,7 +66,7 @@ class TestEvaluate:
         assert known == {
             "players": [f"{nets / 'four.safetensors'}@6,gumbel", "random"],
             "readouts": [6, 0],
-            "search": ["gumbel", "None"],
+            "search": ["gumbel", ""],
             "board_size": 4,
             "komi": 1.5,
             "games": 4,
@@ -77,7 +77,7 @@ class TestEvaluate:
         }
         text = capsys.readouterr().out
         assert re.search(r"^random +-50 +anchor +4$", text, re.MULTILINE)
-        assert "SPRT -300 against +100.5 Elo" in text
+        assert "the sequential test of -300 against +100.5 Elo" in text
 
     def test_interrupted(self, nets: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """What is finished is told, and the same command plays the rest."""
@@ -107,7 +107,7 @@ class TestEvaluate:
         [
             ("random", "a match needs two players, came 1"),
             ("random random", "random is named twice"),
-            ("gnug random", "gnug: there is no file gnug, and no player is called 'gnug': there is 'random', "),
+            ("gnug random", "gnug: there is no file gnug, and no player is called 'gnug'"),
             ("none.safetensors random", "there is no file none.safetensors"),
             ("runs/none random", "there is no file runs/none"),
             ("random@3 random", "random@3: there is no file random, and only networks take readouts"),

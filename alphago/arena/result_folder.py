@@ -9,7 +9,7 @@ from typing import Any
 from alphago.arena.games import MatchGame
 from alphago.env.go import GoEnv
 from alphago.nn.weights import write_whole
-from alphago.records.sgf import write_sgf
+from alphago.records.sgf import format_sgf
 from alphago.records.sgf_game import SgfGame
 
 Match = tuple[int, int]  # numbers of two players
@@ -70,18 +70,19 @@ class ResultFolder:
         return self.path / "games.jsonl"
 
     def _compare(self, known: Path, wanted: Mapping[str, Any]) -> None:
-        """ValueError that names what is different, if anything is."""
+        """ValueError that names the first thing that is different, if anything is."""
         try:
             found = json.loads(known.read_text(encoding="utf-8"))
             other = [key for key in wanted if found[key] != wanted[key]]
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{known} is damaged: {error!r}") from error
-        if other == ["weights"]:
+        if not other:
+            return
+        key = other[0]
+        told = f"its {key} is {found[key]!r}, now {wanted[key]!r} came"
+        if key == "weights":
             told = "the networks' files have changed since"
-        else:
-            told = "; ".join(f"its {key} is {found[key]!r}, now {wanted[key]!r} came" for key in other)
-        if other:
-            raise ValueError(f"{self.path} holds another evaluation ({told}): choose another folder")
+        raise ValueError(f"{self.path} holds another evaluation ({told}): choose another folder")
 
     def _read_games(self) -> None:
         """Reads the games of an earlier call; half a line at the end, after a crash, is cut off."""
@@ -108,8 +109,8 @@ class ResultFolder:
         players = (self.names[i], self.names[j]) if game.number % 2 == 0 else (self.names[j], self.names[i])
         result = "0" if game.result == "draw" else game.result
         comment = "\n".join(filter(None, (game.fault, game.disagreement)))
+        record = SgfGame(self.env.N, game.moves, self.env.komi, {}, result, players, "Chinese", comment=comment)
         try:
-            write_sgf(path, SgfGame(self.env.N, game.moves, self.env.komi, {}, result, players, "Chinese",
-                                    comment=comment))  # fmt: skip
+            write_whole(path, format_sgf(record))
         except ImportError as error:
             self.without_sgf = str(error)

@@ -18,21 +18,26 @@ TOLD = 3  # faults and disagreements that are quoted; all of them are in games.j
 class ProgressBar:
     """Follows a tournament on stderr."""
 
+    def __init__(self) -> None:
+        self.bar: tqdm | None = None
+
     def start(self, games: int, done: int) -> None:
         self.bar = tqdm(total=games, initial=done, unit="game", dynamic_ncols=True)
 
     def game(self, match: str, result: MatchResult) -> None:
+        assert self.bar is not None
         self.bar.set_description(match, refresh=False)
         self.bar.set_postfix_str(f"{result.wins} won, {result.draws} drawn, {result.losses} lost", refresh=False)
         self.bar.update()
 
     def skip(self, games: int) -> None:
+        assert self.bar is not None
         self.bar.total -= games
         self.bar.refresh()
 
     def close(self) -> None:
         """Leaves the last line; does nothing before `start`."""
-        if hasattr(self, "bar"):
+        if self.bar is not None:
             self.bar.close()
 
 
@@ -112,10 +117,9 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
         verdict = tournament.verdict(match)
         if verdict is not None and tournament.settings.sprt is not None:
             elo0, elo1 = tournament.settings.sprt
-            decided = {"accept": f"at least {elo1:+g} Elo accepted", "reject": f"at least {elo1:+g} Elo rejected",
-                       "continue": "undecided"}[verdict.state]  # fmt: skip
-            yield (f"SPRT {elo0:+g} against {elo1:+g} Elo, {title}: {decided} after {verdict.samples} pairs, "
-                   f"log likelihood ratio {verdict.ratio:.2f}")  # fmt: skip
+            said = {"accept": f"above {elo0:+g} Elo", "reject": f"below {elo1:+g} Elo", "continue": "undecided"}
+            yield (f"{title}: {said[verdict.state]} by the sequential test of {elo0:+g} against {elo1:+g} Elo "
+                   f"(pairs of games: {verdict.samples}, log likelihood ratio: {verdict.ratio:.2f})")  # fmt: skip
         if result.forfeits:
             yield f"{title}: games lost by an engine's fault: {len(result.forfeits)}"
             yield from quoted(tournament, match, result.forfeits.items())

@@ -96,7 +96,7 @@ class Tournament:
         known = {
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
-            "search": [str(entrant.search) for entrant in self.entrants],
+            "search": [str(entrant.search or "") for entrant in self.entrants],
             "weights": [entrant.weights for entrant in self.entrants],
             "board_size": self.env.N,
             "komi": self.env.komi,

@@ -18,11 +18,13 @@ class Preset:
     """A recipe: the game's options, the network, and the training.
 
     env: keywords of GoEnv.  network: of NeuralNet.  settings: of TrainingSettings.
+    proved_after: opponents, and after how many positions of self-play the network was proved to be stronger.
     """
 
     env: Mapping[str, Any]
     network: Mapping[str, Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    proved_after: Mapping[str, int] = field(default_factory=dict)
 
     def make_env(self) -> GoEnv:
         return GoEnv(**self.env)
@@ -45,6 +47,7 @@ PRESETS: dict[str, Preset] = {
         {"board_size": 7, "komi": 9},
         {"tower_height": 4, "channels": 32},
         {**FAST, "max_minutes": 10.0},
+        {"gnugo": 320_000, "gnugo:10": 320_000},
     ),
     "9x9": Preset(
         {"board_size": 9, "komi": 7},

@@ -13,6 +13,7 @@ from alphago.arena.match import MatchResult, evaluate
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.weights import write_whole
 from alphago.training.history import EVALUATIONS
@@ -20,6 +21,7 @@ from alphago.training.history import EVALUATIONS
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
+SEARCH = SearchSettings(gumbel=True)  # one leaf at a time: few games, but the opponent takes most of the time
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Examiner:
         verdict = Verdict("continue", 0.0, 0)
         while verdict.state == "continue" and len(outcomes) < self.opponent.most_games:
             result = evaluate(
-                self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search="gumbel",
+                self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search=SEARCH,
                 random_opening=self.opponent.random_opening, seed=1000 * self.examinations + len(played),
             )  # fmt: skip
             played.append(result)

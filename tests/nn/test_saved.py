@@ -1,107 +1,49 @@
-"""Finding saved networks, those of the package among them, and the game that they are for."""
+"""Which game a saved network is played with."""
 
-import json
-import pathlib
+from pathlib import Path
 
-import numpy as np
 import pytest
-from safetensors.torch import load_file, save_file
 
 from alphago.env.go import GoEnv
-from alphago.nn import saved, weights
-from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.saved import model_file, packaged, saved_go
+from alphago.nn.net import NeuralNet
+from alphago.nn.saved import model_file, saved_go
 from alphago.nn.weights import ModelError
-from tests.nn.boards import ClaimingEnv
+from examples.tic_tac_toe import TicTacToeEnv
 
 
-def save(env, path: pathlib.Path) -> pathlib.Path:
-    NeuralNet(env, tower_height=0, channels=4).save(path)
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network that was trained with options of self-play and boards alone as input."""
+    path = tmp_path_factory.mktemp("nets") / "net.safetensors"
+    env = GoEnv(5, komi=3.5, planes=5, max_moves=20, margin_weight=0.3, first_pass=9)
+    NeuralNet(env, tower_height=1, channels=8).save(path)
     return path
 
 
-@pytest.fixture
-def path(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A network that learned in self-play with options of its own."""
-    env = GoEnv(5, komi=3.5, max_moves=40).training_variant().replace(eye_games=10)
-    return save(env, tmp_path / "net.safetensors")
+class TestGame:
+    def test_its_own(self, saved: Path) -> None:
+        """Board, komi and input planes, and nothing else."""
+        assert saved_go(saved) == GoEnv(5, komi=3.5, planes=5)
+
+    def test_another_komi(self, saved: Path) -> None:
+        assert saved_go(saved, komi=-0.5) == saved_go(saved, 5, -0.5) == GoEnv(5, komi=-0.5, planes=5)
+
+    def test_another_board_has_its_usual_komi(self, saved: Path) -> None:
+        assert saved_go(saved, 7) == GoEnv(7, komi=9, planes=5)
+        assert saved_go(saved, 9, 6.5) == GoEnv(9, komi=6.5, planes=5)
+
+    def test_another_game(self, tmp_path: Path) -> None:
+        path = tmp_path / "other.safetensors"
+        NeuralNet(TicTacToeEnv(), tower_height=1, channels=8).save(path)
+        with pytest.raises(ModelError, match=r"other\.safetensors holds a network for .*, wanted one for Go$"):
+            saved_go(path)
 
 
-def test_a_network_knows_its_game_without_the_options_of_self_play(path):
-    assert saved_go(path) == GoEnv(5, komi=3.5)
-    assert saved_go(path, 5) == GoEnv(5, komi=3.5)
-    assert saved_go(path, komi=0.5) == GoEnv(5, komi=0.5)
-
-
-def test_on_another_board_komi_is_that_boards(path):
-    assert saved_go(path, 7) == GoEnv(7)
-    assert saved_go(path, 9) == GoEnv(9, komi=7.5)
-    assert saved_go(path, 9, komi=6) == GoEnv(9, komi=6)
-
-
-def test_planes_are_what_the_network_reads(tmp_path):
-    assert saved_go(save(GoEnv(5, planes=17), tmp_path / "net")) == GoEnv(5, planes=17)
-
-
-def test_without_a_game_a_network_loads_with_its_own(path):
-    net = load_model(path)
-    assert net.env == GoEnv(5, komi=3.5)
-    assert np.array_equal(net(net.env.position())[0], load_model(path, GoEnv(5))(GoEnv(5, komi=3.5).position())[0])
-
-
-def test_other_games_have_to_be_named(tmp_path):
-    file = save(ClaimingEnv(3, 3), tmp_path / "net")
-    text = r"net holds a network for ClaimingEnv\(height=3, width=3, passes=False\), wanted one for Go"
-    for look in (saved_go, load_model):
-        with pytest.raises(ModelError, match=text):
-            look(file)
-    assert load_model(file, ClaimingEnv(3, 3)).env == ClaimingEnv(3, 3)
-
-
-@pytest.mark.parametrize("config", [{}, {"board_size": "nine", "komi": 7, "planes": None}], ids=str)
-def test_a_description_without_a_board_is_damaged(path, config):
-    texts = dict(weights.read_header(path, path.read_bytes()))
-    save_file(load_file(path), path, metadata={**texts, "env_config": json.dumps(config)})
-    with pytest.raises(ModelError, match=r"net\.safetensors has a damaged description"):
-        saved_go(path)
-
-
-def test_a_run_folder_stands_for_its_latest_network(tmp_path):
-    latest = save(GoEnv(3), tmp_path / "weights.safetensors")
-    assert model_file(tmp_path) == model_file(str(tmp_path)) == latest
-    assert model_file(latest) == latest
-    assert load_model(tmp_path).env == GoEnv(3)
-
-
-def test_a_folder_without_a_network_is_told_as_one(tmp_path):
-    with pytest.raises(ModelError, match=r"is a folder, wanted a network saved with NeuralNet\.save"):
-        load_model(tmp_path)
-
-
-def test_names_of_packaged_networks(tmp_path, monkeypatch):
-    monkeypatch.setattr(saved, "PACKAGED", tmp_path)
-    with pytest.raises(ModelError, match="no network 7x7 comes with the package: there are none"):
-        load_model("7x7")
-    for size in (13, 7, 9):
-        save(GoEnv(size), tmp_path / f"{size}x{size}.safetensors")
-    (tmp_path / "notes.txt").write_text("not a network")
-    assert packaged() == ["7x7", "9x9", "13x13"]
-    assert load_model("9x9").env == GoEnv(9)
-    with pytest.raises(ModelError, match="no network 19x19 comes with the package: there are 7x7, 9x9, 13x13"):
-        load_model("19x19")
-
-
-def test_an_own_file_goes_before_a_packaged_one(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    save(GoEnv(3), tmp_path / "7x7")
-    assert load_model("7x7").env == GoEnv(3)
-
-
-def test_every_packaged_network_plays_its_board():
-    for name in packaged():
-        net = load_model(name)
-        assert net.env == GoEnv(int(name.partition("x")[0]))
-        policy, value = net(net.env.position())
-        assert policy.sum() == pytest.approx(1, abs=1e-5)
-        assert -1 <= value <= 1
-        assert model_file(name).stat().st_size <= 4 * 2**20
+def test_model_file(tmp_path: Path) -> None:
+    """A run folder stands for its latest network; any other path for itself."""
+    run = tmp_path / "run"
+    run.mkdir()
+    assert model_file(run) == run
+    (run / "weights.safetensors").write_text("")
+    assert model_file(run) == run / "weights.safetensors"
+    assert model_file(str(run / "none")) == run / "none"

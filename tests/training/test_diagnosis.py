@@ -14,7 +14,7 @@ from alphago.mcts.search import SearchSettings
 from alphago.training import diagnosis
 from alphago.training.diagnosis import ABSENCE, PERSISTENCE, Diagnosis, Finding, diagnose
 from alphago.training.history import Row, read_rows
-from alphago.training.trainer import TrainingSettings
+from alphago.training.settings import TrainingSettings
 
 HERE = Path(__file__).parent
 SETTINGS = {"num_games": 100_000, "max_minutes": None, "batch_size": 128}

@@ -15,7 +15,7 @@ from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.training.history import number, read_history, read_rows
 from alphago.training.plots import plot, smoothed
-from alphago.training.trainer import train
+from alphago.training.run import train
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -26,8 +26,10 @@ from alphago.records.record import load_records
 from alphago.training.history import read_history
 from alphago.training.presets import PRESETS
 from alphago.training.proof import Examiner, Opponent
+from alphago.training.run import train
 from alphago.training.selfplay import selfplay
-from alphago.training.trainer import TrainingSettings, describe_games, train
+from alphago.training.settings import TrainingSettings
+from alphago.training.trainer import describe_games
 from examples.tic_tac_toe import TicTacToeEnv
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()

@@ -1,0 +1,102 @@
+"""`alphago train`, and playing the networks that it leaves and those that come with the package."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alphago.arena.match import evaluate
+from alphago.cli import main
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.saved import packaged
+from alphago.nn.weights import ModelError
+
+SMALL = ["--readouts", "2", "--tower-height", "0", "--channels", "4"]
+
+
+def test_train_and_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(["train", "--board-size", "3", "--komi", "2.5", "--games", "4", "--folder", str(first), *SMALL]) == 0
+    assert "finished after 4 games" in capsys.readouterr().err
+    net = load_model(first)
+    assert net.env == GoEnv(3, komi=2.5)
+    onwards = ["train", "--board-size", "4", "--games", "2", "--readouts", "2", "--model", str(first)]
+    assert main([*onwards, "--folder", str(second), "--seed", "5"]) == 0
+    assert load_model(second).env == GoEnv(4)
+    settings = json.loads((second / "config.json").read_text())["settings"]
+    assert (settings["num_games"], settings["readouts"], settings["seed"]) == (2, 2, 5)
+
+
+def test_a_timed_run(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert main(["train", "--board-size", "7", "--minutes", "0.01", "--folder", str(folder)]) == 0
+    config = json.loads((folder / "config.json").read_text())
+    assert config["settings"]["max_minutes"] == 0.01
+    assert config["settings"]["taught_games"] == 3000  # the board's recipe
+    assert config["network"]["tower_height"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--board-size", "1"], "board_size is 2 to 19, came 1"),
+        (["--games", "0"], "num_games is a whole number from 1, came 0"),
+        (["--minutes", "-1"], "max_minutes is more than 0"),
+        (["--preset", "8x8"], "no preset '8x8': there are '7x7'"),
+        (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
+        (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
+        (["--komi", "1.3"], "komi is a multiple of 0.5"),
+    ],
+)
+def test_what_cannot_be_trained(
+    arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("alphago train: ")
+    assert sentence in told
+    assert told.count("\n") == 1
+
+
+def test_play_without_a_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    answers = iter(["d4", "quit"])
+    monkeypatch.setattr("builtins.input", lambda prompt="": next(answers))
+    assert main(["play", "--board-size", "7", "--readouts", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "untrained" not in shown
+    assert "(O)" in shown or "pass" in shown  # it answered
+
+
+class TestPackaged:
+    def test_there_are_some(self) -> None:
+        assert "7x7" in packaged()
+
+    @pytest.mark.parametrize("name", packaged())
+    def test_each_is_for_its_board_and_any_other(self, name: str) -> None:
+        net = load_model(name)
+        assert f"{net.env.N}x{net.env.N}" == name
+        assert net.size_free
+        other = load_model(name, GoEnv(5))
+        policy, value = other(other.env.position())
+        assert policy.shape == (26,)
+        assert -1 <= value <= 1
+
+    @pytest.mark.parametrize("name", packaged())
+    def test_each_plays(self, name: str) -> None:
+        """Without any search it beats random moves; on a board of its own size nearly always."""
+        net = load_model(name)
+        result = evaluate(net.env, net, "random", 20, readouts=0, random_opening=2)
+        assert result.win_rate > 0.9, result
+
+    def test_one_that_there_is_not(self) -> None:
+        with pytest.raises(ModelError, match="no network 5x5 comes with the package: there are 7x7"):
+            load_model("5x5")
+
+    def test_a_run_folder(self, tmp_path: Path) -> None:
+        net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
+        net.save(tmp_path / "weights.safetensors")
+        position = GoEnv(3).position()
+        assert np.allclose(load_model(tmp_path)(position)[0], net(position)[0], atol=1e-6)
