@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     gtp.add_argument("--readouts", type=int, default=800, metavar="N", help="simulations a move; 0: none (800)")
     gtp.add_argument("--board-size", type=int, metavar="N", help="the model's own, or 9 without a model")
     gtp.add_argument("--komi", type=float, metavar="K", help="White's points before the game, until the controller's")
-    gtp.add_argument("--resign", type=float, default=-1.0, metavar="VALUE", help="resign below this value (-1: never)")
+    gtp.add_argument("--resign", type=float, metavar="VALUE", help="resign below this value (-1: never; the model's)")
     gtp.add_argument("--seed", type=int, metavar="S", help="of the choice among equally good moves")
     gtp.set_defaults(run=run_gtp)
     add_train(verbs)
@@ -202,18 +202,21 @@ def run_gtp(options: argparse.Namespace) -> int:
         try:
             if options.readouts < 0:
                 raise ValueError(f"--readouts is 0 or more, came {options.readouts}")
-            if not -1 <= options.resign <= 1:
+            if options.resign is not None and not -1 <= options.resign <= 1:
                 raise ValueError(f"--resign is -1 to 1, came {options.resign}")
             env, network = load(options.model, options.board_size, options.komi)
         except (ValueError, OSError) as error:
             print(f"alphago gtp: {error}", file=sys.stderr)
             return USAGE_ERROR
+        resign = options.resign
+        if resign is None:
+            resign = float(network.notes.get("resign_threshold", -1.0))
         try:
             serve(
                 env,
                 network,
                 options.readouts,
-                resign_threshold=options.resign,
+                resign_threshold=resign,
                 seed=options.seed,
                 output=output,
             )

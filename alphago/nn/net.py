@@ -72,6 +72,7 @@ class NeuralNet(nn.Module):
         height, width, free = PRESETS[preset or "default"]
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
+        self.notes: dict[str, str] = {}  # texts that its file held beside the weights
         self.custom = {slot: class_name(module) for slot, module in given.items() if module is not None}
         self.preset = preset
         self.tower_height: int | None = None
@@ -196,7 +197,7 @@ class NeuralNet(nn.Module):
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Writes weights and description to one safetensors file, whole or not at all.
 
-        extra: texts to keep in the file beside them (`alphago.nn.weights.read_weights` returns them).
+        extra: texts to keep in the file beside them; `load_model` gives them back as `notes`.
         Raises OSError with a sentence if the file cannot be written.
         """
         description = {
@@ -255,6 +256,7 @@ def load_model(
     net.preset = config["preset"] if config["preset"] in PRESETS else None
     check_tensors(path, tensors, net.state_dict())
     net.load_state_dict(tensors)
+    net.notes = {name: str(text) for name, text in description["extra"].items()}
     return net.eval()
 
 

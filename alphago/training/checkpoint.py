@@ -49,15 +49,18 @@ class RunFolder:
         with open(self.path / "metrics.jsonl", "a", encoding="utf-8") as file:
             file.write(json.dumps(metrics) + "\n")
 
-    def checkpoint(self, net: NeuralNet, games: int) -> Path:
-        """Saves the network after `games` games and the games since the last checkpoint; returns the weights' path."""
+    def checkpoint(self, net: NeuralNet, games: int, **notes: str) -> Path:
+        """Saves the network after `games` games and the games since the last checkpoint; returns the weights' path.
+
+        notes: what else is kept with the weights.
+        """
         if self._unsaved:
             end = self._saved_games + len(self._unsaved)
             data = io.BytesIO()
             save_records(data, self._unsaved)
             write_whole(self.path / "games" / f"games-{self._saved_games:07d}-{end:07d}.npz", data.getvalue())
             self._saved_games, self._unsaved = end, []
-        extra = {"games": str(games)}
+        extra = {"games": str(games), **notes}
         net.save(self.path / "weights" / f"games-{games:07d}.safetensors", extra)
         latest = self.path / "weights.safetensors"
         net.save(latest, extra)

@@ -118,12 +118,12 @@ def train(
                 tell(expectation(metrics, needed, opponent_name))
                 needed = 0
             if trainer.games // chosen.ckp_freq > saved_at // chosen.ckp_freq:
-                run.checkpoint(trainer.learner.average, trainer.games)
+                trainer.checkpoint()
                 saved_at = trainer.games
             if examiner is not None and trainer.examined(examiner):
                 break
         model.load_state_dict(trainer.learner.average.state_dict())
-        latest = run.checkpoint(model, trainer.games)
+        latest = trainer.checkpoint()
         metrics.setdefault("steps", 0)
         for report in listeners:
             report.finish(metrics, latest, trainer.stop.is_set())

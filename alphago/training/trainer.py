@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from alphago.training.checkpoint import RunFolder
 from alphago.training.learner import Learner, mean_metrics
 from alphago.training.memory import ReplayMemory, Sample, window
 from alphago.training.proof import Examiner
+from alphago.training.resignation import calibrated
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings, stages
 
+JUDGED_GAMES = 1000  # the latest ones, by which the threshold of resignation is set
 FRESH_POSITIONS = 256  # of the newest games, on which the network is measured before it learns from them
 
 
@@ -66,9 +69,15 @@ class Trainer:
         """Enters the stage that is due, if it is another one."""
         due = next(env for env, end in self.stages if self.progress < end or end == 1.0)
         if due != self.env:
-            self.folder.checkpoint(self.learner.average, self.games)
+            self.checkpoint()
             self.positions += self.memory.added
             self.enter(due)
+
+    def checkpoint(self) -> Path:
+        """Saves the network, with the threshold at which it may resign where the latest games tell one."""
+        found = calibrated([entry.record for entry in self.memory.entries][-JUDGED_GAMES:])
+        notes = {"resign_threshold": f"{found.threshold:.3f}"} if found else {}
+        return self.folder.checkpoint(self.learner.average, self.games, **notes)
 
     @property
     def progress(self) -> float:

@@ -1,0 +1,48 @@
+"""When resigning would have been right: a threshold from games that were played out."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.records.record import GameRecord
+
+MOST_WRONG = 0.05  # of resignations; AlphaGo Zero's bound (Silver et al. 2017, Methods, "Self-play")
+FEWEST = 50  # resignations that a threshold is judged by
+
+
+class Resignation(NamedTuple):
+    """A threshold and how it would have done."""
+
+    threshold: float  # a mover whose value after the search is below it resigns
+    resigned: int  # sides of games that would have resigned with it
+    wrong: float  # share of them that did not lose
+
+
+def calibrated(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> Resignation | None:
+    """The highest threshold below 0 at which at most `most_wrong` of all resignations would have been wrong.
+
+    records: games played to their end; resigned ones are left out, for nobody knows how they would have
+        ended.  A side would have resigned at its first value below the threshold, so that only its lowest value
+        counts.  A draw that is given up is wrong too.
+    None where no threshold has FEWEST resignations and is right often enough.
+    """
+    lowest: list[float] = []
+    lost: list[bool] = []
+    for record in records:
+        for side in (1, -1):
+            values = record.values[record.movers == side]
+            if len(values) and not record.resigned:
+                lowest.append(float(values.min()))
+                lost.append(record.outcome * side < 0)
+    order = np.argsort(lowest)
+    values, right = np.array(lowest)[order], np.array(lost, np.bool_)[order]
+    wrong = np.cumsum(~right) / np.arange(1, len(right) + 1)
+    fits = np.flatnonzero((wrong <= most_wrong) & (values < 0))
+    fits = fits[fits + 1 >= FEWEST]
+    # Equal values resign together: a threshold lies above the last of them.
+    for last in fits[::-1]:
+        if last + 1 == len(values) or values[last + 1] > values[last]:
+            above = min(float(values[last + 1]), 0.0) if last + 1 < len(values) else 0.0
+            return Resignation((float(values[last]) + above) / 2, int(last) + 1, float(wrong[last]))
+    return None
