@@ -6,14 +6,14 @@ It starts from random weights and the rules.  What in self-play is no rule of Go
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
-from alphago import evaluate, play, train
+from alphago import evaluate, load_model, play, train
 from alphago.arena.gtp import EngineError, gnugo
 from alphago.training.checkpoint import default_folder
 from alphago.training.presets import PRESETS
 
 READOUTS = 64
-ANCHOR = "rave:1000"  # a search that knows only the rules
 
 
 def main() -> None:
@@ -33,8 +33,8 @@ def main() -> None:
     net = train(env, preset="7x7", max_minutes=arguments.minutes, folder=folder)
 
     print(f"\nHow it fares, {arguments.games} games each, pairs from the same 2 random first moves:", flush=True)
-    matches = [("random", 0, "its policy alone against random moves")]
-    matches.append((ANCHOR, READOUTS, f"with {READOUTS} readouts against a search of 1000 playouts without a network"))
+    matches: list[tuple[Any, int, str]] = [("random", 0, "its policy alone against random moves")]
+    matches.append((load_model("7x7"), 16, "with 16 readouts against the network that comes with the package"))
     try:
         gnugo()
         matches.append(("gnugo:10", READOUTS, f"with {READOUTS} readouts against GNU Go at level 10"))

@@ -76,7 +76,7 @@ def test_every_packaged_network_plays_its_board():
     assert packaged()
     for name in packaged():
         net = load_model(name)
-        assert net.env == GoEnv(int(name.partition("x")[0]))
+        assert net.env == GoEnv(int(name.partition("x")[0]), komi=net.env.komi)
         policy, value = net(net.env.position())
         assert policy.sum() == pytest.approx(1, abs=1e-5)
         assert -1 <= value <= 1

@@ -57,7 +57,9 @@ class Terminal:
         import pty
 
         self.ours, theirs = pty.openpty()
-        command = [sys.executable, "-c", code]
+        # Started in the background, this process ignores Ctrl-C, and its children would with it.
+        heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+        command = [sys.executable, "-c", f"{heeding}; {code}"]
         self.process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
         os.close(theirs)
 
