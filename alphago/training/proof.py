@@ -39,7 +39,7 @@ class Opponent:
     readouts: int = 64
     first: float = 1.0
     every: float = 1.0
-    most_games: int = 200
+    most_games: int = 100
     random_opening: int = 2
 
 
