@@ -18,13 +18,14 @@ SearchSettings), `same` with ours on both sides, where the two should hardly eve
 import argparse
 import os
 import sys
+import threading
 import time
 from functools import partial
 
 import numpy as np
 
 from alphago import GameEnv, GoEnv, MatchResult, SearchSettings, load_model
-from alphago.arena.match import play_games, random_points
+from alphago.arena.games import MatchGame, MatchPlan, play_games, random_points
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 
@@ -206,11 +207,10 @@ def main() -> None:
             same, asked = agreement(env, players, 16, 20, arguments.seed)
             print(f"\n{readouts} readouts, {constants} constants: the same move in {same} of {asked} positions")
             players = seats(env, evaluator, arguments.games, readouts, constants)
-            played = sorted(
-                play_games(env, players, range(arguments.games), 0, arguments.seed, random_opening=OPENING_PLIES)
-            )
-            outcomes = np.array([outcome for _, outcome, _ in played], np.float32)
-            result = MatchResult(outcomes, tuple(moves for _, _, moves in played))
+            plan = MatchPlan(arguments.games, 0, OPENING_PLIES, arguments.seed, 1)
+            played: list[MatchGame] = []
+            play_games(env, players, range(arguments.games), plan, played.append, threading.Event())
+            result = MatchResult.of(env, played)
             print(f"  ours against mctx: {result}  ({time.perf_counter() - start:.0f} s)", flush=True)
 
 

@@ -14,14 +14,14 @@ from alphago.nn.loss import alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.training.memory import Sample
+from alphago.training.optimizer import MuonAdamW
 
 GRADIENT_NORM = 5.0
 WARM_UP_STEPS = 200
-BETAS = (0.9, 0.99)
 
 
 class Learner:
-    """AdamW on AlphaGo Zero's loss and, where the network makes a Forecast, on that, in bfloat16 where the CPU has it.
+    """Gradient steps on AlphaGo Zero's loss and, where the network makes a Forecast, on that; bfloat16 where the CPU has it.
 
     A batch is shared out among threads, each with a replica of the network that uses the same weights
     but has gradients of its own (torch's own threads wait for each other at every operation, which
@@ -46,14 +46,7 @@ class Learner:
         self.skipped = 0
         net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.replicas = [net, *(replica(net) for _ in range(workers.count - 1))]
-        matrices = [p for p in net.parameters() if p.dim() > 1]
-        others = [p for p in net.parameters() if p.dim() <= 1]
-        self.optimizer = torch.optim.AdamW(
-            [{"params": matrices, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}],
-            lr=learning_rate,
-            betas=BETAS,
-            fused=True,
-        )
+        self.optimizer = MuonAdamW(net.parameters(), learning_rate, weight_decay)
         self.autocast = has_native_bfloat16()
 
     def resize(self, env: GameEnv) -> None:

@@ -112,11 +112,12 @@ class TestSteps:
         assert float(norm) == pytest.approx(GRADIENT_NORM, rel=1e-3)
 
     def test_weight_decay_is_for_matrices_only(self, workers: Workers) -> None:
-        decays = [
-            {(group["weight_decay"], parameter.dim() > 1) for parameter in group["params"]}
+        decays = {
+            (group["weight_decay"], parameter.dim() > 1)
             for group in Learner(network(), 0.01, 0.3, 0.995, workers).optimizer.param_groups
-        ]
-        assert decays == [{(0.3, True)}, {(0.0, False)}]
+            for parameter in group["params"]
+        }
+        assert decays == {(0.3, True), (0.0, False)}
 
 
 class TestAverage:

@@ -1,0 +1,83 @@
+"""Muon moves kernels in all directions alike; everything else is AdamW's."""
+
+import pytest
+import torch
+from torch import nn
+
+from alphago.training.optimizer import MOMENTUM, MUON_RATE, MuonAdamW, is_kernel, orthogonalised
+
+RATE = 0.01
+
+
+def network() -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(4, 8, 3), nn.BatchNorm2d(8), nn.Conv2d(8, 1, 3), nn.Flatten(), nn.Linear(9, 3))
+
+
+def with_gradients(net: nn.Module) -> nn.Module:
+    net(torch.randn(16, 4, 7, 7)).square().sum().backward()
+    return net
+
+
+@pytest.mark.parametrize("shape", [(8, 36), (36, 8), (16, 16)])
+def test_singular_values_become_about_one(shape: tuple[int, int]) -> None:
+    torch.manual_seed(1)
+    left, _ = torch.linalg.qr(torch.randn(shape[0], min(shape)))
+    right, _ = torch.linalg.qr(torch.randn(shape[1], min(shape)))
+    values = torch.logspace(0, -1, min(shape))  # one direction ten times as large as another
+    found = orthogonalised(1000 * left * values @ right.T)
+    assert found.shape == shape
+    assert ((torch.linalg.svdvals(found) > 0.65) & (torch.linalg.svdvals(found) < 1.25)).all()
+    # and the directions stay: left' found right is nearly diagonal
+    turned = left.T @ found @ right
+    assert (turned - torch.diag(turned.diagonal())).abs().max() < 1e-3
+
+
+def test_a_gradient_of_zero_moves_nothing() -> None:
+    assert torch.equal(orthogonalised(torch.zeros(3, 5)), torch.zeros(3, 5))
+
+
+def test_kernels_are_muons_and_the_rest_is_adams() -> None:
+    net = with_gradients(network())
+    twin = with_gradients(network())
+    mine = MuonAdamW(net.parameters(), RATE, 0.1)
+    adam = torch.optim.AdamW(twin.parameters(), lr=RATE, betas=(0.9, 0.99), weight_decay=0.1)
+    for parameter in twin.parameters():
+        if parameter.dim() == 1:
+            adam.param_groups[0]["params"] = [p for p in adam.param_groups[0]["params"] if p is not parameter]
+            adam.add_param_group({"params": [parameter], "weight_decay": 0.0})
+    for (_, parameter), original in zip(net.named_parameters(), twin.parameters(), strict=True):
+        parameter.grad = original.grad.clone()  # type: ignore[union-attr]
+    mine.step()
+    adam.step()
+    for (name, parameter), original in zip(net.named_parameters(), twin.parameters(), strict=True):
+        assert torch.allclose(parameter, original, atol=1e-6) == (not is_kernel(parameter)), name
+        assert parameter.grad is not None, name
+
+
+def test_a_kernels_first_step_by_hand() -> None:
+    net = with_gradients(network())
+    kernel = net[0].weight  # type: ignore[index]
+    before, gradient = kernel.detach().clone(), kernel.grad.clone()
+    MuonAdamW(net.parameters(), RATE, 0.1).step()
+    nesterov = gradient * (1 - MOMENTUM) * (1 + MOMENTUM)  # momentum begins at 0
+    u, _, v = torch.linalg.svd(nesterov.flatten(1), full_matrices=False)
+    moved = (before * (1 - MUON_RATE * RATE * 0.1) - kernel.detach()).flatten(1) / (MUON_RATE * RATE)
+    # 8 outputs of 36 inputs each: no factor; along each singular vector the step is about 1, the others are not taken.
+    steps = u.T @ moved @ v.T
+    assert ((steps.diagonal() > 0.5) & (steps.diagonal() < 1.3)).all()
+    assert (steps - torch.diag(steps.diagonal())).abs().max() < 1e-2
+
+
+def test_layout_in_memory_does_not_matter() -> None:
+    weights = []
+    for layout in (torch.contiguous_format, torch.channels_last):
+        torch.manual_seed(3)
+        net = network().to(memory_format=layout)  # type: ignore[call-overload]
+        optimizer = MuonAdamW(net.parameters(), RATE, 0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            with_gradients(net)
+            optimizer.step()
+        weights.append(net[0].weight.detach().contiguous())
+    assert torch.allclose(weights[0], weights[1], atol=1e-4)
