@@ -7,7 +7,7 @@ import torch
 
 BETAS = (0.9, 0.99)
 MOMENTUM = 0.95
-MUON_RATE = 5.0  # times AdamW's learning rate
+MUON_RATE = 2.5  # times AdamW's learning rate
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan et al. 2024: singular values end between 0.7 and 1.2
 NEWTON_SCHULZ_STEPS = 5
 

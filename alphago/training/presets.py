@@ -36,7 +36,7 @@ FAST: dict[str, Any] = {
     "readouts": 16,
     "plies_per_iteration": 24,
     "batch_size": 512,
-    "learning_rate": 0.01,
+    "learning_rate": 0.02,
     "samples_per_position": 2.0,
     "taught_games": 3000,
     "ckp_freq": 2000,

@@ -30,7 +30,8 @@ class TrainingSettings:
     games_in_flight: games played side by side; None for an eighth of num_games, at most 256, so that
         a run of any length sees several generations.
     plies_per_iteration: moves played in every game between two rounds of training.
-    learning_rate, weight_decay: of AdamW; the rate falls by a cosine over the run.
+    learning_rate, weight_decay: of AdamW, and of Muon at MUON_RATE times the rate (alphago.training.optimizer);
+        rates fall by a cosine over the run.
     opening_plies, decided_value: see SelfPlaySettings.
     resign_threshold: see SelfPlaySettings; -1, never, because a young network is sure of nonsense: one
         that has seen White win every game would resign all others after a few moves.
