@@ -137,9 +137,10 @@ def evaluate(
 ) -> MatchResult:
     """Plays a match and returns what `black` made of it.
 
-    black, white: "random" (any legal action, the pass among them), a NeuralNet, an evaluator, a
-        function on positions, "gnugo" (level 10; "gnugo:1" is another level) where that is installed,
-        or a `GtpProgram`.  `black` has Black in every other game, beginning with the first.
+    black, white: "random" (any legal action, the pass among them), "uct:N" or "rave:N" (Go without a network, N
+        random games a move; see `alphago.arena.anchors`), a NeuralNet, an evaluator, a function on positions,
+        "gnugo" (level 10; "gnugo:1" is another level) where that is installed, or a `GtpProgram`.
+        `black` has Black in every other game, beginning with the first.
     readouts: simulations per move, of both or (black's, white's); 0 plays the network's most probable
         action without any search.
     search: "puct", "gumbel" (without noise) or SearchSettings, for both or (black's, white's).
