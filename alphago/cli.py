@@ -157,7 +157,9 @@ def add_evaluate(verbs: Any) -> None:
         help="end a match when a sequential test of these Elo differences has decided; risks 5 %% each",
     )  # fmt: skip
     evaluate.add_argument(
-        "--anchor", metavar="PLAYER[=ELO]", help="whose rating is fixed (GNU Go's, else the last player's, at 0)"
+        "--anchor",
+        metavar="PLAYER[=ELO]",
+        help="whose rating is fixed (GNU Go's, rave's, uct's, or the last player's, at 0)",
     )
     evaluate.add_argument("--folder", metavar="PATH", help="where games are kept (one in runs, named after it all)")
     evaluate.set_defaults(run=run_evaluate)
