@@ -109,7 +109,7 @@ class TestEvaluate:
             ("random random", "random is named twice"),
             ("gnug random", "gnug: there is no file gnug, and no player is called 'gnug'"),
             ("rav:9 random", "rav:9: there is no file rav:9, and no player is called 'rav:9'"),
-            ("rave:0 random", "rave:0: playouts are 1 or more"),
+            ("rave:0 random", "rave:0: there is no file rave:0, and playouts are 1 or more, came rave:0"),
             ("rave:9@3 random", "rave:9@3: there is no file rave:9, and only networks take readouts"),
             ("none.safetensors random", "there is no file none.safetensors"),
             ("runs/none random", "there is no file runs/none"),

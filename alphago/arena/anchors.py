@@ -106,7 +106,7 @@ def named_anchor(name: str) -> Anchor | None:
         return None
     playouts = PLAYOUTS if match[2] is None else int(match[2])
     if playouts < 1:
-        raise ValueError(f"{name}: playouts are 1 or more")
+        raise ValueError(f"playouts are 1 or more, came {name}")
     if match[1] == "uct":
         return Anchor(name, PlayoutSettings(playouts, 0.4, 0.0, 0))
     return Anchor(name, PlayoutSettings(playouts, 0.0, 1000.0, 5))

@@ -249,7 +249,7 @@ class TestNames:
             contestant(name)
 
     def test_without_playouts_there_is_no_move(self) -> None:
-        with pytest.raises(ValueError, match="rave:0: playouts are 1 or more"):
+        with pytest.raises(ValueError, match="playouts are 1 or more, came rave:0"):
             contestant("rave:0")
 
     def test_in_an_evaluation(self) -> None:
