@@ -72,7 +72,8 @@ class AnchorPlayer:
         self.batch = GoBatch(env, games)
         self.settings = anchor.settings
         nodes = min(1 + (anchor.settings.playouts + 1) * env.action_space, MOST_NODES)
-        self.tree = PlayoutTree(*(np.zeros(nodes, np.int32) for _ in range(7)), np.zeros(1, np.int32))
+        fields = {name: np.zeros(nodes, np.int32) for name in PlayoutTree._fields if name != "used"}
+        self.tree = PlayoutTree(**fields, used=np.zeros(1, np.int32))
         self.game = PlayoutGame(
             np.zeros_like(self.batch.rows[0]),
             np.zeros(env.max_moves + 1, np.int32),
