@@ -2,7 +2,7 @@
 # make test       the whole gate: style, types, import contracts, tests, README
 # make format     put the code into shape
 # make benchmark  figures for this machine
-# make strength   ten minutes of training, measured against players that do not learn
+# make strength   ten minutes of training, measured against a player without a network
 # make clean      remove the virtual environment and all caches (not your runs)
 #
 # All of them use an environment of their own in .venv; PYTHON names the Python that makes it.

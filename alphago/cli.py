@@ -67,7 +67,7 @@ def add_train(verbs: Any) -> None:
     train.add_argument("--channels", type=int, metavar="N", help="width of the network (the recipe's)")
     train.add_argument("--model", metavar="FILE", help="a network to go on with; it stays as it is")
     train.add_argument(
-        "--until", metavar="PLAYER", help="end as soon as the network is proved to be stronger, e.g. than gnugo"
+        "--until", metavar="PLAYER", help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000"
     )
     train.add_argument("--folder", metavar="PATH", help="where the run is kept (one in runs)")
     train.add_argument("--seed", type=int, default=0, metavar="S", help="another one gives another run (0)")
@@ -136,7 +136,7 @@ def add_evaluate(verbs: Any) -> None:
         "Games are kept in a folder, and the same command goes on where it was interrupted.",
         epilog="A PLAYER is a network's file or run folder, or one that comes with the package (7x7), with its own "
         "readouts and search after an @ (runs/a@64, runs/a@0 for its policy alone, runs/a@64,gumbel); "
-        "or a player without a network: gnugo:LEVEL, random.",
+        "or a player without a network: gnugo:LEVEL, rave:PLAYOUTS, uct:PLAYOUTS, random.",
     )
     evaluate.add_argument("players", nargs="+", metavar="PLAYER", help="two or more; see below")
     evaluate.add_argument("--games", type=int, default=200, metavar="N", help="in each match (200)")
@@ -157,7 +157,9 @@ def add_evaluate(verbs: Any) -> None:
         help="end a match when a sequential test of these Elo differences has decided; risks 5 %% each",
     )  # fmt: skip
     evaluate.add_argument(
-        "--anchor", metavar="PLAYER[=ELO]", help="whose rating is fixed (GNU Go's, else the last player's, at 0)"
+        "--anchor",
+        metavar="PLAYER[=ELO]",
+        help="whose rating is fixed (GNU Go's, rave's, uct's, or the last player's, at 0)",
     )
     evaluate.add_argument("--folder", metavar="PATH", help="where games are kept (one in runs, named after it all)")
     evaluate.set_defaults(run=run_evaluate)

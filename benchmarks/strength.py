@@ -1,44 +1,38 @@
 """Ten minutes of 7x7 by the recipe, measured: what every change to search, network or training has to hold.
 
-Prints the win rate of the trained network against the one that comes with the package, with 16 readouts and with
-none, and against GNU Go where it is installed.  Not part of `make test`: learning is not the same on a busy machine.
+Trains from random weights with a fixed seed and prints one line: the win rate of the policy alone and of a small
+search, each against a player without a network (`alphago.arena.anchors`), which is the same on every machine.
+docs/results.md keeps the lines.  Not part of `make test`: learning is not the same on a busy machine.
 """
 
 import argparse
-import platform
+import datetime
 import tempfile
 from pathlib import Path
-from typing import Any
 
-from alphago import evaluate, load_model, train
-from alphago.arena.gtp import EngineError, gnugo
+from alphago import evaluate, train
 from alphago.nn.threads import available_cores
 from alphago.training.presets import PRESETS
+
+ANCHOR = "rave:10000"
+READOUTS = (0, 16)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="training time (10)")
-    parser.add_argument("--games", type=int, default=200, help="games per match (200)")
+    parser.add_argument("--games", type=int, default=100, help="games per match (100)")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     env = PRESETS["7x7"].make_env()
     with tempfile.TemporaryDirectory() as folder:
         net = train(env, preset="7x7", max_minutes=arguments.minutes, seed=arguments.seed, folder=Path(folder) / "run")
-    print(f"{arguments.minutes:g} minutes of 7x7 on {available_cores()} cores, {platform.processor() or 'unknown CPU'}")
-    packaged = load_model("7x7")
-    opponents: list[tuple[Any, int, str]] = [
-        (packaged, 16, "the packaged network"),
-        (packaged, 0, "the packaged network"),
-    ]
-    try:
-        gnugo()
-        opponents += [("gnugo:10", 64, "GNU Go at level 10"), ("gnugo:10", 0, "GNU Go at level 10")]
-    except EngineError as error:
-        print(error)
-    for opponent, readouts, name in opponents:
-        result = evaluate(env, net, opponent, arguments.games, readouts, search="gumbel", random_opening=2)
-        print(f"{readouts} readouts against {name}: {result}", flush=True)
+    cells = [f"{datetime.date.today()}", f"{arguments.minutes:g} min, {available_cores()} cores, seed {arguments.seed}"]
+    for readouts in READOUTS:
+        result = evaluate(env, net, ANCHOR, arguments.games, readouts, search="gumbel", random_opening=2)
+        low, high = result.interval
+        cells.append(f"{result.win_rate:.0%} ({low:.0%} to {high:.0%})")
+    print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from alphago.training.checkpoint import default_folder
 from alphago.training.presets import PRESETS
 
 READOUTS = 64
+ANCHOR = "rave:1000"  # without a network; docs/results.md rates it
 
 
 def main() -> None:
@@ -33,8 +34,11 @@ def main() -> None:
     net = train(env, preset="7x7", max_minutes=arguments.minutes, folder=folder)
 
     print(f"\nHow it fares, {arguments.games} games each, pairs from the same 2 random first moves:", flush=True)
-    matches: list[tuple[Any, int, str]] = [("random", 0, "its policy alone against random moves")]
-    matches.append((load_model("7x7"), 16, "with 16 readouts against the network that comes with the package"))
+    matches: list[tuple[Any, int, str]] = [
+        ("random", 0, "its policy alone against random moves"),
+        (load_model("7x7"), 16, "with 16 readouts against the network that comes with the package"),
+        (ANCHOR, READOUTS, f"with {READOUTS} readouts against {ANCHOR}, a search without a network"),
+    ]
     try:
         gnugo()
         matches.append(("gnugo:10", READOUTS, f"with {READOUTS} readouts against GNU Go at level 10"))

@@ -1,4 +1,4 @@
-"""Who plays in a match, and how one is named in text: `runs/a@64,gumbel`, `gnugo:10`, `random`."""
+"""Who plays in a match, and how one is named in text: `runs/a@64,gumbel`, `rave:1000`, `gnugo:10`, `random`."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ from alphago.nn.saved import model_file, saved_go
 class Entrant:
     """One side of a match.
 
-    who: what `seat` takes: an evaluator, a GtpProgram, the name of a player without a network.
+    who: what `seat` takes: an evaluator, an Anchor, a GtpProgram, or "random".
     readouts: simulations per move of an evaluator; 0 plays its policy.
     search: how they choose: "puct", "gumbel" or settings; None is "puct".
     weights: the fingerprint of a network's file, "" for others.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from alphago.arena.anchors import Anchor
 from alphago.arena.entrant import Entrant
 from alphago.arena.games import MatchGame, MatchPlan, distinct_games, play_games
 from alphago.arena.gtp import GtpProgram
@@ -137,9 +138,10 @@ def evaluate(
 ) -> MatchResult:
     """Plays a match and returns what `black` made of it.
 
-    black, white: "random" (any legal action, the pass among them), a NeuralNet, an evaluator, a
-        function on positions, "gnugo" (level 10; "gnugo:1" is another level) where that is installed,
-        or a `GtpProgram`.  `black` has Black in every other game, beginning with the first.
+    black, white: "random" (any legal action, the pass among them), "uct:N" or "rave:N" (Go without a network, N
+        random games a move; see `alphago.arena.anchors`), a NeuralNet, an evaluator, a function on positions,
+        "gnugo" (level 10; "gnugo:1" is another level) where that is installed, or a `GtpProgram`.
+        `black` has Black in every other game, beginning with the first.
     readouts: simulations per move, of both or (black's, white's); 0 plays the network's most probable
         action without any search.
     search: "puct", "gumbel" (without noise) or SearchSettings, for both or (black's, white's).
@@ -151,7 +153,8 @@ def evaluate(
 
     All games are played to their end by the rules; none of our players resigns.  The same seed gives the
     same games.  Networks of Go may have different input planes.  Against a GTP program no ply limit below
-    4 N^2 and no `first_pass` of the environment holds: it would not know of them.
+    4 N^2 and no `first_pass` of the environment holds: it would not know of them; nor against "uct:N" and
+    "rave:N", which are rated by such games.
     """
     if num_games < 1:
         raise ValueError(f"num_games is 1 or more, came {num_games!r}")
@@ -166,7 +169,7 @@ def evaluate(
     first, second = (
         Entrant(contestant(who, env), n, how) for who, n, how in zip((black, white), both, searches, strict=True)
     )
-    if any(isinstance(entrant.who, GtpProgram) for entrant in (first, second)):
+    if any(isinstance(entrant.who, (Anchor, GtpProgram)) for entrant in (first, second)):
         env = full_rules(env)
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
@@ -228,9 +231,9 @@ def play_match(
 
 
 def full_rules(env: GameEnv) -> GoEnv:
-    """The game as other programs know it, for the same networks."""
+    """The game as other programs know it, for the same networks; ValueError where it is not Go."""
     if not isinstance(env, GoEnv):
-        raise ValueError(f"GTP programs play Go, came {env}")
+        raise ValueError(f"GTP programs and anchors play Go, came {env}")
     limit = max(env.max_moves, 4 * env.N * env.N)
     return env.replace(max_moves=limit, first_pass=0)
 

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from alphago.arena.anchors import Anchor, AnchorPlayer, named_anchor
 from alphago.arena.gtp import GtpProgram, named_program
 from alphago.arena.gtp_player import GtpPlayer
 from alphago.env.game import GameBatch, GameEnv
@@ -87,17 +88,17 @@ class PolicyPlayer:
 
 def contestant(who: Any, env: GameEnv | None = None) -> Any:
     """What `seat` takes, from what `evaluate` accepts, for `env`; ValueError for a name that nobody has."""
-    if isinstance(who, GtpProgram) or (isinstance(who, str) and who == "random"):
+    if isinstance(who, (Anchor, GtpProgram)) or (isinstance(who, str) and who == "random"):
         return who
     if not isinstance(who, str):
         return as_evaluator(who, env)
-    program = named_program(who)
-    if program is None:
+    named = named_anchor(who) or named_program(who)
+    if named is None:
         raise ValueError(
-            f"no player is called {who!r}: there is 'random', and any network, "
-            "and GNU Go as 'gnugo' or, with its level, 'gnugo:10'"
+            f"no player is called {who!r}: there is 'random', and any network, 'uct' and 'rave' or, with their "
+            "playouts, 'rave:1000', and GNU Go as 'gnugo' or, with its level, 'gnugo:10'"
         )
-    return program
+    return named
 
 
 def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:
@@ -128,9 +129,11 @@ def seat(
     who = contestant(who)
     if isinstance(who, str):
         return RandomPlayer(env, games)
-    if isinstance(who, GtpProgram):
+    if isinstance(who, (Anchor, GtpProgram)):
         if not isinstance(env, GoEnv):
             raise ValueError(f"{who.name} plays Go, came {env}")
+        if isinstance(who, Anchor):
+            return AnchorPlayer(env, who, games)
         return GtpPlayer(env, who, range(1, games + 1) if seeds is None else seeds)
     if readouts == 0:
         return PolicyPlayer(env, who, games)

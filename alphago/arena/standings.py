@@ -42,9 +42,13 @@ class ProgressBar:
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
-    """The player (its number) and rating in 'gnugo:10' or 'gnugo:10=1800'; GNU Go or else the last player for None."""
+    """The player (its number) and rating in 'gnugo:10' or 'gnugo:10=1800'.
+
+    None is GNU Go, without it a player without a network (rave before uct), else the last one, at 0.
+    """
     if text is None:
-        return next((i for i, name in enumerate(names) if name.startswith("gnugo")), len(names) - 1), 0.0
+        fixed = [i for kind in ("gnugo", "rave", "uct") for i, name in enumerate(names) if name.split(":")[0] == kind]
+        return next(iter(fixed), len(names) - 1), 0.0
     name, equals, elo = text.rpartition("=")
     if not equals or text in names:
         name, elo = text, "0"

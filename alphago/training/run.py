@@ -61,9 +61,9 @@ def train(
     folder: where weights, settings, games and metrics are kept (see RunFolder); None for a new one
         under runs/.  Must be empty.
     reports: who is told of the progress; None for a progress bar.
-    until: an opponent, "gnugo" for one, whom the network plays every minute of training; the run ends early when
-        it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is kept as
-        proof.json).  The time that these matches take is not training time.
+    until: an opponent, such as "gnugo" or "rave:1000", whom the network plays every minute of training; the run ends
+        early when it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is
+        kept as proof.json).  The time that these matches take is not training time.
     Further keywords are those of TrainingSettings.
 
     Ctrl-C ends the run at the next move, with everything saved; so does the end of `max_minutes`.

@@ -308,6 +308,9 @@ class TestStandings:
         names = ["a@64", "gnugo:10", "x=1", "random"]
         assert read_anchor(None, names) == (1, 0.0)
         assert read_anchor(None, ["a@64", "random"]) == (1, 0.0)
+        assert read_anchor(None, ["uct:9", "rave:9", "random"]) == (1, 0.0)
+        assert read_anchor(None, ["rave:9", "gnugo", "random"]) == (1, 0.0)
+        assert read_anchor(None, ["raven", "uct", "random"]) == (1, 0.0)
         assert read_anchor("a@64", names) == (0, 0.0)
         assert read_anchor("gnugo:10=1800", names) == (1, 1800.0)
         assert read_anchor("x=1", names) == (2, 0.0)

@@ -589,6 +589,12 @@ class TestUntil:
         assert rows[-1]["seconds"] == proof["seconds"]
         assert [row["sprt"] for row in rows].count("accept") == 1
 
+    def test_a_player_without_a_network(self, tmp_path: Path) -> None:
+        opponent = Opponent("uct:2", readouts=8, first=0.0, every=60.0, most_games=20)
+        train(GO, 8, folder=tmp_path / "run", reports=[], until=opponent, **TINY)
+        rows = read_history(tmp_path / "run").evaluations
+        assert [(row["opponent"], row["played"]) for row in rows] == [("uct:2", 20)]
+
     def test_examinations_are_not_training_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def slow(examiner: Examiner, net: NeuralNet, seconds: float, games: int) -> bool:
             time.sleep(1.0)

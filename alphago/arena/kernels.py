@@ -1,0 +1,230 @@
+"""Tree search of Go without a network: UCT, and RAVE over the same tree.
+
+UCT is that of Kocsis and Szepesvári 2006, "Bandit based Monte-Carlo planning"; RAVE that of Gelly and Silver 2011,
+"Monte-Carlo tree search and rapid action value estimation in computer Go".  Both learn values from random games.
+
+`tree` and `game` are `PlayoutTree` and `PlayoutGame` (see anchors.py).  Results are summed in points, 2 for
+a win and 1 for a draw, so that sums are exact.  A child's points belong to the side that chose its action.
+"""
+
+import math
+
+from alphago.env.kernels.go import (
+    BLACK,
+    FIRST_PASS,
+    KOMI2,
+    PASSES,
+    PLY,
+    SIZE,
+    TO_PLAY,
+    area,
+    copy,
+    is_over,
+    legal_bits,
+    play,
+    without_own_eyes,
+)
+from alphago.env.kernels.jit import kernel, load, lowest_bit, store
+from alphago.env.kernels.playouts import next_random, random_action
+
+ROOT = 0
+NOBODY = -1  # has played on a point
+
+
+@kernel
+def black_points(row):
+    """Black's 2, 1 or 0 points for the board as it stands."""
+    margin = 2 * area(row) - load(row, KOMI2)
+    return 2 * (margin > 0) + (margin == 0)
+
+
+@kernel
+def add_node(tree, action, amaf_visits, amaf_points):
+    node = load(tree.used, 0)
+    store(tree.action, node, action)
+    store(tree.visits, node, 0)
+    store(tree.points, node, 0)
+    store(tree.amaf_visits, node, amaf_visits)
+    store(tree.amaf_points, node, amaf_points)
+    store(tree.first_child, node, 0)
+    store(tree.children, node, 0)
+    store(tree.used, 0, node + 1)
+
+
+@kernel
+def add_points(tree, row, own_eyes, prior):
+    """Adds the mover's legal points as nodes, with `own_eyes` or without; returns whether any point is legal."""
+    size = load(row, SIZE)
+    any_legal = False
+    for r in range(size):
+        legal = legal_bits(row, r)
+        any_legal |= legal != 0
+        points = legal if own_eyes else without_own_eyes(row, r, legal)
+        while points:
+            add_node(tree, r * size + lowest_bit(points), prior, prior)
+            points &= points - 1
+    return any_legal
+
+
+@kernel
+def shuffle(tree, first, state):
+    """Brings the new nodes from `first` into random order, for the first of equals is chosen."""
+    for left in range(load(tree.used, 0) - first, 1, -1):
+        a = first + left - 1
+        b = first + ((next_random(state) * left) >> 32)
+        action = load(tree.action, a)
+        store(tree.action, a, load(tree.action, b))
+        store(tree.action, b, action)
+
+
+@kernel
+def expand(tree, node, row, state, prior):
+    """Gives a node its children, unless the tree is full: the legal points that are no own eyes, and perhaps a pass.
+
+    A pass is a child of the root, after the other side's pass, and where there is no other; anywhere else it would
+    only spread the search.  It begins with the result of the board as it stands, as if that had come from `prior`
+    playouts; points begin as even.
+    """
+    size = load(row, SIZE)
+    first = load(tree.used, 0)
+    if first + size * size + 1 > tree.action.shape[0]:
+        return
+    any_legal = add_points(tree, row, False, prior)
+    stuck = load(tree.used, 0) == first
+    may_pass = load(row, PLY) >= load(row, FIRST_PASS) or not any_legal
+    if stuck and not may_pass:
+        add_points(tree, row, True, prior)
+    shuffle(tree, first, state)
+    if may_pass and (stuck or node == ROOT or load(row, PASSES) > 0):
+        won = black_points(row)
+        add_node(tree, size * size, prior, prior * (won if load(row, TO_PLAY) == BLACK else 2 - won))
+    store(tree.first_child, node, first)
+    store(tree.children, node, load(tree.used, 0) - first)
+
+
+@kernel
+def uct_value(tree, child, log_visits, exploration):
+    """The upper confidence bound w / n + c sqrt(log(N) / n); untried children come first."""
+    visits = load(tree.visits, child)
+    if visits == 0:
+        return math.inf
+    return load(tree.points, child) / (2.0 * visits) + exploration * math.sqrt(log_visits / visits)
+
+
+@kernel
+def rave_value(tree, child, equivalence):
+    """(1 - beta) w / n + beta w' / n', where n', w' count the playouts in which the side played there at any time.
+
+    beta = n' / (n + n' + n n' / k): the schedule of least squared error (Gelly and Silver 2011, section 4.4) with
+    1 / k for four times the squared bias.  No exploration term: the other playouts' moves explore enough.
+    """
+    visits = float(load(tree.visits, child))
+    amaf_visits = float(load(tree.amaf_visits, child))
+    points = load(tree.points, child) * (1 + amaf_visits / equivalence) + load(tree.amaf_points, child)
+    return points / (2 * (visits + amaf_visits + visits * amaf_visits / equivalence))
+
+
+@kernel
+def best_child(tree, node, exploration, equivalence):
+    """The child with the greatest value, the first of equals; RAVE's value where `equivalence` is not 0."""
+    log_visits = math.log(max(1, load(tree.visits, node)))
+    first = load(tree.first_child, node)
+    best = first
+    best_value = -1.0
+    for child in range(first, first + load(tree.children, node)):
+        if equivalence > 0:
+            value = rave_value(tree, child, equivalence)
+        else:
+            value = uct_value(tree, child, log_visits, exploration)
+        if value > best_value:
+            best_value = value
+            best = child
+    return best
+
+
+@kernel
+def descend(tree, game, settings):
+    """Plays from the root to a node without children and leaves the way in `game`; returns its depth.
+
+    A node gets children when it is reached for the second time.
+    """
+    row = game.row
+    node = ROOT
+    depth = 0
+    store(game.path, 0, ROOT)
+    while not is_over(row):
+        if load(tree.children, node) == 0:
+            if node == ROOT or load(tree.visits, node) > 0:
+                expand(tree, node, row, game.state, settings.prior)
+            if load(tree.children, node) == 0:
+                break
+        node = best_child(tree, node, settings.exploration, settings.equivalence)
+        action = load(tree.action, node)
+        store(game.actions, depth, action)
+        play(row, action)
+        depth += 1
+        store(game.path, depth, node)
+    return depth
+
+
+@kernel
+def play_out(game, ply):
+    """Plays random moves to the end and notes them from `ply`; returns the plies of the whole game."""
+    while not is_over(game.row):
+        action = random_action(game.row, game.state, False)
+        store(game.actions, ply, action)
+        play(game.row, action)
+        ply += 1
+    return ply
+
+
+@kernel
+def count_amaf(tree, node, first_side, side, points):
+    """Counts a result of `points` for `side` on the children whose point that side was the first to play on."""
+    first = load(tree.first_child, node)
+    for child in range(first, first + load(tree.children, node)):
+        if load(first_side, load(tree.action, child)) == side:
+            store(tree.amaf_visits, child, load(tree.amaf_visits, child) + 1)
+            store(tree.amaf_points, child, load(tree.amaf_points, child) + points)
+
+
+@kernel
+def back_up(tree, game, depth, plies, mover_points):
+    """Counts a finished game; `mover_points` are those of the root's mover, who is side 0.
+
+    `first_side` holds who was first to play on each point after the node in hand, so nodes are visited from
+    the last to the first.  Passes say nothing about other passes.
+    """
+    passing = game.first_side.shape[0] - 1
+    for action in range(passing + 1):
+        store(game.first_side, action, NOBODY)
+    for ply in range(plies - 1, -1, -1):
+        side = ply & 1
+        points = mover_points if side == 0 else 2 - mover_points
+        action = load(game.actions, ply)
+        if action != passing:
+            store(game.first_side, action, side)
+        if ply < depth:
+            count_amaf(tree, load(game.path, ply), game.first_side, side, points)
+            child = load(game.path, ply + 1)
+            store(tree.visits, child, load(tree.visits, child) + 1)
+            store(tree.points, child, load(tree.points, child) + points)
+    store(tree.visits, ROOT, load(tree.visits, ROOT) + 1)
+
+
+@kernel
+def search(root, tree, game, settings, out_visits):
+    """Searches from the row `root`, with an empty tree; writes the visits of its actions, int32 [A]."""
+    store(tree.used, 0, 0)
+    add_node(tree, -1, 0, 0)
+    for _ in range(settings.playouts):
+        copy(root, game.row)
+        depth = descend(tree, game, settings)
+        plies = play_out(game, depth)
+        won = black_points(game.row)
+        back_up(tree, game, depth, plies, won if load(root, TO_PLAY) == BLACK else 2 - won)
+    for action in range(out_visits.shape[0]):
+        store(out_visits, action, 0)
+    first = load(tree.first_child, ROOT)
+    for child in range(first, first + load(tree.children, ROOT)):
+        store(out_visits, load(tree.action, child), load(tree.visits, child))

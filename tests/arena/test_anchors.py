@@ -1,0 +1,268 @@
+"""Anchors: the search against its plain twin, what they have to find, and how they end games."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from alphago.arena.anchors import Anchor, AnchorPlayer, PlayoutSettings, named_anchor
+from alphago.arena.entrant import read_text
+from alphago.arena.match import evaluate
+from alphago.arena.players import contestant
+from alphago.env.go import GoEnv, GoPosition
+from alphago.env.kernels.go import TO_PLAY, is_own_eye, point_of
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.diagrams import position
+from tests.naive.go import NaiveGo, NaiveGoEnv
+from tests.naive.playouts import NaivePlayoutSearch
+
+ONE = np.zeros(1, np.int64)
+NEVER = np.zeros(1, np.bool_)
+
+
+def player_at(start: GoPosition, anchor: Anchor) -> AnchorPlayer:
+    """An anchor with one game, which stands at the position."""
+    player = AnchorPlayer(start.env, anchor, 1)
+    player.batch.copy(ONE, ONE, of=start.batch)
+    return player
+
+
+def chosen(start: GoPosition, name: str, chance: float = 0.3) -> str:
+    anchor = named_anchor(name)
+    assert anchor is not None
+    action = player_at(start, anchor).choose(ONE, NEVER, np.array([chance]))
+    return start.env.to_text(int(action[0]))
+
+
+class TestTwin:
+    """Every node of the tree, in positions of random games."""
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            PlayoutSettings(40, 0.4, 0.0, 0),
+            PlayoutSettings(40, 1.5, 0.0, 0),
+            PlayoutSettings(40, 0.0, 1000.0, 5),
+            PlayoutSettings(40, 0.0, 3.0, 1),
+        ],
+    )
+    @pytest.mark.parametrize(
+        ("size", "rules", "plies"),
+        [
+            (2, {"komi": 0.5}, (0, 1, 4, 5)),
+            (3, {"komi": 0.0}, (0, 5, 6, 8)),
+            (4, {"komi": 2.0, "max_moves": 21}, (11, 18)),
+            (4, {"komi": 1.5, "first_pass": 20}, (15, 19)),
+        ],
+    )
+    def test_agrees(
+        self, settings: PlayoutSettings, size: int, rules: dict[str, float], plies: tuple[int, ...]
+    ) -> None:
+        env, plain = GoEnv(size, **rules), NaiveGoEnv(size, **rules)
+        random = np.random.default_rng(size)
+        checked = 0
+        while checked < len(plies):
+            start, twin = env.position(), NaiveGo(plain)
+            while not start.is_over:
+                if len(start.moves) in plies and not wins_by_passing(start):
+                    chance = float(random.random())
+                    player = player_at(start, Anchor("", settings))
+                    action = int(player.choose(ONE, NEVER, np.array([chance]))[0])
+                    search = NaivePlayoutSearch(
+                        twin, int(chance * 2**63), exploration=settings.exploration,
+                        equivalence=settings.equivalence, prior=settings.prior,
+                    )  # fmt: skip
+                    visits = search.run(settings.playouts)
+                    assert same_tree(player, search), f"in {start}"
+                    assert visits[action] == visits.max()
+                    checked += 1
+                legal = np.flatnonzero(start.legal_mask)
+                action = int(legal[-1] if random.random() < 0.2 else random.choice(legal))
+                start = start.play(action)
+                twin.play(action)
+
+
+def wins_by_passing(start: GoPosition) -> bool:
+    passed = start.moves[-1:] == (start.env.pass_action,)
+    return passed and start.score() * start.to_play > 0
+
+
+def same_tree(player: AnchorPlayer, search: NaivePlayoutSearch) -> bool:
+    """Compares node by node, children in their order."""
+    tree = player.tree
+    pairs = [(0, search.root)]
+    for number, node in pairs:  # grows
+        points = 0 if node is search.root else 2 * node.wins()  # nobody chose the root
+        fields = [tree.action, tree.visits, tree.points, tree.amaf_visits, tree.amaf_points, tree.children]
+        wanted = [node.action, node.visits, points, node.amaf_visits, 2 * node.amaf_wins, len(node.children)]
+        if [field[number] for field in fields] != wanted:
+            return False
+        first = int(tree.first_child[number])
+        pairs += list(enumerate(node.children, first))
+    return len(pairs) == tree.used[0]
+
+
+CAPTURE = """
+    . X X O .
+    . O O X .
+    . X O X O
+    . . X . O
+    . . . O .
+"""
+SAVE = """
+    . X X O .
+    . O O X .
+    . X O X .
+    . . X . .
+    . . . . .
+"""
+CONNECT = """
+    . . O X .
+    O O O X .
+    X X . X X
+    . O X O O
+    . O X O .
+"""
+LADDER = """
+    . . X . .
+    . X O X .
+    . . O . .
+    . . X . .
+    . . . . .
+"""
+
+
+class TestTactics:
+    @pytest.mark.parametrize("name", ["uct:3000", "rave:3000"])
+    @pytest.mark.parametrize(
+        ("drawing", "to_play", "wanted"),
+        [
+            (CAPTURE, "black", "A4"),  # takes three stones that would take two
+            (SAVE, "white", "A5"),  # takes the two by which it is caught
+            (CONNECT, "black", "C3"),  # four chains to one
+            (CONNECT, "white", "C3"),  # and the cut
+            (LADDER, "black", "B3 D3"),  # the ladder ends at the edge, whichever way it goes
+        ],
+    )
+    def test_finds(self, drawing: str, to_play: str, wanted: str, name: str) -> None:
+        start = position(drawing, env=GoEnv(5, komi=0.5), to_play=to_play)
+        for chance in (0.1, 0.5, 0.9):
+            assert chosen(start, name, chance) in wanted.split()
+
+    @pytest.mark.parametrize("name", ["uct:100", "rave:100"])
+    def test_beats_random_moves(self, name: str) -> None:
+        match = evaluate(GoEnv(5, komi=0.5), name, "random", 20, random_opening=2)
+        assert (match.wins, match.distinct) == (20, 20)
+
+    def test_more_playouts_are_stronger(self) -> None:
+        assert evaluate(GoEnv(5, komi=0.5), "rave:200", "rave:10", 30, random_opening=2).win_rate > 0.6
+
+
+ONE_STONE_TO_TAKE = """
+    . X . X O
+    X X X X .
+    . X X X X
+    X O O O O
+    O O . O .
+"""
+
+
+class TestPasses:
+    """White has passed; Black is 4 points ahead, 7 once it has taken E5, for which there is time."""
+
+    @pytest.mark.parametrize("name", ["uct:1", "rave:1", "rave:500"])
+    def test_ends_a_won_game(self, name: str) -> None:
+        """However little it searches, and whatever else there is to win."""
+        start = position(ONE_STONE_TO_TAKE, "W pass", env=GoEnv(5, komi=3.5), to_play="white")
+        assert chosen(start, name) == "pass"
+
+    @pytest.mark.parametrize("name", ["uct:500", "rave:500"])
+    def test_plays_on_where_passing_loses(self, name: str) -> None:
+        start = position(ONE_STONE_TO_TAKE, "W pass", env=GoEnv(5, komi=5.5), to_play="white")
+        assert chosen(start, name) != "pass"
+
+    def test_plays_on_until_the_other_side_passes(self) -> None:
+        """Against a player that never passes while it can play, a won game ends too, and is won."""
+        env = GoEnv(5, komi=0.5, max_moves=200)
+        player = AnchorPlayer(env, Anchor("", PlayoutSettings(100, 0.0, 1000.0, 5)), 1)
+        start = env.position()
+        random = np.random.default_rng(1)
+        while not start.is_over:
+            if start.to_play == 1:
+                action = int(player.choose(ONE, NEVER, random.random(1))[0])
+            else:
+                legal = np.flatnonzero(start.legal_mask)
+                action = int(random.choice(legal[:-1] if len(legal) > 1 else legal))
+            start = start.play(action)
+            player.follow(ONE, np.array([action], np.int32))
+        assert start.result == 1
+        assert len(start.moves) < 150
+
+
+class TestGames:
+    @pytest.mark.parametrize(("size", "playouts", "games"), [(2, 30, 30), (3, 30, 40), (5, 30, 10), (19, 3, 2)])
+    def test_all_moves_are_legal(self, size: int, playouts: int, games: int) -> None:
+        """Under superko too, and none fills an eye of its own."""
+        env = GoEnv(size, komi=0.5, max_moves=4 * size * size)
+        match = evaluate(env, f"rave:{playouts}", f"uct:{playouts}", games, opening_plies=4)
+        for game in match.games:
+            start = env.position()
+            for action in game:
+                if action != env.pass_action:
+                    row = start.batch.rows[0]
+                    assert not is_own_eye(row, point_of(row, action), int(row[TO_PLAY])), f"{action} in {start}"
+                start = start.play(action)  # raises for an illegal one
+            assert start.is_over
+
+    def test_the_number_of_threads_does_not_matter(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        games = []
+        for cores in (1, 2, 3):
+            monkeypatch.setattr("alphago.arena.match.available_cores", lambda cores=cores: cores)
+            games.append(evaluate(GoEnv(4, komi=0.5), "rave:50", "uct:50", 10, opening_plies=2, seed=3).games)
+        assert games[0] == games[1] == games[2]
+        assert evaluate(GoEnv(4, komi=0.5), "rave:50", "uct:50", 10, opening_plies=2, seed=4).games != games[0]
+
+    def test_other_threads_run_during_a_search(self) -> None:
+        player = player_at(GoEnv(19).position(), Anchor("", PlayoutSettings(3000, 0.4, 0.0, 0)))
+        player_at(GoEnv(19).position(), Anchor("", PlayoutSettings(1, 0.4, 0.0, 0))).choose(ONE, NEVER, np.zeros(1))
+        search = threading.Thread(target=player.choose, args=(ONE, NEVER, np.zeros(1)))
+        search.start()
+        ticks = 0
+        while search.is_alive():
+            time.sleep(0.001)
+            ticks += 1
+        assert ticks > 20
+
+
+class TestNames:
+    def test_playouts(self) -> None:
+        assert named_anchor("rave:250") == Anchor("rave:250", PlayoutSettings(250, 0.0, 1000.0, 5))
+        assert named_anchor("uct:250") == Anchor("uct:250", PlayoutSettings(250, 0.4, 0.0, 0))
+        assert [named_anchor(name).settings.playouts for name in ("rave", "uct")] == [1000, 1000]
+        assert contestant("rave:7") == named_anchor("rave:7")
+
+    @pytest.mark.parametrize("name", ["rave:", "rave:-1", "rave:1.5", "rave:many", "RAVE", "mcts:10", "uct10"])
+    def test_others_are_nobody(self, name: str) -> None:
+        assert named_anchor(name) is None
+        with pytest.raises(ValueError, match=f"no player is called '{name}': there is .* 'uct' and 'rave' or"):
+            contestant(name)
+
+    def test_without_playouts_there_is_no_move(self) -> None:
+        with pytest.raises(ValueError, match="playouts are 1 or more, came rave:0"):
+            contestant("rave:0")
+
+    def test_in_an_evaluation(self) -> None:
+        entry = read_text("rave:300")
+        assert (entry.name, entry.model, entry.readouts, entry.search) == ("rave:300", None, 0, "")
+        with pytest.raises(ValueError, match="there is no file rave:300, and only networks take readouts"):
+            read_text("rave:300@16")
+
+    def test_no_ply_limit_cuts_their_games_short(self) -> None:
+        """As in matches with GNU Go, by which they are rated."""
+        match = evaluate(GoEnv(4, komi=0.5, max_moves=6), "rave:20", "rave:20", 4)
+        assert all(game[-2:] == (16, 16) for game in match.games)
+
+    def test_they_play_go(self) -> None:
+        with pytest.raises(ValueError, match="GTP programs and anchors play Go, came TicTacToeEnv"):
+            evaluate(TicTacToeEnv(), "rave:10", "random", 2)
