@@ -21,7 +21,9 @@ WARM_UP_STEPS = 200
 
 
 class Learner:
-    """Gradient steps on AlphaGo Zero's loss and, where the network makes a Forecast, on that; bfloat16 where the CPU has it.
+    """Gradient steps on AlphaGo Zero's loss and, where the network makes a Forecast, on that.
+
+    In bfloat16 where the CPU has it; the optimizer is Muon with AdamW (alphago.training.optimizer).
 
     A batch is shared out among threads, each with a replica of the network that uses the same weights
     but has gradients of its own (torch's own threads wait for each other at every operation, which

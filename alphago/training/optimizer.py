@@ -25,7 +25,9 @@ class MuonAdamW(torch.optim.AdamW):
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> None:
-        kernels, matrices, others = [], [], []
+        kernels: list[torch.nn.Parameter] = []
+        matrices: list[torch.nn.Parameter] = []
+        others: list[torch.nn.Parameter] = []
         for parameter in parameters:
             kind = kernels if is_kernel(parameter) else matrices if parameter.dim() > 1 else others
             kind.append(parameter)
