@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from alphago.arena.match import MatchResult, evaluate
     from alphago.env.check import check_game
+    from alphago.env.connect_four import ConnectFourEnv
     from alphago.env.game import GameBatch, GameEnv, IllegalMove, Position
     from alphago.env.go import GoEnv
+    from alphago.env.gomoku import GomokuEnv
     from alphago.mcts.player import MCTSPlayer
     from alphago.mcts.search import SearchSettings
     from alphago.nn.net import NeuralNet, load_model
@@ -33,6 +35,8 @@ _HOMES = {
     "Position": "alphago.env.game",
     "IllegalMove": "alphago.env.game",
     "GoEnv": "alphago.env.go",
+    "GomokuEnv": "alphago.env.gomoku",
+    "ConnectFourEnv": "alphago.env.connect_four",
     "check_game": "alphago.env.check",
     "NeuralNet": "alphago.nn.net",
     "load_model": "alphago.nn.net",
@@ -48,10 +52,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "ConnectFourEnv",
     "GameBatch",
     "GameEnv",
     "GameRecord",
     "GoEnv",
+    "GomokuEnv",
     "IllegalMove",
     "MCTSPlayer",
     "MatchResult",
