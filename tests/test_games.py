@@ -13,7 +13,7 @@ from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.records.record import load_records, save_records
 
-SIZES = {"go": 4, "gomoku": 5}  # smaller than usual, for a test
+SIZES = {"go": 4, "gomoku": 5, "reversi": 4}  # smaller than usual, for a test
 ENVS = [make_game(name, SIZES.get(name)) for name in GAMES]
 games = pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
 others = pytest.mark.parametrize("env", ENVS[1:], ids=lambda env: env.name)  # learning Go has tests of its own
