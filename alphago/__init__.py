@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from alphago.env.game import GameBatch, GameEnv, IllegalMove, Position
     from alphago.env.go import GoEnv
     from alphago.env.gomoku import GomokuEnv
+    from alphago.env.oware import OwareEnv
     from alphago.env.reversi import ReversiEnv
     from alphago.mcts.player import MCTSPlayer
     from alphago.mcts.search import SearchSettings
@@ -39,6 +40,7 @@ _HOMES = {
     "GomokuEnv": "alphago.env.gomoku",
     "ConnectFourEnv": "alphago.env.connect_four",
     "ReversiEnv": "alphago.env.reversi",
+    "OwareEnv": "alphago.env.oware",
     "check_game": "alphago.env.check",
     "NeuralNet": "alphago.nn.net",
     "load_model": "alphago.nn.net",
@@ -64,6 +66,7 @@ __all__ = [
     "MCTSPlayer",
     "MatchResult",
     "NeuralNet",
+    "OwareEnv",
     "Position",
     "ReplayMemory",
     "ReversiEnv",

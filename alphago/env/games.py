@@ -7,9 +7,10 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 
-GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv)}
+GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
 USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options without a default of the game's own
 
 
