@@ -14,6 +14,11 @@ QUOTED = ["examples/connect_four.py", "alphago/env/connect_four.py", "alphago/en
 TEXT = PAGE.read_text("utf-8")
 
 
+def without_blank_lines(text: str) -> str:
+    """The formatter puts other ones between methods than between functions."""
+    return re.sub(r"\n\n+", "\n", text)
+
+
 @pytest.mark.parametrize("block", find_blocks(TEXT), ids=lambda block: f"line{block.line}")
 def test_block(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block with imports is a program; any other is quoted."""
@@ -21,9 +26,9 @@ def test_block(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.chdir(tmp_path)
         run_block(block, monkeypatch)
     else:
-        sources = [(ROOT / path).read_text("utf-8") for path in QUOTED]
-        method = indent(block.code, "    ")
-        assert any(code in source for source in sources for code in (block.code, method))
+        sources = [without_blank_lines((ROOT / path).read_text("utf-8")) for path in QUOTED]
+        code = without_blank_lines(block.code)
+        assert any(quoted in source for source in sources for quoted in (code, indent(code, "    ")))
 
 
 def test_links_lead_somewhere() -> None:
