@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from alphago.arena.match import MatchResult, evaluate
     from alphago.env.check import check_game
+    from alphago.env.connect_four import ConnectFourEnv
     from alphago.env.game import GameBatch, GameEnv, IllegalMove, Position
     from alphago.env.go import GoEnv
+    from alphago.env.gomoku import GomokuEnv
+    from alphago.env.oware import OwareEnv
+    from alphago.env.reversi import ReversiEnv
     from alphago.mcts.player import MCTSPlayer
     from alphago.mcts.search import SearchSettings
     from alphago.nn.net import NeuralNet, load_model
@@ -33,6 +37,10 @@ _HOMES = {
     "Position": "alphago.env.game",
     "IllegalMove": "alphago.env.game",
     "GoEnv": "alphago.env.go",
+    "GomokuEnv": "alphago.env.gomoku",
+    "ConnectFourEnv": "alphago.env.connect_four",
+    "ReversiEnv": "alphago.env.reversi",
+    "OwareEnv": "alphago.env.oware",
     "check_game": "alphago.env.check",
     "NeuralNet": "alphago.nn.net",
     "load_model": "alphago.nn.net",
@@ -48,16 +56,20 @@ _HOMES = {
 }
 
 __all__ = [
+    "ConnectFourEnv",
     "GameBatch",
     "GameEnv",
     "GameRecord",
     "GoEnv",
+    "GomokuEnv",
     "IllegalMove",
     "MCTSPlayer",
     "MatchResult",
     "NeuralNet",
+    "OwareEnv",
     "Position",
     "ReplayMemory",
+    "ReversiEnv",
     "SearchSettings",
     "check_game",
     "evaluate",

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, make_game
 from alphago.env.go import GoEnv
 from alphago.ui.gtp import reserved_stdout
 from alphago.ui.gtp_commands import serve
@@ -54,11 +56,11 @@ def parser() -> argparse.ArgumentParser:
 def add_train(verbs: Any) -> None:
     train = verbs.add_parser(
         "train",
-        help="train a network of Go from games against itself",
+        help="train a network from games against itself",
         description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops.",
     )
-    train.add_argument("--board-size", type=int, default=9, metavar="N", help="2 to 19 (9)")
-    train.add_argument("--komi", type=float, metavar="K", help="White's points before the game (the recipe's)")
+    add_game(train, "go, or the model's own", "the model's own, or the game's usual one, in Go 9")
+    train.add_argument("--komi", type=float, metavar="K", help="White's points before a game of Go (the recipe's)")
     train.add_argument("--preset", metavar="NAME", help="another recipe than the board's own")
     train.add_argument("--minutes", type=float, metavar="M", help="training time (the recipe's)")
     train.add_argument("--games", type=int, metavar="N", help="end after so many games instead")
@@ -74,15 +76,20 @@ def add_train(verbs: Any) -> None:
     train.set_defaults(run=run_train)
 
 
+def add_game(verb: argparse.ArgumentParser, usual: str, usual_size: str) -> None:
+    verb.add_argument("--game", choices=list(GAMES), help=f"what is played ({usual})")
+    verb.add_argument("--board-size", type=int, metavar="N", help=f"points along a side ({usual_size})")
+
+
 def add_play(verbs: Any) -> None:
     play = verbs.add_parser(
         "play",
-        help="play Go against a network in this terminal",
+        help="play against a network in this terminal",
         description="You type D4, pass, undo, hint, score, resign or quit.",
     )
     play.add_argument("model", nargs="?", metavar="MODEL", help="a network's file or run folder (the package's own)")
-    play.add_argument("--board-size", type=int, metavar="N", help="the model's own, or 9")
-    play.add_argument("--komi", type=float, metavar="K", help="White's points before the game")
+    add_game(play, "the model's own, or go", "the model's own, or 9")
+    play.add_argument("--komi", type=float, metavar="K", help="White's points before a game of Go")
     play.add_argument("--white", action="store_true", help="you play White")
     play.add_argument("--readouts", type=int, default=200, metavar="N", help="simulations a move (200)")
     play.set_defaults(run=run_play)
@@ -91,7 +98,7 @@ def add_play(verbs: Any) -> None:
 def run_train(options: argparse.Namespace) -> int:
     from alphago.arena.gtp import EngineError
     from alphago.nn.net import load_model
-    from alphago.nn.saved import model_file, saved_go
+    from alphago.nn.saved import model_file, saved_game
     from alphago.training.presets import preset_for
     from alphago.training.run import train
 
@@ -100,15 +107,17 @@ def run_train(options: argparse.Namespace) -> int:
     if options.minutes is not None:
         given["max_minutes"] = options.minutes
     try:
-        env = GoEnv(options.board_size)
-        recipe = preset_for(env)
-        env = recipe.make_env() if recipe else env
+        env: GameEnv
         if options.model is not None:
             path = model_file(options.model)
-            env = saved_go(path, options.board_size)
+            env = saved_game(path, options.board_size, options.komi)
+            check_named(options.game, env, path)
             given["model"] = load_model(path, env)
-        if options.komi is not None:
-            env = env.replace(komi=options.komi)
+        else:
+            env = make_game(options.game or GoEnv.name, options.board_size, komi=options.komi)
+            recipe = preset_for(env)
+            own = {} if options.komi is None else {"komi": options.komi}
+            env = env.replace(**{**recipe.env, **own}) if recipe else env
         train(env, options.games, seed=options.seed, **given)
     except (ValueError, OSError, EngineError) as error:
         print(f"alphago train: {error}", file=sys.stderr)
@@ -120,7 +129,7 @@ def run_play(options: argparse.Namespace) -> int:
     from alphago.ui.terminal import play
 
     try:
-        env, network = load(options.model, options.board_size, options.komi)
+        env, network = load(options.model, options.board_size, options.komi, options.game)
         play(env, network, num_readouts=options.readouts, mode=1 if options.white else 0)
     except (ValueError, OSError) as error:
         print(f"alphago play: {error}", file=sys.stderr)
@@ -131,7 +140,7 @@ def run_play(options: argparse.Namespace) -> int:
 def add_evaluate(verbs: Any) -> None:
     evaluate = verbs.add_parser(
         "evaluate",
-        help="play matches of Go, and rate the players",
+        help="play matches, and rate the players",
         description="Plays everybody against everybody else and prints win rates and Elo ratings. "
         "Games are kept in a folder, and the same command goes on where it was interrupted.",
         epilog="A PLAYER is a network's file or run folder, or one that comes with the package (7x7), with its own "
@@ -142,7 +151,7 @@ def add_evaluate(verbs: Any) -> None:
     evaluate.add_argument("--games", type=int, default=200, metavar="N", help="in each match (200)")
     evaluate.add_argument("--readouts", type=int, default=64, metavar="N", help="simulations a move (64)")
     evaluate.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="of networks (puct)")
-    evaluate.add_argument("--board-size", type=int, metavar="N", help="the networks' own, or 9 without any")
+    add_game(evaluate, "the networks' own, or go without any", "the networks' own, or the game's usual one, in Go 9")
     evaluate.add_argument("--komi", type=float, metavar="K", help="the networks' own, or the board's usual one")
     evaluate.add_argument(
         "--random-opening", type=int, default=2, metavar="N",
@@ -180,7 +189,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
         )  # fmt: skip
         env, players = read_entrants(
             options.players, board_size=options.board_size, komi=options.komi,
-            readouts=options.readouts, search=options.search,
+            readouts=options.readouts, search=options.search, game=options.game,
         )  # fmt: skip
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)
@@ -206,7 +215,8 @@ def run_gtp(options: argparse.Namespace) -> int:
                 raise ValueError(f"--readouts is 0 or more, came {options.readouts}")
             if options.resign is not None and not -1 <= options.resign <= 1:
                 raise ValueError(f"--resign is -1 to 1, came {options.resign}")
-            env, network = load(options.model, options.board_size, options.komi)
+            env, network = load(options.model, options.board_size, options.komi, GoEnv.name)
+            assert isinstance(env, GoEnv)
         except (ValueError, OSError) as error:
             print(f"alphago gtp: {error}", file=sys.stderr)
             return USAGE_ERROR
@@ -239,20 +249,29 @@ def run_plot(options: argparse.Namespace) -> int:
     return 0
 
 
-def load(model: str | None, board_size: int | None, komi: float | None) -> tuple[GoEnv, Any]:
+def load(model: str | None, board_size: int | None, komi: float | None, game: str | None = None) -> tuple[GameEnv, Any]:
     """The game and the network to play it with; ValueError with a sentence if they do not go together.
 
     Without a model it is the package's own for that board, or, where there is none, its largest one.
     """
     from alphago.nn.net import load_model  # only now: it loads torch
-    from alphago.nn.saved import model_file, packaged, saved_go
+    from alphago.nn.saved import model_file, packaged, saved_game
 
     if model is None:
+        if game not in (None, GoEnv.name):
+            raise ValueError(f"no network for {game} comes with the package: name one (alphago train --game {game})")
         size = 9 if board_size is None else board_size
         env = GoEnv(size, komi=komi)  # ValueError for a size that there is not
         names = packaged()
         model = f"{size}x{size}" if f"{size}x{size}" in names else names[-1]
         board_size = env.N
     path = model_file(model)
-    env = saved_go(path, board_size, komi)
-    return env, load_model(path, env)
+    played = saved_game(path, board_size, komi)
+    check_named(game, played, path)
+    return played, load_model(path, played)
+
+
+def check_named(game: str | None, env: GameEnv, path: Any) -> None:
+    """ValueError if a game was named and the network in the file plays another one."""
+    if game not in (None, env.name):
+        raise ValueError(f"{path} holds a network for {env}, wanted one for {game}")

@@ -9,8 +9,9 @@ import pytest
 import alphago
 
 NAMES = [
-    "GameBatch", "GameEnv", "GameRecord", "GoEnv", "IllegalMove", "MCTSPlayer", "MatchResult", "NeuralNet", "Position",
-    "ReplayMemory", "SearchSettings", "check_game", "evaluate", "load_model", "play", "selfplay", "train",
+    "ConnectFourEnv", "GameBatch", "GameEnv", "GameRecord", "GoEnv", "GomokuEnv", "IllegalMove", "MCTSPlayer",
+    "MatchResult", "NeuralNet", "OwareEnv", "Position", "ReplayMemory", "ReversiEnv", "SearchSettings",
+    "check_game", "evaluate", "load_model", "play", "selfplay", "train",
 ]  # fmt: skip
 
 

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from alphago.arena.gtp import GtpProgram
 from alphago.arena.players import contestant, search_settings
+from alphago.env.game import GameEnv
+from alphago.env.games import make_game
 from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import load_model
-from alphago.nn.saved import model_file, saved_go
+from alphago.nn.saved import model_file, saved_game
+
+OPTIONS = {"board_size": "--board-size", "komi": "--komi"}  # what may be chosen for networks that differ
 
 
 @dataclass(frozen=True)
@@ -78,12 +83,13 @@ def read_text(text: str, readouts: int = 64, search: str = "puct") -> EntrantTex
 
 def read_entrants(
     texts: Sequence[str], *, board_size: int | None = None, komi: float | None = None,
-    readouts: int = 64, search: str = "puct",
-) -> tuple[GoEnv, list[Entrant]]:  # fmt: skip
+    readouts: int = 64, search: str = "puct", game: str | None = None,
+) -> tuple[GameEnv, list[Entrant]]:  # fmt: skip
     """The game and the players of an evaluation.
 
-    The game is Go with the given board and komi, else with those of the networks, which have to agree, else
-    9x9.  ValueError with a sentence for what does not exist or does not go together.
+    The game is the one that is named, else that of the networks, else Go; with the given board and komi, else with
+    those of the networks, which have to agree, else the game's usual ones.  ValueError with a sentence for what does
+    not exist or does not go together.
     """
     if readouts < 0:
         raise ValueError(f"readouts is 0 or more, came {readouts}")
@@ -91,11 +97,14 @@ def read_entrants(
     for name in {entry.name for entry in entries}:
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
-    env = common_game(entries, board_size, komi)
+    env = common_game(entries, board_size, komi, game)
+    for entry in entries:
+        if entry.model is None and not isinstance(env, GoEnv) and isinstance(contestant(entry.base), GtpProgram):
+            raise ValueError(f"{entry.base} plays Go, came {env}")
     loaded: dict[Path, tuple[Any, str]] = {}  # one evaluator per file, whatever the readouts
     for entry in entries:
         if entry.model is not None and entry.model not in loaded:
-            net = load_model(entry.model, saved_go(entry.model, env.N, env.komi))
+            net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
             loaded[entry.model] = contestant(net), hashlib.sha256(entry.model.read_bytes()).hexdigest()
     entrants = []
     for entry in entries:
@@ -104,15 +113,21 @@ def read_entrants(
     return env, entrants
 
 
-def common_game(entries: Sequence[EntrantText], board_size: int | None, komi: float | None) -> GoEnv:
+def common_game(
+    entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None
+) -> GameEnv:
     """The game that all networks are for, with the given board and komi in place of theirs."""
-    games = {entry.base: saved_go(entry.model, board_size, komi) for entry in entries if entry.model is not None}
-    for what, option in (("board_size", "--board-size"), ("komi", "--komi")):
-        values = {base: env.config[what] for base, env in games.items()}
+    envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
+    if not envs:
+        return make_game(game or "go", board_size, komi=komi)
+    first = next(iter(envs.values()))
+    for base, env in envs.items():
+        if env.name != (game or first.name):
+            raise ValueError(f"{base} plays {env.name}, wanted a network for {game or first.name}")
+    for what in first.config.keys() - {"planes"}:  # each network sees the games in its own way
+        values = {base: env.config[what] for base, env in envs.items()}
         if len(set(values.values())) > 1:
             told = ", ".join(f"{value:g} of {base}" for base, value in values.items())
-            raise ValueError(f"the networks differ in {what}: {told}; choose one with {option}")
-    if games:
-        env = next(iter(games.values()))
-        return GoEnv(env.N, komi=env.komi)
-    return GoEnv(9 if board_size is None else board_size, komi=komi)
+            option = f"; choose one with {OPTIONS[what]}" if what in OPTIONS else ""
+            raise ValueError(f"the networks differ in {what}: {told}{option}")
+    return first

@@ -9,8 +9,8 @@ import numpy as np
 
 from alphago.arena.gtp_player import GIVES_UP, GtpPlayer
 from alphago.arena.players import Player
+from alphago.env.board import result_text
 from alphago.env.game import GameBatch, GameEnv
-from alphago.env.go import GoEnv, result_text
 from alphago.mcts.root import choose_actions
 
 
@@ -152,15 +152,10 @@ def play_games(
 
 
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
-    """A legal action off the edge and no pass for each game, int32 [n]; any legal one where there is none."""
+    """A legal one of `opening_actions` for each game, int32 [n]; any legal action where there is none."""
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
-    inner = np.ones(env.action_space, np.bool_)
-    if isinstance(env, GoEnv):
-        points = np.zeros((env.N, env.N), np.bool_)
-        points[1:-1, 1:-1] = True
-        inner[:] = [*points.ravel(), False]
-    wanted = legal & inner
+    wanted = legal & env.opening_actions
     wanted[~wanted.any(axis=1)] = legal[~wanted.any(axis=1)]
     chance = np.array([generator.random() for generator in generators])
     return choose_actions(wanted.astype(np.int32), np.ones(len(games), np.bool_), chance)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from alphago.arena.gtp import EngineError, GtpEngine, GtpProgram
+from alphago.env.board import result_text
 from alphago.env.game import GameBatch
-from alphago.env.go import GoEnv, GoPosition, result_text
+from alphago.env.go import GoEnv, GoPosition
 
 GIVES_UP = -1  # in place of an action: the player has lost this game
 COLOURS = {1: "b", -1: "w"}

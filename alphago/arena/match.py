@@ -241,6 +241,6 @@ def full_rules(env: GameEnv) -> GoEnv:
 def own_view(env: GameEnv, who: Any) -> GameEnv:
     """The match's game with the input planes of a network, which may be older than the other one's."""
     own = getattr(who, "env", None)
-    if isinstance(env, GoEnv) and isinstance(own, GoEnv):
+    if type(own) is type(env) and "planes" in env.config:
         return env.replace(planes=own.config["planes"])
     return env

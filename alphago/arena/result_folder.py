@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.arena.games import MatchGame
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.nn.weights import write_whole
 from alphago.records.sgf import format_sgf
@@ -21,15 +22,15 @@ class ResultFolder:
     games.jsonl       one line per game, in the order in which they ended
     games/M-N-G.sgf   game G of player M against player N, all counted from 1
 
-    A line is written when its game is over; the SGF file is made from it.
+    A line is written when its game is over; the SGF file is made from it, for games of Go.
     """
 
-    def __init__(self, path: str | Path, env: GoEnv, names: list[str], settings: Mapping[str, Any]) -> None:
+    def __init__(self, path: str | Path, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:
         """Opens a folder, or makes one; ValueError or OSError with a sentence if it holds something else."""
         self.path = Path(path)
         self.env = env
         self.names = names
-        self.without_sgf = ""  # why SGF files could not be written
+        self.without_sgf = ""  # why SGF files could not be written, where they were wanted
         self.games: dict[Match, dict[int, MatchGame]] = {}
         known = self.path / "evaluation.json"
         if known.exists():
@@ -103,7 +104,7 @@ class ResultFolder:
     def _keep(self, match: Match, game: MatchGame) -> None:
         self.games.setdefault(match, {})[game.number] = game
         path = self.path / "games" / f"{self.game_name(match, game.number)}.sgf"
-        if self.without_sgf or path.exists():
+        if self.without_sgf or path.exists() or not isinstance(self.env, GoEnv):
             return
         i, j = match
         players = (self.names[i], self.names[j]) if game.number % 2 == 0 else (self.names[j], self.names[i])

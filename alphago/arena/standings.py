@@ -11,6 +11,7 @@ from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
+from alphago.env.go import GoEnv
 
 TOLD = 3  # faults and disagreements that are quoted; all of them are in games.jsonl
 
@@ -78,7 +79,8 @@ def headline(tournament: Tournament) -> str:
     opening = f"openings of {settings.random_opening} random plies, each with both colours"
     if not settings.random_opening:
         opening = "from the empty board"
-    return f"{env.N}x{env.N}, komi {env.komi:g}, {settings.games} games a match, {opening}, seed {settings.seed}"
+    game = f"{env.N}x{env.N}, komi {env.komi:g}" if isinstance(env, GoEnv) else str(env)
+    return f"{game}, {settings.games} games a match, {opening}, seed {settings.seed}"
 
 
 def matches_table(tournament: Tournament, played: dict[Match, MatchResult]) -> str:

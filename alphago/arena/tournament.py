@@ -13,10 +13,12 @@ from alphago.arena.games import MatchGame, MatchPlan
 from alphago.arena.match import MatchResult, full_rules, play_match
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.root import temperature_plies
 
 SIDE_BY_SIDE = 64  # games at once: enough for a network's batches, and few to lose by an interruption
+RULES = ("board_size", "komi", "connect_row")  # options of games that an evaluation is known again by
 LOOK = 32  # games between two looks at a sequential test
 
 
@@ -62,14 +64,14 @@ class TournamentSettings:
 class Tournament:
     """Everybody against everybody else: a match where there are two.
 
-    Games are scored after two passes and never cut short: a ply limit of `env` below 4 N^2 does not count.
+    Games of Go are scored after two passes and never cut short: a ply limit of `env` below 4 N^2 does not count.
     Whatever was finished is in the folder, and `play` goes on from there, in this process or in a later
     one with the same players, game and settings.
     """
 
     def __init__(
         self,
-        env: GoEnv,
+        env: GameEnv,
         entrants: Sequence[Entrant],
         settings: TournamentSettings,
         folder: str | Path | None = None,
@@ -80,7 +82,7 @@ class Tournament:
         """
         if len(entrants) < 2:
             raise ValueError(f"a match needs two players, came {len(entrants)}")
-        self.env = full_rules(env)
+        self.env = full_rules(env) if isinstance(env, GoEnv) else env
         self.entrants = list(entrants)
         self.settings = settings
         self.names = [entrant.name for entrant in entrants]
@@ -98,8 +100,8 @@ class Tournament:
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
             "weights": [entrant.weights for entrant in self.entrants],
-            "board_size": self.env.N,
-            "komi": self.env.komi,
+            **({} if isinstance(self.env, GoEnv) else {"game": self.env.name}),
+            **{name: value for name, value in self.env.config.items() if name in RULES},
             **asdict(self.settings),
         }
         as_saved: dict[str, Any] = json.loads(json.dumps(known))

@@ -55,6 +55,11 @@ class GameEnv(ABC):
         """The board symmetries that leave the game the same."""
         return symmetry.identity(self.plane_shape[0] * self.plane_shape[1], self.action_space)
 
+    @cached_property
+    def opening_actions(self) -> np.ndarray:
+        """bool [action_space]: the actions that random openings are made of, where one of them is legal."""
+        return np.ones(self.action_space, np.bool_)
+
     def new_batch(self, count: int) -> "GameBatch":
         """`count` slots, each at the start position."""
         return PlainBatch(self, count)
@@ -74,6 +79,10 @@ class GameEnv(ABC):
         """
         return self
 
+    def replace(self, **options: Any) -> Self:
+        """The same game but for the given options of its `config`."""
+        return type(self)(**{**self.config, **options})
+
     def resized(self, size: int) -> "GameEnv":
         """The same game on a board of another size; ValueError if there is none."""
         raise ValueError(f"{self} has one board size, {size} was wanted")
@@ -86,11 +95,18 @@ class GameEnv(ABC):
         """The start position, to look at and play on."""
         batch = self.new_batch(1)
         batch.reset(np.zeros(1, np.int64), **setup)
-        return Position(self, batch, setup)
+        return self.make_position(batch, setup)
 
     def position_of(self, batch: "GameBatch", slot: int) -> "Position":
         """A slot as a readable position; how it came about is not known."""
-        return Position(self, batch.extract(slot), {})
+        return self.make_position(batch.extract(slot), {})
+
+    def make_position(self, batch: "GameBatch", setup: Mapping[str, Any]) -> "Position":
+        """A readable position over a batch of one; a game whose positions can be drawn returns its own kind.
+
+        `alphago.env.board.StonesPosition` draws any game with stones.
+        """
+        return Position(self, batch, setup)
 
     def to_text(self, action: int) -> str:
         """The action as a player writes it."""

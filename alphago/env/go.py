@@ -4,7 +4,6 @@ Rules: captures, no suicide, positional superko (no board may occur twice, whoev
 passes end the game, area score after Tromp and Taylor with komi.
 """
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -12,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from alphago.env import symmetry
+from alphago.env.board import COLUMNS, draw_board, point_text, read_point, result_text
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_features as features
 from alphago.env.symmetry import Symmetries
 
-COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
 MIN_SIZE, MAX_SIZE = 2, 19
 
 Stones = str | Iterable[str | int]
@@ -115,10 +114,6 @@ class GoEnv(GameEnv):
             "eye_games": self.eye_games,
         }
 
-    def replace(self, **options: Any) -> "GoEnv":
-        """The same game but for the given options."""
-        return GoEnv(**{**self.config, **options})
-
     def resized(self, size: int) -> "GoEnv":
         """The same options on another board; komi, ply limit and first pass become that board's own."""
         plain = GoEnv(size)
@@ -163,6 +158,13 @@ class GoEnv(GameEnv):
     @cached_property
     def symmetries(self) -> Symmetries:
         return symmetry.square(self.N, extra_actions=1)
+
+    @cached_property
+    def opening_actions(self) -> np.ndarray:
+        """Points off the edge."""
+        inner = np.zeros((self.N, self.N), np.bool_)
+        inner[1:-1, 1:-1] = True
+        return np.append(inner.ravel(), False)
 
     def new_batch(self, count: int) -> "GoBatch":
         return GoBatch(self, count)
@@ -230,21 +232,16 @@ class GoEnv(GameEnv):
             return "pass"
         if not 0 <= action < self.pass_action:
             raise ValueError(f"no action {action} in {self}: actions are 0 to {self.pass_action}")
-        row, column = divmod(int(action), self.N)
-        return f"{COLUMNS[column]}{self.N - row}"
+        return point_text(action, self.N, self.N)
 
     def from_text(self, text: str) -> int:
         """The action of 'D4', 'd4' or 'pass'."""
-        word = text.strip().upper()
-        if word == "PASS":
-            return self.pass_action
-        match = re.fullmatch(r"([A-Z])([0-9]{1,2})", word)
-        column = COLUMNS.find(match[1]) if match else -1
-        if match and 0 <= column < self.N and 1 <= int(match[2]) <= self.N:
-            return (self.N - int(match[2])) * self.N + column
-        raise ValueError(
-            f"{text!r} is no point of {self}: expected A1 to {COLUMNS[self.N - 1]}{self.N} (no column I) or pass"
-        )
+        point = self.pass_action if text.strip().upper() == "PASS" else read_point(text, self.N, self.N)
+        if point is None:
+            raise ValueError(
+                f"{text!r} is no point of {self}: expected A1 to {COLUMNS[self.N - 1]}{self.N} (no column I) or pass"
+            )
+        return point
 
 
 def check_komi(komi: float) -> float:
@@ -400,30 +397,12 @@ class GoPosition(Position):
 
     def __str__(self) -> str:
         """The board with coordinates; X Black, O White, and brackets around the last stone."""
-        size = self.env.N
         last = self.moves[-1] if self.moves and self.moves[-1] != self.env.pass_action else None
-        letters = "   " + "".join(f" {COLUMNS[c]}" for c in range(size))
-        lines = [letters]
-        for r in range(size):
-            text = f"{size - r:2d} "
-            for c in range(size):
-                marked = last == r * size + c
-                closes = c > 0 and last == r * size + c - 1
-                text += "(" if marked else ")" if closes else " "
-                text += ".XO"[self.board[r, c]]
-            text += ")" if last == r * size + size - 1 else " "
-            lines.append(f"{text}{size - r:2d}")
-        lines.append(letters)
         if self.is_over:
             margin = self.score()
             state = f"game over, {result_text(margin)}"
         else:
             state = f"{PLAYER_NAMES[self.to_play]} (X) to play" if self.to_play == 1 else "White (O) to play"
         passed = ", last move pass" if self.moves and last is None else ""
-        lines.append(f"   move {len(self.moves)}: {state}{passed}, komi {self.komi:g}")
-        return "\n".join(lines)
-
-
-def result_text(margin: float) -> str:
-    """'B+2.5', 'W+0.5' or 'draw', from Black's margin."""
-    return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}" if margin < 0 else "draw"
+        board = draw_board(self.board, last)
+        return f"{board}\n   move {len(self.moves)}: {state}{passed}, komi {self.komi:g}"

@@ -14,7 +14,7 @@ from alphago.nn.base import ResidualTower
 from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.kernels import clip_values, masked_softmax_batch
 from alphago.nn.policy import DensePolicy, PointPolicy
-from alphago.nn.saved import model_file, saved_go
+from alphago.nn.saved import model_file, saved_game
 from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure
 from alphago.nn.value import DenseValue, Forecast, ForecastValue
 from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, read_weights, write_weights
@@ -225,8 +225,8 @@ def load_model(
     path: the file, a run folder for its latest network, or the name of a network that comes with the package:
         "7x7", "9x9", ….
     env: the game that it is for: same game, planes, board size and actions as it was saved with; komi and
-        the like may differ, and so may the board size where the network is size-free.  None for Go as the
-        network was saved with.
+        the like may differ, and so may the board size where the network is size-free.  None for a game of
+        the package, as the network was saved with it.
     base_net, value, policy: modules of the same classes for the parts that were not default ones;
         their weights are overwritten.
     Raises ModelError with a sentence for a file that is missing, damaged, foreign or of another
@@ -235,7 +235,7 @@ def load_model(
     given = {"base_net": base_net, "value": value, "policy": policy}
     path = model_file(path)
     if env is None:
-        env = saved_go(path)
+        env = saved_game(path)
     tensors, description = read_weights(path)
     config = description["net"]
     check_game(path, description, env)

@@ -4,6 +4,8 @@ import re
 from os import PathLike
 from pathlib import Path
 
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.nn.weights import ModelError, read_weights
 
@@ -29,6 +31,29 @@ def model_file(path: str | PathLike[str]) -> Path:
         return PACKAGED / f"{path}.safetensors"
     path = Path(path)
     return path / LATEST if path.is_dir() and (path / LATEST).exists() else path
+
+
+def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:
+    """The package's game that a saved network is for, on another board or with another komi if one is given.
+
+    Go is what `saved_go` says.  ModelError with a sentence for a network of a game that is not the package's;
+    ValueError for a board or a komi that the game does not have.
+    """
+    description = read_weights(path)[1]
+    name = description["structure"].get("game")
+    if name == GoEnv.name:
+        return saved_go(path, board_size, komi)
+    if name not in GAMES:
+        raise ModelError(
+            f"{path} holds a network for {description['env']}, which does not come with the package: pass it as env=…"
+        )
+    if komi is not None:
+        raise ValueError(f"{name} has no komi, came {komi:g}")
+    try:
+        env = GAMES[name](**description["env_config"])
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{path} has a damaged description: {error}") from error
+    return env if board_size in (None, env.N) else env.resized(board_size)
 
 
 def saved_go(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GoEnv:

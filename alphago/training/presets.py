@@ -17,7 +17,7 @@ from alphago.env.go import GoEnv
 class Preset:
     """A recipe: the game's options, the network, and the training.
 
-    env: keywords of GoEnv.  network: of NeuralNet.  settings: of TrainingSettings.
+    env: options of the game.  network: of NeuralNet.  settings: of TrainingSettings.
     proved_after: opponents, and after how many positions of self-play the network was proved to be stronger.
     """
 
@@ -27,6 +27,7 @@ class Preset:
     proved_after: Mapping[str, int] = field(default_factory=dict)
 
     def make_env(self) -> GoEnv:
+        """The game of Go that the recipe is for."""
         return GoEnv(**self.env)
 
 
@@ -78,10 +79,18 @@ PRESETS: dict[str, Preset] = {
 }  # fmt: skip
 
 
+# Games beside Go, of any size: few readouts, many games, as above; what was tried with it: docs/results.md.
+OTHER_GAMES = Preset(
+    {},
+    {"tower_height": 4, "channels": 64},
+    {name: value for name, value in FAST.items() if name != "taught_games"} | {"max_minutes": 10.0, "readouts": 32},
+)
+
+
 def preset_for(env: GameEnv) -> Preset | None:
-    """The recipe of a board of Go; None for other games and other sizes' recipes."""
+    """The recipe of a board of Go, None for sizes without one; other games share a recipe."""
     if not isinstance(env, GoEnv):
-        return None
+        return OTHER_GAMES
     return PRESETS.get(f"{env.N}x{env.N}")
 
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position
-from alphago.env.go import result_text
 from alphago.mcts.player import MCTSPlayer
 
 HELP = """\
-  {move:7} a move, written like this one
-  pass    pass, in games that know it
+  {move:7} a move, written like this one{passes}
   undo    take back your last move and what followed it
   hint    what the engine would play for you
   score   who would win if the game ended here
@@ -184,7 +183,8 @@ class TerminalGame:
 
     def help(self) -> None:
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
-        self.say(HELP.format(move=example))
+        passes = "" if self.position.env.pass_action is None else "\n  pass    let the other side move"
+        self.say(HELP.format(move=example, passes=passes))
 
     def score(self) -> None:
         self.say(f"If the game ended here: {result_text(self.position.score())}.")

@@ -6,8 +6,9 @@ import re
 import numpy as np
 import pytest
 
+from alphago.env.board import result_text
 from alphago.env.game import IllegalMove
-from alphago.env.go import GoEnv, result_text
+from alphago.env.go import GoEnv
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels.playouts import is_own_eye, random_action
 from tests.diagrams import board, draw, is_legal, play, position, tidy

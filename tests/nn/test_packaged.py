@@ -31,7 +31,7 @@ def test_without_a_game_a_network_loads_with_its_own(tmp_path):
 
 def test_other_games_have_to_be_named(tmp_path):
     file = save(ClaimingEnv(3, 3), tmp_path / "net")
-    text = r"net holds a network for ClaimingEnv\(height=3, width=3, passes=False\), wanted one for Go"
+    text = r"net holds a network for ClaimingEnv\(height=3, width=3, passes=False\), which does not come"
     with pytest.raises(ModelError, match=text):
         load_model(file)
     assert load_model(file, ClaimingEnv(3, 3)).env == ClaimingEnv(3, 3)

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from alphago.env.board import result_text
 from alphago.env.game import GameEnv, Position
-from alphago.env.go import GoEnv, result_text
+from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.ui.terminal import TerminalGame, play

@@ -1,0 +1,71 @@
+"""Connect Four: `ConnectFourEnv()`, over the kernels of the same name."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from alphago.env.board import COLUMNS, StonesPosition
+from alphago.env.game import GameBatch, GameEnv
+from alphago.env.kernels import connect_four as kernels
+from alphago.env.kernels.rows import HEADER
+from alphago.env.rows import RowBatch
+from alphago.env.symmetry import Symmetries
+
+HEIGHT, WIDTH = 6, 7
+
+
+class ConnectFourEnv(GameEnv):
+    """Connect Four on 7 columns of 6 points: a stone falls down its column, four in a straight line win.
+
+    An action is a column from the left, 0 to 6, written A to G.  A full board is a draw.  A network sees two
+    planes: the mover's stones and the other side's.
+    """
+
+    name = "connect-four"
+    N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
+    action_space, max_moves = WIDTH, HEIGHT * WIDTH
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {}
+
+    @cached_property
+    def symmetries(self) -> Symmetries:
+        points = np.arange(HEIGHT * WIDTH).reshape(HEIGHT, WIDTH)
+        columns = np.arange(WIDTH)
+        return Symmetries(np.stack([points.ravel(), points[:, ::-1].ravel()]), np.stack([columns, columns[::-1]]))
+
+    def new_batch(self, count: int) -> RowBatch:
+        return RowBatch(self, count, kernels, HEADER + HEIGHT * WIDTH, (HEIGHT, WIDTH))
+
+    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ConnectFourPosition":
+        return ConnectFourPosition(self, batch, setup)
+
+    def to_text(self, action: int) -> str:
+        """'D', the letter of the column."""
+        if not 0 <= action < WIDTH:
+            raise ValueError(f"no action {action} in {self}: actions are 0 to {WIDTH - 1}")
+        return COLUMNS[action]
+
+    def from_text(self, text: str) -> int:
+        """The action of 'D' or 'd'; ValueError for what is no column."""
+        word = text.strip().upper()
+        if len(word) != 1 or word not in COLUMNS[:WIDTH]:
+            raise ValueError(f"{text!r} is no column of {self}: expected A to {COLUMNS[WIDTH - 1]}")
+        return COLUMNS.index(word)
+
+
+class ConnectFourPosition(StonesPosition):
+    """A position of Connect Four to read, print and play on."""
+
+    @property
+    def last_point(self) -> int | None:
+        if not self.moves:
+            return None
+        column = self.moves[-1]
+        return int(np.argmax(self.board[:, column] != 0)) * WIDTH + column
+
+    def why_illegal(self, action: int) -> str:
+        return "the column is full"

@@ -1,0 +1,29 @@
+"""The games that come with the package, by name."""
+
+import inspect
+from typing import Any
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+
+GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
+USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options without a default of the game's own
+
+
+def make_game(name: str, board_size: int | None = None, **options: Any) -> GameEnv:
+    """The game of that name with the options that are not None.
+
+    ValueError with a sentence for a name that there is not, and for an option that the game does not have.
+    """
+    if name not in GAMES:
+        raise ValueError(f"no game {name!r}: there are {', '.join(GAMES)}")
+    given = {option: value for option, value in {"board_size": board_size, **options}.items() if value is not None}
+    known = inspect.signature(GAMES[name]).parameters
+    for option, value in given.items():
+        if option not in known:
+            raise ValueError(f"{name} has no {option}, came {value!r}")
+    return GAMES[name](**{**USUAL.get(name, {}), **given})

@@ -1,0 +1,82 @@
+"""Gomoku, five in a row: `GomokuEnv(15)`, over the kernels of the same name."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from alphago.env import symmetry
+from alphago.env.board import COLUMNS, StonesPosition, point_text, read_point
+from alphago.env.game import GameBatch, GameEnv
+from alphago.env.kernels import gomoku as kernels
+from alphago.env.rows import RowBatch
+from alphago.env.symmetry import Symmetries
+
+MIN_SIZE, MAX_SIZE = 2, 25
+
+
+class GomokuEnv(GameEnv):
+    """Freestyle Gomoku on `board_size` x `board_size` points, 2 to 25; also any such (m, m, k) game.
+
+    Black begins; whoever first has `connect_row` stones or more in a straight line wins, a full board is a draw.
+    No move is forbidden to either side, and there is no pass.  An action is row * N + column with row 0 at the top.
+
+    connect_row: 1 to board_size.
+    planes: an odd number from 3: 2 planes per remembered board (own and enemy stones, the newest board first), 1 for
+        the side to move.  Names and defaults of all three are AlphaGo.jl's.
+
+    Raises ValueError (TypeError for what is no whole number) with a sentence.
+    """
+
+    name = "gomoku"
+    actions_are_points = True
+
+    def __init__(self, board_size: int = 15, connect_row: int = 5, planes: int = 17) -> None:
+        for name, number in (("board_size", board_size), ("connect_row", connect_row), ("planes", planes)):
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+                raise TypeError(f"{name} is a whole number, came {number!r}")
+        if not MIN_SIZE <= board_size <= MAX_SIZE:
+            raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, came {board_size}")
+        if not 1 <= connect_row <= board_size:
+            raise ValueError(f"connect_row is 1 to board_size ({board_size}), or nobody could win, came {connect_row}")
+        if planes % 2 == 0 or planes < 3:
+            raise ValueError(f"planes is an odd number from 3 (2 per remembered board, 1 for the mover), came {planes}")
+        self.N = int(board_size)
+        self.connect_row = int(connect_row)
+        self.planes = int(planes)
+        self.plane_shape = (self.N, self.N)
+        self.action_space = self.max_moves = self.N * self.N
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {"board_size": self.N, "connect_row": self.connect_row, "planes": self.planes}
+
+    def resized(self, size: int) -> "GomokuEnv":
+        return GomokuEnv(size, self.connect_row, self.planes)
+
+    @cached_property
+    def symmetries(self) -> Symmetries:
+        return symmetry.square(self.N)
+
+    def new_batch(self, count: int) -> RowBatch:
+        depth = (self.planes - 1) // 2
+        return RowBatch(self, count, kernels, kernels.row_words(self.N, depth), (self.N, self.connect_row, depth))
+
+    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> StonesPosition:
+        return StonesPosition(self, batch, setup)
+
+    def to_text(self, action: int) -> str:
+        """'H8'; columns are letters without I, rows count from the bottom."""
+        if not 0 <= action < self.action_space:
+            raise ValueError(f"no action {action} in {self}: actions are 0 to {self.action_space - 1}")
+        return point_text(action, self.N, self.N)
+
+    def from_text(self, text: str) -> int:
+        """The action of 'H8' or 'h8'; ValueError for what is no point."""
+        point = read_point(text, self.N, self.N)
+        if point is None:
+            raise ValueError(
+                f"{text!r} is no point of {self}: expected A1 to {COLUMNS[self.N - 1]}{self.N} (no column I)"
+            )
+        return point

@@ -1,0 +1,113 @@
+"""Gomoku on packed rows (see `rows`): `connect` stones or more in a line win.
+
+After the cells come the latest `depth` actions, the one of ply i at i % depth: stones never leave the
+board, so older boards are the newest one without them.
+"""
+
+import numpy as np
+
+from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.rows import (
+    BLACK,
+    EMPTY,
+    HEADER,
+    MARGIN,
+    OVER,
+    PLY,
+    TO_PLAY,
+    clear,
+    copy,
+    end_turn,
+    longest_line,
+    points,
+    stone_planes,
+)
+
+CONNECT, DEPTH = 6, 7  # header words of this game
+
+
+def row_words(size, depth):
+    """Words in a row: board side, actions kept for the planes."""
+    return HEADER + size * size + depth
+
+
+@kernel
+def reset(row, size, connect, depth):
+    clear(row, size, size)
+    store(row, CONNECT, connect)
+    store(row, DEPTH, depth)
+
+
+@kernel
+def play(row, action):
+    ply = load(row, PLY)
+    mover = load(row, TO_PLAY)
+    count = points(row)
+    store(row, HEADER + action, mover)
+    store(row, HEADER + count + ply % load(row, DEPTH), action)
+    end_turn(row)
+    if longest_line(row, action) >= load(row, CONNECT):
+        store(row, MARGIN, mover)
+        store(row, OVER, 1)
+    elif ply + 1 == count:
+        store(row, OVER, 1)
+
+
+@kernel
+def legal_mask(row, out):
+    going = load(row, OVER) == 0
+    for i in range(points(row)):
+        store(out, i, going and load(row, HEADER + i) == EMPTY)
+
+
+@kernel
+def planes(row, out):
+    """2 * depth + 1 planes: own and enemy stones of the newest board, of the one before, and so on; last, Black's turn.
+
+    Boards before the start are empty (AlphaGo Zero's planes: Silver et al. 2017, "Neural network architecture").
+    """
+    count = points(row)
+    depth = load(row, DEPTH)
+    ply = load(row, PLY)
+    for age in range(depth):
+        stone_planes(row, out, 2 * age * count)
+    for back in range(min(ply, depth - 1)):
+        action = load(row, HEADER + count + (ply - 1 - back) % depth)
+        side = 1 - back % 2  # the last move was the other side's
+        for age in range(back + 1, depth):
+            store(out, (2 * age + side) * count + action, np.float32(0))
+    for i in range(count):
+        store(out, 2 * depth * count + i, np.float32(load(row, TO_PLAY) == BLACK))
+
+
+@kernel
+def reset_batch(rows, slots, size, connect, depth):
+    for i in range(slots.shape[0]):
+        reset(rows[slots[i]], size, connect, depth)
+
+
+@kernel
+def play_batch(rows, slots, actions):
+    for i in range(slots.shape[0]):
+        play(rows[slots[i]], int(actions[i]))
+
+
+@kernel
+def replay_batch(rows, roots, paths, lengths, targets):
+    for i in range(roots.shape[0]):
+        row = rows[targets[i]]
+        copy(rows[roots[i]], row)
+        for ply in range(lengths[i]):
+            play(row, int(paths[i, ply]))
+
+
+@kernel
+def legal_mask_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        legal_mask(rows[slots[i]], out[i])
+
+
+@kernel
+def planes_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        planes(rows[slots[i]], out[i])

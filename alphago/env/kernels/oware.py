@@ -1,0 +1,205 @@
+"""Oware Abapa on packed rows (see `rows`): the cells are houses, their numbers seeds.
+
+Houses 0 to 5 are Black's, 6 to 11 White's, each from its player's left to right; seeds are sown in that order, round
+and round.  Black's margin tells both stores, as all seeds are somewhere.  After the houses come the hashes of the
+positions since the last capture: before it there were more seeds on the board.
+"""
+
+import numpy as np
+
+from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.rows import (
+    BLACK,
+    HEADER,
+    MARGIN,
+    OVER,
+    PLY,
+    TO_PLAY,
+    clear,
+    copy,
+    end_turn,
+    position_hash,
+)
+
+SEEN, LIMIT = 6, 7  # header words of this game: positions since the last capture; plies after which it ends
+SIDE, HOUSES, SEEDS = 6, 12, 48  # houses of one player, and of both; seeds of the game
+AT_HASHES = HEADER + HOUSES
+EXACT = 12  # numbers of seeds, from 0, that have a plane of their own
+PLANES = EXACT + 4
+
+
+def row_words(limit):
+    """Words in a row for games of so many plies."""
+    return AT_HASHES + limit + 1
+
+
+@kernel
+def left_house(player):
+    return HEADER if player == BLACK else HEADER + SIDE
+
+
+@kernel
+def seeds_of(row, player):
+    """Seeds in the houses of one player."""
+    left = left_house(player)
+    total = 0
+    for i in range(left, left + SIDE):
+        total += load(row, i)
+    return total
+
+
+@kernel
+def in_store(row, player):
+    """Seeds that a player has captured."""
+    captured = SEEDS - seeds_of(row, BLACK) - seeds_of(row, -BLACK)
+    return (captured + player * load(row, MARGIN)) // 2
+
+
+@kernel
+def is_new(row):
+    """Remembers the position; False if it occurred since the last capture."""
+    found = position_hash(row)
+    seen = load(row, SEEN)
+    for i in range(AT_HASHES, AT_HASHES + seen):
+        if load(row, i) == found:
+            return False
+    store(row, AT_HASHES + seen, found)
+    store(row, SEEN, seen + 1)
+    return True
+
+
+@kernel
+def sow(row, house):
+    """Sows the seeds of a house, leaving it empty; returns the index of the last one."""
+    seeds = load(row, house)
+    store(row, house, 0)
+    i = house
+    while seeds > 0:
+        i = HEADER + (i - HEADER + 1) % HOUSES
+        if i != house:
+            store(row, i, load(row, i) + 1)
+            seeds -= 1
+    return i
+
+
+@kernel
+def capture(row, last):
+    """Takes twos and threes from the enemy's house `last` backwards, unless that were all that the enemy has."""
+    mover = load(row, TO_PLAY)
+    left = left_house(-mover)
+    first = last + 1
+    taken = 0
+    if left <= last < left + SIDE:
+        while first > left and 2 <= load(row, first - 1) <= 3:
+            first -= 1
+            taken += load(row, first)
+    if 0 < taken < seeds_of(row, -mover):
+        for i in range(first, last + 1):
+            store(row, i, 0)
+        store(row, MARGIN, load(row, MARGIN) + mover * taken)
+        store(row, SEEN, 0)
+
+
+@kernel
+def allowed(row, house):
+    """Whether the player to move may sow the house, 0 to 5: it has seeds, and feeds an enemy without any."""
+    mover = load(row, TO_PLAY)
+    seeds = load(row, left_house(mover) + house)
+    return seeds > 0 and (house + seeds >= SIDE or seeds_of(row, -mover) > 0)
+
+
+@kernel
+def can_move(row):
+    for house in range(SIDE):
+        if allowed(row, house):
+            return True
+    return False
+
+
+@kernel
+def end_if_decided(row):
+    """Ends a game that somebody has won, or that cannot go on; in that case both take the seeds of their houses."""
+    if 2 * max(in_store(row, BLACK), in_store(row, -BLACK)) > SEEDS:
+        store(row, OVER, 1)
+        return
+    is_repeated = not is_new(row)
+    if is_repeated or load(row, PLY) >= load(row, LIMIT) or not can_move(row):
+        store(row, MARGIN, load(row, MARGIN) + seeds_of(row, BLACK) - seeds_of(row, -BLACK))
+        for i in range(HEADER, HEADER + HOUSES):
+            store(row, i, 0)
+        store(row, OVER, 1)
+
+
+@kernel
+def set_up(row, houses, to_play, margin, limit):
+    clear(row, 2, SIDE)
+    store(row, LIMIT, limit)
+    store(row, TO_PLAY, to_play)
+    store(row, MARGIN, margin)
+    for i in range(HOUSES):
+        store(row, HEADER + i, load(houses, i))
+    end_if_decided(row)
+
+
+@kernel
+def play(row, action):
+    capture(row, sow(row, left_house(load(row, TO_PLAY)) + action))
+    end_turn(row)
+    end_if_decided(row)
+
+
+@kernel
+def legal_mask(row, out):
+    for house in range(SIDE):
+        store(out, house, load(row, OVER) == 0 and allowed(row, house))
+
+
+@kernel
+def planes(row, out):
+    """PLANES planes of 2 x 6: houses with 0, 1, ... 11 seeds; seeds / 12; both stores and the ply as shares.
+
+    The lower row is the mover's houses from the left, the upper one the enemy's as they lie opposite, from the right.
+    """
+    mover = load(row, TO_PLAY)
+    for point in range(HOUSES):
+        house = left_house(mover) + point - SIDE if point >= SIDE else left_house(-mover) + SIDE - 1 - point
+        seeds = load(row, house)
+        for number in range(EXACT):
+            store(out, number * HOUSES + point, np.float32(seeds == number))
+        store(out, EXACT * HOUSES + point, np.float32(seeds / 12))
+        store(out, (EXACT + 1) * HOUSES + point, np.float32(in_store(row, mover) / SEEDS))
+        store(out, (EXACT + 2) * HOUSES + point, np.float32(in_store(row, -mover) / SEEDS))
+        store(out, (EXACT + 3) * HOUSES + point, np.float32(load(row, PLY) / load(row, LIMIT)))
+
+
+@kernel
+def reset_batch(rows, slots, houses, to_play, margin, limit):
+    for i in range(slots.shape[0]):
+        set_up(rows[slots[i]], houses, to_play, margin, limit)
+
+
+@kernel
+def play_batch(rows, slots, actions):
+    for i in range(slots.shape[0]):
+        play(rows[slots[i]], int(actions[i]))
+
+
+@kernel
+def replay_batch(rows, roots, paths, lengths, targets):
+    for i in range(roots.shape[0]):
+        row = rows[targets[i]]
+        copy(rows[roots[i]], row)
+        for ply in range(lengths[i]):
+            play(row, int(paths[i, ply]))
+
+
+@kernel
+def legal_mask_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        legal_mask(rows[slots[i]], out[i])
+
+
+@kernel
+def planes_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        planes(rows[slots[i]], out[i])

@@ -1,0 +1,132 @@
+"""Reversi on packed rows (see `rows`): a stone has to enclose others, which change sides."""
+
+from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.rows import (
+    BLACK,
+    EMPTY,
+    HEADER,
+    MARGIN,
+    OVER,
+    TO_PLAY,
+    WHITE,
+    WIDTH,
+    clear,
+    copy,
+    end_turn,
+    points,
+    stone_planes,
+)
+
+
+@kernel
+def reset(row, size):
+    """Four stones in the middle: Black's on the rising diagonal, White's on the falling one."""
+    clear(row, size, size)
+    low = HEADER + (size // 2 - 1) * (size + 1)
+    store(row, low, WHITE)
+    store(row, low + 1, BLACK)
+    store(row, low + size, BLACK)
+    store(row, low + size + 1, WHITE)
+
+
+@kernel
+def enclosed(row, point, mover, down, right):
+    """Enemy stones from a point in one direction as far as a stone of the mover; 0 if none closes them in."""
+    size = load(row, WIDTH)
+    r = point // size + down
+    c = point % size + right
+    count = 0
+    while 0 <= r < size and 0 <= c < size:
+        colour = load(row, HEADER + r * size + c)
+        if colour == mover:
+            return count
+        if colour == EMPTY:
+            return 0
+        count += 1
+        r += down
+        c += right
+    return 0
+
+
+@kernel
+def allowed(row, point, mover):
+    """Whether the mover could put a stone there."""
+    if load(row, HEADER + point) != EMPTY:
+        return False
+    for down in range(-1, 2):
+        for right in range(-1, 2):
+            if (down != 0 or right != 0) and enclosed(row, point, mover, down, right) > 0:
+                return True
+    return False
+
+
+@kernel
+def can_move(row, mover):
+    for point in range(points(row)):
+        if allowed(row, point, mover):
+            return True
+    return False
+
+
+@kernel
+def play(row, action):
+    mover = load(row, TO_PLAY)
+    size = load(row, WIDTH)
+    if action < points(row):  # else a pass, after which the other side can move
+        turned = 0
+        for down in range(-1, 2):
+            for right in range(-1, 2):
+                count = enclosed(row, action, mover, down, right) if down != 0 or right != 0 else 0
+                for step in range(1, count + 1):
+                    store(row, HEADER + action + step * (down * size + right), mover)
+                turned += count
+        store(row, HEADER + action, mover)
+        store(row, MARGIN, load(row, MARGIN) + mover * (2 * turned + 1))
+        store(row, OVER, not can_move(row, mover) and not can_move(row, -mover))
+    end_turn(row)
+
+
+@kernel
+def legal_mask(row, out):
+    """The pass is legal only for who cannot put a stone."""
+    mover = load(row, TO_PLAY)
+    count = points(row)
+    found = False
+    for point in range(count):
+        legal = allowed(row, point, mover)
+        store(out, point, legal)
+        found = found or legal
+    store(out, count, not found and load(row, OVER) == 0)
+
+
+@kernel
+def reset_batch(rows, slots, size):
+    for i in range(slots.shape[0]):
+        reset(rows[slots[i]], size)
+
+
+@kernel
+def play_batch(rows, slots, actions):
+    for i in range(slots.shape[0]):
+        play(rows[slots[i]], int(actions[i]))
+
+
+@kernel
+def replay_batch(rows, roots, paths, lengths, targets):
+    for i in range(roots.shape[0]):
+        row = rows[targets[i]]
+        copy(rows[roots[i]], row)
+        for ply in range(lengths[i]):
+            play(row, int(paths[i, ply]))
+
+
+@kernel
+def legal_mask_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        legal_mask(rows[slots[i]], out[i])
+
+
+@kernel
+def planes_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        stone_planes(rows[slots[i]], out[i], 0)

@@ -1,0 +1,139 @@
+"""What the rows of small games have in common: one position in one row of int64 words.
+
+    header     HEADER words: side, ply, whether it is over, Black's margin, and the board's sides
+    cells      a word per point of the board, row by row from the top
+    the rest   what the game remembers beyond its board
+
+The verbs here need no rules.  A game's own file has `reset`, `play`, `legal_mask` and `planes`.
+"""
+
+import numpy as np
+
+from alphago.env.kernels.hashing import mix
+from alphago.env.kernels.jit import kernel, load, store, wrap
+
+# Header words.  MARGIN is what Black would have won by if the game ended here: points, or 1, 0, -1.
+TO_PLAY, PLY, OVER, MARGIN, HEIGHT, WIDTH = 0, 1, 2, 3, 4, 5
+HEADER = 8  # the words 6 and 7 are the game's own
+
+BLACK, WHITE, EMPTY = 1, -1, 0
+
+
+@kernel
+def clear(row, height, width):
+    """An empty board of that size before Black's first move; the game's own words are 0."""
+    for i in range(row.shape[0]):
+        store(row, i, 0)
+    store(row, TO_PLAY, BLACK)
+    store(row, HEIGHT, height)
+    store(row, WIDTH, width)
+
+
+@kernel
+def points(row):
+    return load(row, HEIGHT) * load(row, WIDTH)
+
+
+@kernel
+def end_turn(row):
+    """Counts a ply and hands the move to the other side."""
+    store(row, PLY, load(row, PLY) + 1)
+    store(row, TO_PLAY, -load(row, TO_PLAY))
+
+
+@kernel
+def longest_line(row, point):
+    """Stones in the longest straight line of one colour through a stone, in any of the 4 directions."""
+    height, width = load(row, HEIGHT), load(row, WIDTH)
+    colour = load(row, HEADER + point)
+    longest = 1
+    for direction in range(4):  # along the row, along the column, and the two diagonals
+        down = 0 if direction == 0 else 1
+        right = 1 if direction == 0 else direction - 2
+        length = 1
+        for sign in (1, -1):
+            r = point // width + sign * down
+            c = point % width + sign * right
+            while 0 <= r < height and 0 <= c < width and load(row, HEADER + r * width + c) == colour:
+                length += 1
+                r += sign * down
+                c += sign * right
+        longest = max(longest, length)
+    return longest
+
+
+@kernel
+def stone_planes(row, out, at):
+    """Writes two planes, the mover's stones and the other side's, into `out` from index `at`."""
+    mover = load(row, TO_PLAY)
+    count = points(row)
+    for i in range(count):
+        owner = load(row, HEADER + i) * mover
+        store(out, at + i, np.float32(owner == 1))
+        store(out, at + count + i, np.float32(owner == -1))
+
+
+@kernel
+def position_hash(row):
+    """Of side to move, board and margin; what a game remembers besides is not told apart."""
+    value = mix(load(row, TO_PLAY) + 2)
+    value = mix(wrap(value + load(row, MARGIN)))
+    for i in range(points(row)):
+        value = mix(wrap(wrap(value * -7046029254386353131) + load(row, HEADER + i)))
+    return value
+
+
+@kernel
+def copy(source, target):
+    for i in range(source.shape[0]):
+        store(target, i, load(source, i))
+
+
+@kernel
+def copy_batch(from_rows, sources, rows, targets):
+    for i in range(sources.shape[0]):
+        copy(from_rows[sources[i]], rows[targets[i]])
+
+
+@kernel
+def to_play_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        out[i] = load(rows[slots[i]], TO_PLAY)
+
+
+@kernel
+def is_over_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        out[i] = load(rows[slots[i]], OVER) != 0
+
+
+@kernel
+def hash_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        out[i] = position_hash(rows[slots[i]])
+
+
+@kernel
+def score_batch(rows, slots, out):
+    """The mover's margin."""
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        out[i] = load(row, MARGIN) * load(row, TO_PLAY)
+
+
+@kernel
+def outcome_batch(rows, slots, out):
+    """The sign of the mover's margin."""
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        margin = load(row, MARGIN) * load(row, TO_PLAY)
+        out[i] = (margin > 0) - (margin < 0)
+
+
+@kernel
+def ownership_batch(rows, slots, out):
+    """Each point is its stone's."""
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        for point in range(out.shape[1]):
+            out[i, point] = load(row, HEADER + point) * load(row, TO_PLAY)

@@ -1,0 +1,122 @@
+"""Oware Abapa: `OwareEnv()`, over the kernels of the same name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from alphago.env.board import result_text
+from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
+from alphago.env.kernels import oware as kernels
+from alphago.env.kernels.rows import HEADER, MARGIN
+from alphago.env.rows import RowBatch
+
+SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
+LETTERS = "ABCDEF"
+
+
+class OwareEnv(GameEnv):
+    """Oware by the Abapa rules: 12 houses of 4 seeds, whoever captures more than 24 of the 48 wins.
+
+    A player sows all seeds of an own house one by one to the right, round and round, past the house itself.  If the
+    last one makes two or three in an enemy house, these are captured, and so are twos and threes right before it; but
+    not if nothing were left to the enemy ("grand slam"): that move captures nothing.  An enemy without seeds has to be
+    fed if possible.
+
+    The game ends when somebody has more than 24, when the player to move has no legal move, when a position occurs
+    again, and after `max_moves` plies; in the last three cases both take the seeds in their own houses.  The margin
+    is the difference of the stores, the outcome its sign.
+
+    An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError with a sentence.
+    """
+
+    name = "oware"
+    N, planes, plane_shape = SIDE, kernels.PLANES, (2, SIDE)
+    action_space = SIDE
+
+    def __init__(self, max_moves: int = 200) -> None:
+        if isinstance(max_moves, bool) or not isinstance(max_moves, (int, np.integer)) or max_moves < 1:
+            raise ValueError(f"max_moves is a whole number from 1, came {max_moves!r}")
+        self.max_moves = int(max_moves)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {"max_moves": self.max_moves}
+
+    def new_batch(self, count: int) -> "OwareBatch":
+        return OwareBatch(self, count)
+
+    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "OwarePosition":
+        return OwarePosition(self, batch, setup)
+
+    def to_text(self, action: int) -> str:
+        """'A', the mover's leftmost house, to 'F'."""
+        if not 0 <= action < SIDE:
+            raise ValueError(f"no action {action} in {self}: actions are 0 to {SIDE - 1}")
+        return LETTERS[action]
+
+    def from_text(self, text: str) -> int:
+        """The action of 'A' or 'a'; ValueError for what is no house."""
+        word = text.strip().upper()
+        if len(word) != 1 or word not in LETTERS:
+            raise ValueError(f"{text!r} is no house of {self}: expected A to F")
+        return LETTERS.index(word)
+
+
+class OwareBatch(RowBatch):
+    """Oware positions as packed rows (see the kernels for the layout)."""
+
+    def __init__(self, env: OwareEnv, count: int) -> None:
+        super().__init__(env, count, kernels, kernels.row_words(env.max_moves))
+
+    def reset(
+        self, slots: np.ndarray, *, houses: Sequence[int] | None = None, margin: int = 0, to_play: int = 1
+    ) -> None:
+        """Start positions, or `houses` (seeds in Black's houses from the left, then White's) with Black's margin.
+
+        to_play: 1 Black, -1 White.  Raises ValueError for what cannot be.
+        """
+        seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
+        if seeds.shape != (HOUSES,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.sum() > SEEDS:
+            raise ValueError(f"houses are {HOUSES} whole numbers from 0, {SEEDS} together at most, came {houses!r}")
+        captured = SEEDS - int(seeds.sum())
+        if abs(margin) > captured or (captured + margin) % 2:
+            raise ValueError(f"a margin of {margin!r} cannot be made of {captured} captured seeds")
+        if to_play not in (1, -1):
+            raise ValueError(f"to_play is 1 (Black) or -1 (White), came {to_play!r}")
+        kernels.reset_batch(self.rows, slots, seeds.astype(np.int64), to_play, margin, self.env.max_moves)
+
+
+class OwarePosition(Position):
+    """A position of Oware to read, print and play on."""
+
+    @property
+    def houses(self) -> list[int]:
+        """Seeds in Black's six houses from the left, then in White's."""
+        row = self.batch.rows[0]  # type: ignore[attr-defined]
+        return [int(seeds) for seeds in row[HEADER : HEADER + HOUSES]]
+
+    @property
+    def stores(self) -> tuple[int, int]:
+        """Captured seeds, Black's and White's."""
+        captured, margin = SEEDS - sum(self.houses), int(self.batch.rows[0, MARGIN])  # type: ignore[attr-defined]
+        return (captured + margin) // 2, (captured - margin) // 2
+
+    def why_illegal(self, action: int) -> str:
+        own = self.houses[:SIDE] if self.to_play == 1 else self.houses[SIDE:]
+        return "the house leaves the other side without seeds" if own[action] else "the house is empty"
+
+    def __str__(self) -> str:
+        """Black's houses below, White's above from right to left, as they lie on the table; stores beside them."""
+        black, white = self.houses[:SIDE], self.houses[SIDE:]
+        state = f"{PLAYER_NAMES[self.to_play]} to play"
+        if self.is_over:
+            state = f"game over, {result_text(self.score())}"
+        lines = [
+            "   " + "".join(f"{letter:>4}" for letter in reversed(LETTERS)),
+            "   " + "".join(f"{seeds:>4}" for seeds in reversed(white)) + f"    White {self.stores[1]}",
+            "   " + "".join(f"{seeds:>4}" for seeds in black) + f"    Black {self.stores[0]}",
+            "   " + "".join(f"{letter:>4}" for letter in LETTERS),
+            f"   move {len(self.moves)}: {state}",
+        ]
+        return "\n".join(lines)

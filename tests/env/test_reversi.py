@@ -1,0 +1,95 @@
+"""Reversi: numbers of games, drawings, passes, and the naive twin."""
+
+import pytest
+
+from alphago.env.check import check_game
+from alphago.env.game import IllegalMove
+from alphago.env.reversi import ReversiEnv
+from tests.env.counting import count_games, solve
+from tests.naive.reversi import NaiveReversiEnv
+
+
+def play(moves: str, size: int = 8):
+    position = ReversiEnv(size).position()
+    for move in moves.split():
+        position = position.play(position.env.from_text(move))
+    return position
+
+
+@pytest.mark.parametrize(("size", "games"), [(4, 12), (6, 3), (8, 1)])
+def test_agrees_with_its_twin(size: int, games: int) -> None:
+    check_game(ReversiEnv(size), NaiveReversiEnv(size), games=games)
+
+
+def test_numbers_of_games() -> None:
+    """As Othello programs count them."""
+    assert count_games(ReversiEnv(), 7) == [4, 12, 56, 244, 1396, 8200, 55092]
+
+
+@pytest.mark.slow
+def test_numbers_of_games_with_passes() -> None:
+    """The first pass is at ply 9."""
+    assert count_games(ReversiEnv(), 9) == [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288]
+
+
+def test_the_second_player_wins_on_4x4() -> None:
+    assert solve(ReversiEnv(4)) == -1
+
+
+def test_a_side_without_stones_has_lost() -> None:
+    """The shortest game that takes every stone of White's."""
+    end = play("E3 F5 E6 F3 G4 D3 E2 F4 C4")
+    assert (end.is_over, end.result, end.score()) == (True, 1, 13)
+    assert not end.legal_mask.any()
+
+
+def test_illegal_moves_say_why() -> None:
+    with pytest.raises(IllegalMove, match="illegal move pass: Black can put a stone, so may not pass, in Reversi"):
+        play("pass")
+    with pytest.raises(IllegalMove, match="illegal move A1: it encloses nothing"):
+        play("A1")
+    with pytest.raises(IllegalMove, match="illegal move D5: White has a stone there"):
+        play("D5")
+
+
+def test_a_stone_turns_lines_in_several_directions() -> None:
+    assert str(play("E3 F3 G3")).splitlines() == [
+        "    A B C D E F G H",
+        *(f" {row}  . . . . . . . .  {row}" for row in (8, 7, 6)),
+        " 5  . . . O X . . .  5",
+        " 4  . . . X O . . .  4",
+        " 3  . . . . X X(X).  3",
+        " 2  . . . . . . . .  2",
+        " 1  . . . . . . . .  1",
+        "    A B C D E F G H",
+        "   move 3: White (O) to play",
+    ]
+
+
+def test_who_cannot_move_passes() -> None:
+    """The first position of a 4x4 board in which only the pass is left."""
+    env = ReversiEnv(4)
+    waiting = [env.position()]
+    while True:
+        position = waiting.pop()
+        legal = position.legal_mask.nonzero()[0]
+        if legal.tolist() == [env.pass_action]:
+            break
+        waiting += [position.play(int(action)) for action in legal]
+    after = position.play(env.from_text("pass"))
+    assert after.to_play == -position.to_play
+    assert (after.board == position.board).all()
+    assert not after.legal_mask[env.pass_action]
+    assert after.legal_mask.any()
+
+
+@pytest.mark.parametrize("size", [2, 7, 18, 0])
+def test_bad_sizes(size: int) -> None:
+    with pytest.raises(ValueError, match=f"board_size is an even number from 4 to 16, came {size}"):
+        ReversiEnv(size)
+
+
+@pytest.mark.parametrize("text", ["I3", "A9", "", "d"])
+def test_no_points(text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected A1 to H8 or pass"):
+        ReversiEnv().from_text(text)

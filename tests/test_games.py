@@ -1,0 +1,128 @@
+"""Every game of the package goes all the way: contract, learning, saving, matches, the terminal, the command line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import alphago
+from alphago import MCTSPlayer, check_game, evaluate, load_model, play, selfplay, train
+from alphago.cli import main
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, make_game
+from alphago.mcts.evaluator import UniformEvaluator
+from alphago.records.record import load_records, save_records
+
+SIZES = {"go": 4, "gomoku": 5, "reversi": 4}  # smaller than usual, for a test
+ENVS = [make_game(name, SIZES.get(name)) for name in GAMES]
+games = pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
+others = pytest.mark.parametrize("env", ENVS[1:], ids=lambda env: env.name)  # learning Go has tests of its own
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@games
+def test_contract(env: GameEnv) -> None:
+    check_game(env, games=4)
+    assert getattr(alphago, type(env).__name__) is type(env)
+
+
+@others
+def test_learns_saves_and_plays(env: GameEnv) -> None:
+    """A run of a few seconds; its file tells the game, and its records are the games that were played."""
+    net = train(
+        env, num_games=8, readouts=8, tower_height=1, channels=8, start_training_after=20, batch_size=16,
+        folder="run", reports=[],
+    )  # fmt: skip
+    again = load_model("run")
+    assert again.env == env
+    for old, new in zip(net.parameters(), again.parameters(), strict=True):
+        assert np.array_equal(old.detach().numpy(), new.detach().numpy())
+    result = evaluate(env, again, "random", num_games=4, readouts=8)
+    assert len(result.games) == 4
+    (record,) = selfplay(env, again, 8)
+    with open("games.npz", "wb") as file:
+        save_records(file, [record])
+    (read,) = load_records("games.npz")
+    assert read.moves.tolist() == record.moves.tolist()
+    end = read.position(env)
+    assert end.is_over
+    assert end.outcome == record.outcome
+
+
+@games
+def test_search_sees_a_win_in_one(env: GameEnv) -> None:
+    """From the last position of a random game in which somebody could win at once, where there is one."""
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        position = env.position()
+        while not position.is_over:
+            before, position = position, position.play(int(random.choice(np.flatnonzero(position.legal_mask))))
+        if position.result == before.to_play:
+            break
+    player = MCTSPlayer(env, UniformEvaluator(), num_readouts=400)
+    player.initialize_game(before)
+    after = before.play(player.suggest_move())
+    assert player.root_value > 0
+    assert not after.is_over or after.result == before.to_play
+
+
+@games
+def test_at_the_terminal(env: GameEnv) -> None:
+    """Whatever is legal is typed; a board is shown after each move, and who won in the end."""
+    shown: list[str] = []
+    texts = [env.to_text(action) for action in range(env.action_space)]
+    typed = iter(["help", "hint", "score", texts[0], "undo", *texts * env.max_moves])
+    position = play(env, UniformEvaluator(), 2, read=lambda prompt: next(typed), write=shown.append)
+    assert position.is_over
+    winner = {1: "Black wins.", -1: "White wins.", 0: "nobody wins."}[int(position.result)]
+    assert any(text.endswith(winner) for text in shown[-2:])
+    assert shown[1] == str(env.position())
+    assert "\n" in shown[1]
+    assert str(position) in shown
+
+
+@others
+def test_command_line(env: GameEnv, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    size = ["--board-size", str(env.N)] if env.name in SIZES else []
+    small = ["--games", "4", "--readouts", "2", "--tower-height", "1", "--channels", "8"]
+    assert main(["train", "--game", env.name, *size, *small, "--folder", "run"]) == 0
+    assert load_model("run").env.name == env.name
+    assert main(["evaluate", "run@2", "random", "--games", "2", "--folder", "out"]) == 0
+    assert "run@2 - random" in capsys.readouterr().out
+    monkeypatch.setattr("builtins.input", lambda prompt: "quit")
+    assert main(["play", "run", "--readouts", "2"]) == 0
+    assert "You left the game after 0 moves." in capsys.readouterr().out
+
+
+class TestCommandLineErrors:
+    @pytest.mark.parametrize(
+        ("command", "sentence"),
+        [
+            ("train --game connect-four --board-size 8", "connect-four has no board_size, came 8"),
+            ("train --game gomoku --komi 7", "gomoku has no komi, came 7.0"),
+            ("train --game gomoku --board-size 4", "connect_row is 1 to board_size (4), or nobody could win, came 5"),
+            ("play --game gomoku", "no network for gomoku comes with the package: name one (alphago train"),
+            ("play 7x7 --game gomoku", "{packaged} holds a network for GoEnv(7"),
+            ("evaluate 7x7@0 random --game gomoku", "7x7 plays go, wanted a network for gomoku"),
+            ("evaluate random gnugo --game gomoku --games 2", "gnugo plays Go, came GomokuEnv("),
+        ],
+    )
+    def test_one_line(self, command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(command.split()) == 2
+        verb = command.split()[0]
+        packaged = Path(alphago.__file__).parent / "nets" / "7x7.safetensors"
+        error = capsys.readouterr().err
+        assert error.startswith(f"alphago {verb}: {sentence.format(packaged=packaged)}")
+        assert error.count("\n") == 1
+
+    def test_an_unknown_game(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            main(["train", "--game", "chess"])
+        assert "invalid choice: 'chess'" in capsys.readouterr().err
+        with pytest.raises(ValueError, match="no game 'chess': there are go, gomoku, connect-four"):
+            make_game("chess")
