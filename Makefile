@@ -1,6 +1,7 @@
 # make demo       train a small net, see it win, learn how to play it
 # make test       the whole gate: style, types, import contracts, tests, README
 # make format     put the code into shape
+# make docs       the documentation as a site: build/site/index.html
 # make benchmark  figures for this machine
 # make strength   ten minutes of training, measured against a player without a network
 # make clean      remove the virtual environment and all caches (not your runs)
@@ -13,7 +14,7 @@ BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
 PYTEST_ARGUMENTS =
 
-.PHONY: demo test format benchmark strength clean
+.PHONY: demo test format docs benchmark strength clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -28,6 +29,10 @@ test: $(INSTALLED)
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(INSTALLED)
+	$(BIN)/python -m mkdocs build --strict --quiet
+	@echo build/site/index.html
 
 benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/quick.py

@@ -72,5 +72,5 @@ class ConnectFourEnv(GameEnv):
 
 
 if __name__ == "__main__":
-    check_game(ConnectFourEnv())
+    check_game(ConnectFourEnv(), games=10)
     print("Connect Four keeps the contract of a game")

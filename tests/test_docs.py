@@ -1,17 +1,28 @@
-"""docs/add_a_game.md: what it quotes stands in the sources, what it shows to run runs, its links lead somewhere."""
+"""README.md and docs/: Python blocks run or stand in the sources, command lines are understood, links lead somewhere."""
 
+import argparse
 import re
+import shlex
 from pathlib import Path
 from textwrap import indent
 
 import pytest
 
-from tests.test_readme import Block, find_blocks, run_block
+from alphago.cli import parser
+from tests.blocks import Block, find_blocks, run_block
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "add_a_game.md"
-QUOTED = ["examples/connect_four.py", "alphago/env/connect_four.py", "alphago/env/kernels/connect_four.py"]
-TEXT = PAGE.read_text("utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SOURCES = [*(ROOT / "examples").glob("*.py"), *(ROOT / "alphago").rglob("*.py")]
+FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"(?:\S*/)?alphago (?P<arguments>[a-z].*)")
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+BLOCKS = [block for page in PAGES for block in find_blocks(page.read_text("utf-8"), name_of(page))]
 
 
 def without_blank_lines(text: str) -> str:
@@ -19,25 +30,72 @@ def without_blank_lines(text: str) -> str:
     return re.sub(r"\n\n+", "\n", text)
 
 
-@pytest.mark.parametrize("block", find_blocks(TEXT), ids=lambda block: f"line{block.line}")
-def test_block(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def sources() -> list[str]:
+    return [without_blank_lines(path.read_text("utf-8")) for path in SOURCES]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page}-line{block.line}")
+def test_block(block: Block, sources: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block with imports is a program; any other is quoted."""
-    if block.code.startswith(("from ", "import ")):
+    if re.search(r"^(from|import) ", block.code, re.MULTILINE):
         monkeypatch.chdir(tmp_path)
         run_block(block, monkeypatch)
     else:
-        sources = [without_blank_lines((ROOT / path).read_text("utf-8")) for path in QUOTED]
         code = without_blank_lines(block.code)
         assert any(quoted in source for source in sources for quoted in (code, indent(code, "    ")))
 
 
-def test_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", TEXT)
-    assert links
-    assert [link for link in links if not (PAGE.parent / link).exists()] == []
+def command_lines(text: str) -> list[str]:
+    """The arguments of all `alphago` commands that stand in blocks, one to a line, without comments."""
+    lines = [line.split(" #")[0].strip() for block in FENCED.findall(text) for line in block.splitlines()]
+    return [match["arguments"] for match in map(COMMAND.fullmatch, lines) if match]
+
+
+def commands_in_text(text: str) -> list[str]:
+    """The arguments of all commands that are quoted within sentences: some are without what they need to run."""
+    spans = re.findall(r"`([^`\n]+)`", FENCED.sub("", text))
+    return [match["arguments"] for match in map(COMMAND.fullmatch, spans) if match]
+
+
+def verbs() -> dict[str, argparse.ArgumentParser]:
+    (action,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(action.choices)
+
+
+LINES = [(name_of(page), line) for page in PAGES for line in command_lines(page.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize(("page", "line"), LINES, ids=lambda text: text)
+def test_command_line(page: str, line: str) -> None:
+    assert parser().parse_args(shlex.split(line)).run
+
+
+def test_commands_in_sentences_have_their_verbs_and_options() -> None:
+    found = [line for page in PAGES for line in commands_in_text(page.read_text("utf-8"))]
+    assert len(found) > 5
+    for line in found:
+        verb, *words = shlex.split(line)
+        assert verb in verbs(), line
+        options = {word.split("=")[0] for word in words if word.startswith("--")}
+        assert options <= set(verbs()[verb]._option_string_actions), line
+
+
+@pytest.mark.parametrize("text", ["```\nalphago paly\n```", "```\n.venv/bin/alphago train --minuts 3  # quick\n```"])
+def test_a_wrong_command_line_is_found(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (line,) = command_lines(text)
+    with pytest.raises(SystemExit):
+        parser().parse_args(shlex.split(line))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8"))
+    made = {"api.md"}  # by the site's hooks
+    assert [link for link in links if link not in made and not (page.parent / link).exists()] == []
 
 
 def test_the_plain_game_is_as_short_as_told() -> None:
     lines = len((ROOT / "examples" / "connect_four.py").read_text("utf-8").splitlines())
-    assert f", {lines} lines, " in " ".join(TEXT.split())
+    assert f", {lines} lines, " in " ".join((ROOT / "docs" / "add_a_game.md").read_text("utf-8").split())
     assert lines <= 80

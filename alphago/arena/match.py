@@ -58,14 +58,17 @@ class MatchResult:
 
     @property
     def wins(self) -> int:
+        """Games that `black` won, with either colour."""
         return int((self.outcomes > 0).sum())
 
     @property
     def losses(self) -> int:
+        """Games that `black` lost, with either colour."""
         return int((self.outcomes < 0).sum())
 
     @property
     def draws(self) -> int:
+        """Games that nobody won."""
         return int((self.outcomes == 0).sum())
 
     @property

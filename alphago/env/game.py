@@ -326,6 +326,7 @@ class Position:
 
     @cached_property
     def is_over(self) -> bool:
+        """Whether the game has ended by its rules."""
         return bool(self.batch.is_over(_FIRST, np.empty(1, np.bool_))[0])
 
     def score(self) -> float:

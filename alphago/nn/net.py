@@ -174,6 +174,7 @@ class NeuralNet(nn.Module):
 
     @property
     def num_parameters(self) -> int:
+        """Numbers that training changes."""
         return sum(parameter.numel() for parameter in self.parameters())
 
     @property

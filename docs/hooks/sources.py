@@ -1,0 +1,47 @@
+"""Pages of the site whose text lives elsewhere in the repository: examples, contributing, changes.
+
+Links of other pages to these files, right where the repository is read, are turned to the pages.
+"""
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[2]
+TEXTS = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+LINK = re.compile(r"\]\(\.\./([^)#]+)\)")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    for name, page in TEXTS.items():
+        files.append(File.generated(config, page, content=(ROOT / name).read_text("utf-8")))
+    files.append(File.generated(config, "examples.md", content=examples_page()))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    return LINK.sub(lambda link: f"]({page_of(link[1])})", markdown)
+
+
+def page_of(path: str) -> str:
+    """Where the site has a file of the repository; what it has not stays as it is, and a strict build says so."""
+    if path.split("/")[0] == "examples":
+        return f"examples.md#{Path(path).stem}" if path.endswith(".py") else "examples.md"
+    return TEXTS.get(path, f"../{path}")
+
+
+def examples_page() -> str:
+    """All programs of examples/, each under its docstring's first sentence."""
+    parts = [
+        "# Examples",
+        "Programs to copy, in the folder `examples`; run them from the repository's root, as in"
+        " `python examples/custom_tower.py`. The notebook `examples/tower_height_and_readouts.ipynb` lies beside them.",
+    ]
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        code = path.read_text("utf-8")
+        summary = (ast.get_docstring(ast.parse(code)) or "").split("\n\n")[0]
+        parts += [f"## {path.stem}", summary, f"```python\n{code}```"]
+    return "\n\n".join(parts) + "\n"

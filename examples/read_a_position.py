@@ -1,0 +1,37 @@
+"""Studying one position: what the bare network says, and what a search makes of it.
+
+Black can win a race on 7x7, if Black begins.
+"""
+
+import argparse
+
+from alphago import GoEnv, MCTSPlayer, load_model
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Searches a position of 7x7 and shows what was found.")
+    parser.add_argument("--black", default="C5 C4 C3 D2 E2", help="Black's stones")
+    parser.add_argument("--white", default="D5 D4 D3 E3 E5", help="White's stones")
+    parser.add_argument("--to-play", default="black", choices=("black", "white"))
+    parser.add_argument("--readouts", type=int, default=800, help="simulations (800)")
+    arguments = parser.parse_args()
+
+    env = GoEnv(7)
+    net = load_model("7x7", env)
+    position = env.position(arguments.black, arguments.white, to_play=arguments.to_play)
+    print(position)
+
+    policy, value = net(position)
+    best = policy.argsort()[::-1][:5]
+    print(f"the network alone: {value:+.2f} (+1 Black wins), ", end="")
+    print(", ".join(f"{env.to_text(int(action))} {policy[action]:.0%}" for action in best))
+
+    player = MCTSPlayer(env, net, num_readouts=arguments.readouts, two_player_mode=True)
+    player.initialize_game(position)
+    action = player.suggest_move()
+    print(player.describe())
+    print(f"the search plays {env.to_text(action)}")
+
+
+if __name__ == "__main__":
+    main()

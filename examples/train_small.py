@@ -1,0 +1,59 @@
+"""Training told by a report of one's own: a table of how 5x5 is learned, in a minute or two.
+
+A report is any object with these four methods; the loop itself prints nothing.  What a line of metrics holds
+stands in the run folder's metrics.jsonl.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from alphago import GoEnv, train
+
+COLUMNS = ("games", "positions", "policy_loss", "value_loss", "top_move_agreement")
+
+
+class TableReport:
+    """Prints a line whenever so many more games are over, and the run's notes in between."""
+
+    def __init__(self, every: int) -> None:
+        self.every = every
+        self.next_at = 0
+
+    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+        print(f"{settings['num_games']} games, {settings['readouts']} readouts a move, in {folder}")
+        print("  ".join(f"{name:>18}" for name in COLUMNS))
+
+    def iteration(self, metrics: dict[str, Any]) -> None:
+        if metrics["games"] >= self.next_at:
+            self.next_at = metrics["games"] + self.every
+            values = [metrics[name] for name in COLUMNS]  # None before there was a gradient step
+            print("  ".join(f"{'-' if value is None else format(value, '.4g'):>18}" for value in values))
+
+    def note(self, text: str) -> None:
+        print(text)
+
+    def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
+        print(f"{'stopped' if stopped else 'finished'} after {metrics['games']} games: {weights}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Trains a small network on 5x5 and prints a table.")
+    parser.add_argument("--games", type=int, default=600, help="games of self-play (600)")
+    parser.add_argument("--readouts", type=int, default=32, help="simulations a move (32)")
+    arguments = parser.parse_args()
+    report = TableReport(every=max(1, arguments.games // 20))
+    train(
+        GoEnv(5),
+        arguments.games,
+        tower_height=2,
+        channels=32,
+        readouts=arguments.readouts,
+        start_training_after=500,
+        ckp_freq=max(1, arguments.games // 5),
+        reports=[report],
+    )
+
+
+if __name__ == "__main__":
+    main()

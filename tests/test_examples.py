@@ -1,0 +1,84 @@
+"""Every program in examples/ is short and runs, at small scale."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from alphago.arena.gtp import EngineError
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.records.sgf import parse_sgf
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+RUNS = {
+    "connect_four": "",
+    "custom_tower": "--games 4 --readouts 2",
+    "demo": "--minutes 0.02 --games 2 --folder demo",
+    "evaluate_checkpoints": "run --checkpoints 2 --games 2 --readouts 0",
+    "read_a_position": "--readouts 8",
+    "selfplay_records": "--games 2 --readouts 2",
+    "tic_tac_toe": "",
+    "train_small": "--games 4 --readouts 2",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder but for a run with three checkpoints; and GNU Go is not installed."""
+
+    def absent() -> None:
+        raise EngineError("GNU Go is not installed")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("alphago.arena.gtp.gnugo", absent)
+    for games in (0, 10, 20):
+        path = tmp_path / "run" / "weights" / f"games-{games:07d}.safetensors"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        NeuralNet(GoEnv(3), tower_height=1, channels=8).save(path)
+    return tmp_path
+
+
+def run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", *RUNS[name].split()])
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+
+
+def test_all_of_them_are_here_and_short() -> None:
+    lengths = {path.stem: len(path.read_text("utf-8").splitlines()) for path in EXAMPLES.glob("*.py")}
+    assert lengths.keys() == RUNS.keys()
+    assert max(lengths.values()) < 100
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("connect_four", "keeps the contract"),
+        ("custom_tower", "in 20 games"),
+        ("demo", "Play it at any time"),
+        ("evaluate_checkpoints", "games-0000020"),
+        ("read_a_position", "the search plays"),
+        ("selfplay_records", "planes  float32 [16, 16, 7, 7]"),
+        ("tic_tac_toe", "keeps the contract"),
+        ("train_small", "finished after 4 games"),
+    ],
+)
+def test_it_runs(
+    name: str, told: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(name, monkeypatch)
+    assert told in capsys.readouterr().out
+
+
+def test_written_games_are_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("selfplay_records", monkeypatch)
+    games = [game for path in sorted((folder / "games").glob("*.sgf")) for game in [parse_sgf(path.read_bytes())]]
+    assert len(games) == 2
+
+
+def test_a_run_without_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in (folder / "run" / "weights").iterdir():
+        path.unlink()
+    with pytest.raises(SystemExit, match="run has 0 checkpoints in its folder weights, wanted two or more"):
+        run("evaluate_checkpoints", monkeypatch)

@@ -1,0 +1,82 @@
+"""The documentation as a site: it builds without a warning, and its API page has every public name."""
+
+import inspect
+import re
+import subprocess
+import sys
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+import alphago
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built site."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed")
+    path = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return path
+
+
+def identifiers(page: Path) -> set[str]:
+    return set(re.findall(r'\bid="([^"]+)"', page.read_text("utf-8")))
+
+
+def public_members(thing: type) -> list[str]:
+    """Methods and properties that the class itself defines for its users."""
+    kinds = (property, cached_property, classmethod)
+    return [
+        name
+        for name, member in vars(thing).items()
+        if not name.startswith("_") and (isinstance(member, kinds) or inspect.isfunction(member))
+    ]
+
+
+def test_every_public_name_is_on_the_api_page(site: Path) -> None:
+    page = identifiers(site / "api.html")
+    for name in alphago.__all__:
+        thing = getattr(alphago, name)
+        members = public_members(thing) if inspect.isclass(thing) else []
+        assert {name, *(f"{name}.{member}" for member in members)} <= page
+
+
+def test_links_within_the_site_lead_somewhere(site: Path) -> None:
+    pages = {page.name: identifiers(page) for page in site.glob("*.html")}
+    links = [
+        (page, target, anchor)
+        for page in pages
+        for target, anchor in re.findall(r'href="([\w.]*)(?:#([^"]*))?"', (site / page).read_text("utf-8"))
+    ]
+    assert len(links) > 100
+    for page, target, anchor in links:
+        assert (target or page) in pages or (site / target).exists(), f"{page} links to {target}"
+        assert not anchor or anchor in pages[target or page], f"{page} links to {target}#{anchor}"
+
+
+def test_pages_from_the_repository(site: Path) -> None:
+    examples = (site / "examples.html").read_text("utf-8")
+    for path in (ROOT / "examples").glob("*.py"):
+        assert f'id="{path.stem}"' in examples
+    assert "Kernels" in (site / "contributing.html").read_text("utf-8")
+    assert "0.1.0" in (site / "changelog.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", alphago.__all__)
+def test_every_public_name_has_a_docstring(name: str) -> None:
+    thing = getattr(alphago, name)
+    assert thing.__doc__
+    if inspect.isclass(thing):
+        # What overrides a documented method does what that one says.
+        without = [
+            member
+            for member in public_members(thing)
+            if not any(getattr(base, member).__doc__ for base in thing.__mro__ if hasattr(base, member))
+        ]
+        assert without == []
