@@ -1,4 +1,4 @@
-"""README.md and docs/: Python blocks run or stand in the sources, command lines are understood, links lead somewhere."""
+"""README.md and docs/: Python blocks run or are quoted, command lines are understood, links lead somewhere."""
 
 import argparse
 import re

@@ -44,7 +44,8 @@ def test_every_public_name_is_on_the_api_page(site: Path) -> None:
     for name in alphago.__all__:
         thing = getattr(alphago, name)
         members = public_members(thing) if inspect.isclass(thing) else []
-        assert {name, *(f"{name}.{member}" for member in members)} <= page
+        own = {f"{name}.{member}" for member in members if vars(thing)[member].__doc__}
+        assert {name, *own} <= page
 
 
 def test_links_within_the_site_lead_somewhere(site: Path) -> None:

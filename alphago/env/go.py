@@ -48,6 +48,8 @@ class GoEnv(GameEnv):
         (cody2007 had such a ply too).
     eye_games: so many games of self-play, a run's first, forbid the filling of one's own eyes.  Knowledge from
         outside the rules.
+
+    Raises ValueError (TypeError for a board_size that is no whole number) with a sentence.
     """
 
     name = "go"

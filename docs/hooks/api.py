@@ -1,24 +1,37 @@
 """The API page: every public name with its signature and docstring, as they stand in the code."""
 
 import ast
+import dataclasses
+import importlib
 import inspect
 import re
 import textwrap
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from mkdocs.structure.files import File, Files
 
 import alphago
 
+# What the public names speak of, and who uses the package needs to know, by home.
+BESIDE = {
+    "alphago.env.game": ("PlainState",),
+    "alphago.env.go": ("GoPosition",),
+    "alphago.arena.gtp": ("GtpProgram",),
+    "alphago.arena.elo": ("elo_ratings",),
+    "alphago.arena.sprt": ("Sprt",),
+    "alphago.training.selfplay": ("SelfPlaySettings",),
+    "alphago.training.settings": ("TrainingSettings",),
+    "alphago.training.report": ("Report",),
+}
 OPTION = re.compile(r"(\w+(?:, \w+)*): ")
 INTRODUCTION = """\
 # API
 
-All of it is imported from `alphago`, lowest floor of [the house](architecture.md) first. Shapes stand in brackets:
-`[n, action_space]`; the [words](architecture.md#words) are explained once. What a method inherits is told where it
-comes from.
+Lowest floor of [the house](architecture.md) first. Shapes stand in brackets, as in `[n, action_space]`; the
+[words](architecture.md#words) are explained once. A method that does what its base class says is told there alone.
+What a heading names is imported from `alphago` unless it says from where.
 """
 
 
@@ -29,23 +42,33 @@ def on_files(files: Files, config: Any) -> Files:
 
 def api_page() -> str:
     names = sorted(alphago.__all__, key=list(alphago._HOMES).index)
-    return "\n\n".join([INTRODUCTION, *(entry(name, getattr(alphago, name)) for name in names)]) + "\n"
+    parts = [INTRODUCTION, *(entry(name, getattr(alphago, name)) for name in names)]
+    for home, others in BESIDE.items():
+        module = importlib.import_module(home)
+        parts += [entry(name, getattr(module, name), f"In `{home}`.") for name in others]
+    return "\n\n".join(parts) + "\n"
 
 
-def entry(name: str, thing: Any) -> str:
-    """One public name: a heading, its signature, its text; a class with its attributes and methods."""
-    parts = [f"## {name} {{: #{name} }}", signature(name, thing), text(thing, thing)]
+def entry(name: str, thing: Any, home: str = "") -> str:
+    """One name: a heading, its signature, its text; a class with its attributes and methods."""
+    declared = attributes(thing) if inspect.isclass(thing) else ""
+    # The fields of a dataclass are its signature; they are shown once, as fields where comments explain them.
+    fields, explained = dataclasses.is_dataclass(thing), "  # " in declared
+    call = "" if fields and explained else signature(name, thing)
+    parts = [f"## {name} {{: #{name} }}", home, call, text(thing, thing)]
     if inspect.isclass(thing):
-        parts += [first_text(thing), attributes(thing), *methods(thing)]
+        parts += [first_text(thing), "" if fields and not explained else declared, *methods(thing)]
     return "\n\n".join(filter(None, parts))
 
 
 def signature(name: str, thing: Any) -> str:
     """The call as Python has it, without the types of the package spelt out in full; exceptions have none."""
-    if inspect.isclass(thing) and (issubclass(thing, Exception) or inspect.isabstract(thing)):
+    if inspect.isclass(thing) and (issubclass(thing, (Exception, Protocol)) or inspect.isabstract(thing)):
         return code(f"class {name}({', '.join(base.__name__ for base in thing.__bases__)})")
     parameters = inspect.signature(thing)
-    if not inspect.isclass(thing) and "self" in parameters.parameters:
+    if inspect.isclass(thing):
+        parameters = parameters.replace(return_annotation=inspect.Signature.empty)
+    elif "self" in parameters.parameters:
         parameters = parameters.replace(parameters=list(parameters.parameters.values())[1:])
     line = f"{name}{parameters}".replace("'", "").replace("NoneType", "None")
     line = re.sub(r"\b(?:alphago|collections|pathlib|numpy|torch|typing|os)(?:\.\w+)*\.(?=\w)", "", line)
@@ -120,18 +143,23 @@ def attributes(owner: type) -> str:
 
 
 def methods(owner: type) -> Iterable[str]:
-    """Public methods and properties of the class's own, in the order of its source."""
+    """Public methods and properties that the class itself explains, in the order of its source."""
     for name, member in vars(owner).items():
-        if name.startswith("_") and name not in ("__call__", "__len__"):
+        if (name.startswith("_") and name not in ("__call__", "__len__")) or not member.__doc__:
             continue
         if isinstance(member, (property, cached_property)):
-            yield f"### {owner.__name__}.{name} {{: #{owner.__name__}.{name} }}"
+            yield heading(owner, name)
             yield text(member, owner)
         elif inspect.isfunction(member) or isinstance(member, classmethod):
             function = getattr(owner, name)
-            yield f"### {owner.__name__}.{name} {{: #{owner.__name__}.{name} }}"
+            yield heading(owner, name)
             yield signature(name, function)
             yield text(function, function)
+
+
+def heading(owner: type, name: str) -> str:
+    """A method's, by which it can be linked to."""
+    return f"### {escaped(f'{owner.__name__}.{name}')} {{: #{owner.__name__}.{name.strip('_')} }}"
 
 
 def code(words: str) -> str:
