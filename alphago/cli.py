@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from alphago.env.go import GoEnv
@@ -55,9 +56,10 @@ def add_train(verbs: Any) -> None:
     train = verbs.add_parser(
         "train",
         help="train a network of Go from games against itself",
-        description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops.",
+        description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops. "
+        "With the folder of a run, it goes on; options then change what they say and leave the rest.",
     )
-    train.add_argument("--board-size", type=int, default=9, metavar="N", help="2 to 19 (9)")
+    train.add_argument("--board-size", type=int, metavar="N", help="2 to 19 (9)")
     train.add_argument("--komi", type=float, metavar="K", help="White's points before the game (the recipe's)")
     train.add_argument("--preset", metavar="NAME", help="another recipe than the board's own")
     train.add_argument("--minutes", type=float, metavar="M", help="training time (the recipe's)")
@@ -69,8 +71,8 @@ def add_train(verbs: Any) -> None:
     train.add_argument(
         "--until", metavar="PLAYER", help="end as soon as the network is proved to be stronger, e.g. than gnugo"
     )
-    train.add_argument("--folder", metavar="PATH", help="where the run is kept (one in runs)")
-    train.add_argument("--seed", type=int, default=0, metavar="S", help="another one gives another run (0)")
+    train.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
+    train.add_argument("--seed", type=int, metavar="S", help="another one gives another run (0)")
     train.set_defaults(run=run_train)
 
 
@@ -92,28 +94,45 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.arena.gtp import EngineError
     from alphago.nn.net import load_model
     from alphago.nn.saved import model_file, saved_go
-    from alphago.training.presets import preset_for
     from alphago.training.run import train
 
-    names = ("readouts", "folder", "preset", "until", "tower_height", "channels")
+    names = ("readouts", "folder", "preset", "until", "tower_height", "channels", "seed")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if options.minutes is not None:
         given["max_minutes"] = options.minutes
     try:
-        env = GoEnv(options.board_size)
-        recipe = preset_for(env)
-        env = recipe.make_env() if recipe else env
+        env = trained_game(options)
         if options.model is not None:
             path = model_file(options.model)
-            env = saved_go(path, options.board_size)
+            env = saved_go(path, env.N, options.komi)
             given["model"] = load_model(path, env)
-        if options.komi is not None:
-            env = env.replace(komi=options.komi)
-        train(env, options.games, seed=options.seed, **given)
+        train(env, options.games, **given)
     except (ValueError, OSError, EngineError) as error:
         print(f"alphago train: {error}", file=sys.stderr)
         return USAGE_ERROR
     return 0
+
+
+def trained_game(options: argparse.Namespace) -> GoEnv:
+    """The game that `alphago train` means: the options', and else the run folder's or the board's recipe's."""
+    from alphago.training.checkpoint import holds_run, read_config
+    from alphago.training.presets import preset_for
+
+    folder = None if options.folder is None else Path(options.folder)
+    if folder is not None and holds_run(folder):
+        config = read_config(folder)
+        if config["game"] != GoEnv.name:
+            raise ValueError(
+                f"{folder} holds a run of {config['game']}, and this command trains Go: call train in Python"
+            )
+        env = GoEnv(**config["env"])
+        if options.board_size is not None and options.board_size != env.N:
+            raise ValueError(f"the run in {folder} has board_size {env.N}, now {options.board_size} came")
+    else:
+        env = GoEnv(9 if options.board_size is None else options.board_size)
+        recipe = preset_for(env)
+        env = recipe.make_env() if recipe else env
+    return env if options.komi is None else env.replace(komi=options.komi)
 
 
 def run_play(options: argparse.Namespace) -> int:
