@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,19 +49,17 @@ class RunFolder:
         self.path = path
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._lock = lock(path)
         except FileExistsError:
             raise FileExistsError(f"the run folder {path} cannot be made: a file is there") from None
-        except BlockingIOError:
-            raise
         except OSError as error:
             raise type(error)(error.errno, f"the run folder cannot be made: {error.strerror}", str(path)) from error
+        if not holds_run(path) and not is_free(path):
+            raise FileExistsError(f"the run folder {path} is not empty: choose another folder for a new run")
+        self._lock = lock(path)
         self.shards = Shards(path / GAMES)
         self.states = StateFiles(path / STATE)
         try:
             self.config = read_config(path) if holds_run(path) else None
-            if self.config is None and not is_free(path):
-                raise FileExistsError(f"the run folder {path} is not empty: choose another folder for a new run")
             for part in path.rglob(".*.part"):  # of a process that was killed while it wrote
                 part.unlink()
         except BaseException:
@@ -81,7 +80,12 @@ class RunFolder:
         """Keeps the config, which makes the folder a run's: write a state first."""
         with told_as(f"the config could not be written to {self.path}"):
             write_whole(self.path / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+            self._make_folders()
         self.config = config
+
+    def _make_folders(self) -> None:
+        for name in (GAMES, WEIGHTS):
+            (self.path / name).mkdir(exist_ok=True)
 
     def add_games(self, records: list[GameRecord]) -> None:
         """Keeps finished games for the next checkpoint's file."""
@@ -103,7 +107,6 @@ class RunFolder:
         with told_as(f"the checkpoint could not be written to {self.path}"):
             self.shards.write()
             if keep:
-                (self.path / WEIGHTS).mkdir(exist_ok=True)
                 net.save(self.path / WEIGHTS / f"games-{games:07d}.safetensors", extra)
             net.save(latest, extra)
             lengths = {name: size(self.path / name) for name in LOGS}
@@ -113,9 +116,12 @@ class RunFolder:
     def restore(self) -> State:
         """The newest sound state, with all else in the folder as it was then; ValueError if none is sound."""
         state = self.states.read()
+        with told_as(f"the run folder {self.path} cannot be written"):
+            self._make_folders()  # a kill right after the config was written
         self.shards.restore(state.data["shards"])
         for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
-            if int(path.stem.removeprefix("games-")) > state.data["games"]:
+            games = path.stem.removeprefix("games-")
+            if games.isdecimal() and int(games) > state.data["games"]:
                 path.unlink()
         for name, length in state.data["logs"].items():
             cut_off(self.path / name, length)
@@ -129,8 +135,8 @@ def holds_run(path: Path) -> bool:
 
 def is_free(path: Path) -> bool:
     """Whether there is nothing in a folder but what a run leaves that was killed before it had a config."""
-    others = [entry.name for entry in path.iterdir() if entry.name not in (LOCK, STATE, LATEST)]
-    return all(name.startswith(".") and name.endswith(".part") for name in others)
+    names = {entry.name for entry in path.iterdir() if not re.fullmatch(r"\..*\.part", entry.name)}
+    return not names or (LOCK in names and names <= {LOCK, STATE, LATEST})
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def train(
     which a call with more of them prolongs: schedules then span the whole, and a curriculum does not turn back.  A
     run that is counted in games and goes on after an interrupt, or after it was killed, gives the same network on a
     CPU as an undisturbed one, to the last bit.  (Not where the network draws random numbers of its own, nor after an
-    interrupt within a round of PUCT, whose trees are not kept.  A run by the clock goes on from the time that was
+    interrupt within an iteration of PUCT, whose trees are not kept.  A run by the clock goes on from the time that was
     saved.)
 
     Raises ValueError that names both values for what a run cannot change, BlockingIOError if somebody else trains
@@ -124,8 +124,9 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
                 untold = 0
             trainer.checkpoint_if_due()
             trainer.examine_if_due()
-        plan.model.load_state_dict(trainer.learner.average.state_dict())
         latest = latest or trainer.checkpoint(keep=trainer.is_over)
+        # After the checkpoint: these are the weights that learn.
+        plan.model.load_state_dict(trainer.learner.average.state_dict())
         for report in reports:
             report.finish(metrics, latest, stop.is_set())
     return plan.model.eval()
@@ -144,7 +145,9 @@ def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
     told = [f"{name} is {now!r} from now on, not {was!r}" for name, (was, now) in plan.changes.items()]
     if plan.changes:
         run.write_config(plan.config | {"changes": [*plan.config["changes"], *logged(plan.changes, trainer.games)]})
-    if trainer.is_over:
+    if trainer.is_proved:
+        told.append(f"this run was over {where}, with a proof: a stronger opponent (until) prolongs it")
+    elif trainer.is_over:
         told.append(f"this run was over {where}: more num_games or max_minutes prolong it")
     else:
         told.append(f"this run goes on {where}")

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,42 +34,41 @@ class Shards:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files: list[Shard] = []
+        self.written = 0  # games in files, those among them whose file was lost
         self.waiting: list[GameRecord] = []
 
     def write(self) -> None:
         """Makes a file of the games that wait; OSError, and they go on waiting, if that fails."""
         if not self.waiting:
             return
-        self.folder.mkdir(exist_ok=True)
-        first = self.files[-1].end if self.files else 0
         file = io.BytesIO()
         save_records(file, self.waiting)
         data = file.getvalue()
-        shard = Shard(first, first + len(self.waiting), digest_of(data))
+        shard = Shard(self.written, self.written + len(self.waiting), digest_of(data))
         write_whole(self.folder / shard.name, data)
         self.files.append(shard)
-        self.waiting = []
+        self.written, self.waiting = shard.end, []
 
-    def state(self) -> list[list[Any]]:
+    def state(self) -> dict[str, Any]:
         """The files, as plain data."""
-        return [list(shard) for shard in self.files]
+        return {"written": self.written, "files": [list(shard) for shard in self.files]}
 
-    def restore(self, state: list[list[Any]]) -> None:
-        """Knows these files again, and removes others: games from after the state was written."""
-        self.files = [Shard(*fields) for fields in state]
-        known = {shard.name for shard in self.files}
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Knows these files again, and removes those of later games, which will be played again."""
+        self.files, self.written = [Shard(*fields) for fields in state["files"]], state["written"]
         for path in self.folder.glob("games-*.npz"):
-            if path.name not in known:
+            numbers = path.stem.split("-")[1:]
+            if all(map(str.isdecimal, numbers)) and int(numbers[0]) >= self.written:
                 path.unlink()
 
     def latest(self, count: int) -> tuple[list[GameRecord], list[str]]:
         """The last `count` games in files, oldest first, without those of damaged files.
 
-        Damaged files are set aside; the sentences tell which.
+        Damaged files are set aside and not known any more; the sentences tell which.
         """
         parts: list[list[GameRecord]] = []
         notes: list[str] = []
-        for shard in reversed(self.files):
+        for shard in self.files[::-1]:
             if count <= 0:
                 break
             wanted, count = min(count, shard.end - shard.first), count - (shard.end - shard.first)
@@ -76,8 +76,10 @@ class Shards:
             try:
                 parts.append(read_shard(path, shard.digest)[-wanted:])
             except FileNotFoundError:
+                self.files.remove(shard)
                 notes.append(f"{path} is gone, and with it {wanted} games of the memory")
             except ValueError as error:
+                self.files.remove(shard)
                 notes.append(f"{set_aside(path, str(error))}; {wanted} games of the memory were in it")
         return [record for part in reversed(parts) for record in part], notes
 

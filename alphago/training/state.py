@@ -73,7 +73,7 @@ class StateFiles:
 def set_aside(path: Path, why: str) -> str:
     """Renames a file that cannot be used; returns a sentence that tells it."""
     aside = path.with_name(path.name + DAMAGED)
-    path.rename(aside)
+    path.replace(aside)
     return f"{path} {why}; it was set aside as {aside.name}"
 
 

@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from enum import StrEnum
 from itertools import islice
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
-from alphago.records.record import GameRecord, read_arrays, to_arrays
+from alphago.records.record import GameRecord
 from alphago.training.checkpoint import RunFolder
+from alphago.training.game_metrics import describe_games
 from alphago.training.learner import Learner, mean_metrics
 from alphago.training.memory import ReplayMemory, Sample, window
 from alphago.training.proof import Examiner
@@ -25,7 +25,7 @@ from alphago.training.resignation import calibrated
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings, stages
 from alphago.training.state import State
-from alphago.training.unfinished import Unfinished, go_on_with, unfinished
+from alphago.training.unfinished import go_on_with, unfinished
 
 JUDGED_GAMES = 1000  # the latest ones, by which the threshold of resignation is set
 FRESH_POSITIONS = 256  # of the newest games, on which the network is measured before it learns from them
@@ -38,7 +38,7 @@ COUNTS = ("stage", "phase", "kept", "games", "positions", "iterations", "samples
 class Phase(StrEnum):
     """What comes next."""
 
-    ROUND = "round"  # a new one
+    BEGIN = "begin"  # a new iteration
     PLAY = "play"  # the rest of its moves
     LEARN = "learn"  # the rest of its gradient steps
 
@@ -90,9 +90,9 @@ class Trainer:
         )
         self.learner.resize(env)
         self.evaluator = self.learner.average.evaluator()
-        self.phase = Phase.ROUND
+        self.phase = Phase.BEGIN
         self.samples_due = 0.0
-        self.readouts_now = 0  # of the round in progress
+        self.readouts_now = 0  # of the iteration in progress
         self.records: list[GameRecord] = []  # its games, once it has come to learning
         self.fresh: dict[str, float] = {}  # and what the network said to their positions
 
@@ -112,9 +112,9 @@ class Trainer:
         began = time.monotonic()
         found = calibrated([entry.record for entry in islice(reversed(self.memory.entries), JUDGED_GAMES)])
         notes = {"resign_threshold": f"{found.threshold:.3f}"} if found else {}
-        latest = self.folder.checkpoint(self.learner.average, self.games, self.state(), keep, **notes)
         if keep:
             self.kept = self.games
+        latest = self.folder.checkpoint(self.learner.average, self.games, self.state(), keep, **notes)
         now = time.monotonic()
         self.save_at = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
         return latest
@@ -128,9 +128,7 @@ class Trainer:
 
     def state(self) -> State:
         """Where the run stands; self-play's threads must stand still."""
-        played = unfinished(self.selfplay)
-        arrays = to_arrays(played.games)
-        setups = arrays.pop("setups").tolist()
+        tensors, selfplay = unfinished(self.selfplay)
         data = {
             **{name: getattr(self, name) for name in COUNTS},
             "steps": self.learner.steps,
@@ -142,33 +140,26 @@ class Trainer:
                 "capacity": self.memory.capacity,
                 "added": self.memory.added,
             },
-            "groups": played.groups,
-            "setups": setups,
+            "selfplay": selfplay,
             "seconds": self.seconds,
             "examiner": self.examiner.state() if self.examiner else None,
         }
-        games = {f"games.{name}": torch.from_numpy(array) for name, array in arrays.items()}
-        return State({**self.learner.tensors(), **games}, data)
+        return State({**self.learner.tensors(), **tensors}, data)
 
     def restore(self, state: State) -> list[str]:
         """Goes on from a state of this run's folder; returns what had to be set aside."""
-        data, games = state.data, {}
-        for name, tensor in state.tensors.items():
-            if name.startswith("games."):
-                games[name.removeprefix("games.")] = tensor.numpy()
+        data = state.data
         self.enter(data["stage"])
         for name in COUNTS:
             setattr(self, name, data[name])
         self.phase = Phase(data["phase"])
-        weights = {name: tensor for name, tensor in state.tensors.items() if not name.startswith("games.")}
-        self.learner.restore(weights, data["steps"], data["skipped_steps"])
+        self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
         self.generator.bit_generator.state = data["generator"]
         records, notes = self.folder.shards.latest(data["memory"]["games"])
         self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])
         self.records = records[max(0, len(records) - data["new_games"]) :]
         self.evaluator = self.learner.average.evaluator()
-        played = Unfinished(data["groups"], read_arrays({**games, "setups": np.array(data["setups"])}))
-        go_on_with(self.selfplay, played, self.evaluator)
+        go_on_with(self.selfplay, self.evaluator, state.tensors, data["selfplay"])
         self.began = time.monotonic() - data["seconds"]
         if self.examiner is not None and data["examiner"] is not None:
             self.examiner.restore(data["examiner"])
@@ -196,10 +187,14 @@ class Trainer:
         return self.began + 60 * (self.settings.max_minutes or math.inf)
 
     @property
+    def is_proved(self) -> bool:
+        """Whether an examination was passed."""
+        return self.examiner is not None and self.examiner.proved
+
+    @property
     def is_over(self) -> bool:
         """Whether all games are played, the time is over, or the network is proved to be stronger."""
-        proved = self.examiner is not None and self.examiner.proved
-        return proved or self.games >= self.settings.num_games or self.time_used >= 1.0
+        return self.is_proved or self.games >= self.settings.num_games or self.time_used >= 1.0
 
     def examine_if_due(self) -> None:
         """Lets the examiner look at the network, if it is time to; training's clock stands still."""
@@ -217,9 +212,9 @@ class Trainer:
         return round(first * (last / first) ** self.progress)
 
     def iterate(self) -> dict[str, Any] | None:
-        """One round, or the rest of one that was interrupted; its metrics, or None if `stop` came before its end."""
+        """One iteration, or the rest of an interrupted one; its metrics, or None if `stop` came before its end."""
         start = time.monotonic()
-        if self.phase is Phase.ROUND:
+        if self.phase is Phase.BEGIN:
             self.enter_next_stage()
             self.readouts_now = self.readouts
             self.selfplay.begin(self.evaluator, self.settings.plies_per_iteration, self.readouts_now)
@@ -237,7 +232,7 @@ class Trainer:
             self.evaluator = self.learner.average.evaluator()
         if not finished:
             return None
-        self.phase = Phase.ROUND
+        self.phase = Phase.BEGIN
         now = time.monotonic()
         self.iterations += 1
         moves = self.selfplay.moves - moves_before
@@ -261,8 +256,8 @@ class Trainer:
         }
 
     def play(self) -> bool:
-        """The moves that are left of a round, or as many as the time allows; False if `stop` came before."""
-        # PUCT's trees last from move to move, and are not saved: between rounds there are none.
+        """The moves that are left of an iteration, or as many as the time allows; False if `stop` came before."""
+        # PUCT's trees last from move to move, and are not saved: between iterations there are none.
         between_moves = self.settings.selfplay().search.gumbel
         while not self.stop.is_set():
             until = min(self.save_at if between_moves else math.inf, self.deadline)
@@ -324,20 +319,3 @@ class Trainer:
             self.generator.bit_generator.state, self.drawn_from = self.drawn_from, None
             return not self.stop.is_set()
         return True
-
-
-def describe_games(records: Sequence[GameRecord], env: GameEnv) -> dict[str, Any]:
-    """Length, passes, result balance and resignations of finished games; None where there are none."""
-    if not records:
-        names = ("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped")
-        return dict.fromkeys(names)
-    lengths = [len(record) for record in records]
-    moves = np.concatenate([record.moves for record in records])
-    return {
-        "game_length": float(np.mean(lengths)),
-        "pass_rate": float(np.mean(moves == env.pass_action)) if env.pass_action is not None else None,
-        "black_wins": float(np.mean([record.outcome > 0 for record in records])),
-        "draws": float(np.mean([record.outcome == 0 for record in records])),
-        "resignations": float(np.mean([record.resigned for record in records])),
-        "capped": float(np.mean([length >= env.max_moves for length in lengths])),
-    }

@@ -1,33 +1,36 @@
 """Self-play between two moves, as data: the games that are not over, and the random streams behind them."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
 
 import numpy as np
+import torch
 
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
-from alphago.records.record import GameRecord, RecordBuilder
+from alphago.records.record import GameRecord, RecordBuilder, read_arrays, to_arrays
 from alphago.training.selfplay import Group, SelfPlay
 
-
-class Unfinished(NamedTuple):
-    """What self-play needs to go on, but for trees: they are searched anew."""
-
-    groups: list[dict[str, Any]]  # plain data, one per group; one entry of "slots" per slot
-    games: list[GameRecord]  # of each group: its slots' games so far, then those that nobody has taken yet
+PREFIX = "selfplay."  # of the tensors' names
 
 
-def unfinished(selfplay: SelfPlay) -> Unfinished:
-    """The state of self-play at a move boundary; its threads must stand still."""
+def unfinished(selfplay: SelfPlay) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """All that self-play needs to go on at a move boundary, but for trees: tensors by name, and plain data.
+
+    Its threads must stand still.
+    """
     groups, games = [], []
     for group in selfplay.groups:
         slots = [slot_state(group, slot) for slot in range(len(group.builders))]
-        groups.append({"next": group.next, "left": group.left, "readouts": group.readouts, "slots": slots})
+        kept = {"next": group.next, "left": group.left, "readouts": group.readouts, "finished": len(group.finished)}
+        groups.append({**kept, "slots": slots})
         begun = [builder for builder in group.builders if builder is not None]
         games += [builder.finish(0.0, 0.0, False, group.env.action_space) for builder in begun]
         games += [record for _, record in group.finished]
-        groups[-1]["finished"] = len(group.finished)
-    return Unfinished(groups, games)
+    arrays = to_arrays(games)
+    data = {"groups": groups, "setups": arrays.pop("setups").tolist()}
+    return {PREFIX + name: torch.from_numpy(array) for name, array in arrays.items()}, data
 
 
 def slot_state(group: Group, slot: int) -> dict[str, Any] | None:
@@ -43,17 +46,20 @@ def slot_state(group: Group, slot: int) -> dict[str, Any] | None:
     }
 
 
-def go_on_with(selfplay: SelfPlay, state: Unfinished, evaluator: Evaluator) -> None:
-    """Puts the games of `state` in place of those that `selfplay` would begin; empty slots begin what is left.
+def go_on_with(
+    selfplay: SelfPlay, evaluator: Evaluator, tensors: Mapping[str, torch.Tensor], data: Mapping[str, Any]
+) -> None:
+    """Puts what `unfinished` gave in place of the games that `selfplay` would begin; empty slots begin what is left.
 
-    Groups and games side by side become those of `state`.
+    The number of groups and of games side by side become what they were.
     """
-    pattern = selfplay.groups[0]
-    games = iter(state.games)
+    arrays = {name.removeprefix(PREFIX): tensor.numpy() for name, tensor in tensors.items() if name.startswith(PREFIX)}
+    games = iter(read_arrays({**arrays, "setups": np.array(data["setups"])}))
+    new = selfplay.groups[0]
     selfplay.groups = []
-    for kept in state.groups:
-        width, stride = len(kept["slots"]), len(state.groups)
-        group = Group(pattern.env, pattern.settings, width, pattern.seed, kept["next"], stride, pattern.last)
+    for kept in data["groups"]:
+        width, stride = len(kept["slots"]), len(data["groups"])
+        group = Group(new.env, new.settings, width, new.seed, kept["next"], stride, new.last)
         group.left, group.readouts = kept["left"], kept["readouts"]
         group.search = Search(group.env, evaluator, width, group.settings.search)
         for slot, slot_kept in enumerate(kept["slots"]):
@@ -61,8 +67,7 @@ def go_on_with(selfplay: SelfPlay, state: Unfinished, evaluator: Evaluator) -> N
                 group.begin(slot)
             else:
                 put(group, slot, slot_kept, next(games))
-        for _ in range(kept["finished"]):
-            record = next(games)
+        for record in islice(games, kept["finished"]):
             assert record.seed is not None
             group.finished.append((record.seed[1], record))
         selfplay.groups.append(group)
