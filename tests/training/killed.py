@@ -3,17 +3,26 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.training.memory import ReplayMemory
+from alphago.training.selfplay import selfplay
 from tests.training.runs import GO, TINY, run, save_always
 
-SETTINGS: dict[str, Any] = {**TINY, "num_games": 24, "env": GO}
+# Compiled kernels come with the fork, too.
+memory = ReplayMemory(GO.training_variant())
+memory.add(selfplay(memory.env, HashEvaluator(), 4, 2, groups=1))
+memory.sample(4, np.random.default_rng(0))
+
+SETTINGS: dict[str, Any] = {**TINY, "num_games": 12, "samples_per_position": 3.0, "env": GO}
 
 
 def train_here(folder: Path) -> None:
-    """Trains in the folder from where it stands, with a checkpoint before each move and each gradient step."""
+    """Trains in the folder from where it stands, with a checkpoint at nearly every move and gradient step."""
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
-        save_always(patch)
+        save_always(patch, 0.03)
         run(folder, **SETTINGS)

@@ -77,9 +77,9 @@ def run_killed(folder: Path, saves: int, **settings: Any) -> None:
             run(folder, **settings)
 
 
-def save_always(patch: pytest.MonkeyPatch) -> None:
-    """Makes runs save before every move and every gradient step."""
-    patch.setattr(trainer, "SAVE_EVERY", 0.0)
+def save_always(patch: pytest.MonkeyPatch, seconds: float = 0.0) -> None:
+    """Makes runs save before every move and every gradient step, but for so many seconds after each time."""
+    patch.setattr(trainer, "SAVE_EVERY", seconds)
     patch.setattr(trainer, "SAVING_SHARE", 1e9)
 
 

@@ -43,7 +43,7 @@ def kill_often(folder: Path, times: int, seed: int) -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.training.killed"])
     instants = random.Random(seed)
-    path, begun, kills, patience = folder / "killed", -1, 0, 0.5
+    path, begun, kills, patience = folder / "killed", -1, 0, 0.3
     while True:
         process = context.Process(target=train_here, args=(path,))
         process.start()

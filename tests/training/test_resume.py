@@ -60,7 +60,7 @@ def files(folder: Path) -> dict[str, bytes]:
 class TestExact:
     """On a CPU, to the last bit."""
 
-    @pytest.mark.parametrize("saves", [1, 2, 9, 30, 45, 60])
+    @pytest.mark.parametrize("saves", [1, 9, 30, 60])
     def test_after_any_checkpoint(
         self, tmp_path: Path, undisturbed: tuple[Path, NeuralNet, Listener], saves: int
     ) -> None:
@@ -107,7 +107,7 @@ class TestExact:
         assert 5 < len(drawn) < len(whole)
         assert drawn == whole[-len(drawn) :]
 
-    @pytest.mark.parametrize("step", [1, 20, 33])
+    @pytest.mark.parametrize("step", [1, 33])
     def test_an_interrupt_within_an_iteration(
         self, tmp_path: Path, undisturbed: tuple[Path, NeuralNet, Listener], monkeypatch: pytest.MonkeyPatch, step: int
     ) -> None:
@@ -128,7 +128,7 @@ class TestExact:
         assert same(run(tmp_path, **STAGES)[0], undisturbed[1])
 
     def test_interrupts_between_iterations(self, tmp_path: Path, undisturbed: tuple[Path, NeuralNet, Listener]) -> None:
-        """After each of them, until it is over; PUCT or not."""
+        """After each of them, until it is over."""
         rows: list[dict[str, Any]] = []
         for _ in range(100):
             listener = Listener(lambda _: os.kill(os.getpid(), signal.SIGINT))
@@ -190,12 +190,12 @@ class TestOver:
     def test_more_games(self, tmp_path: Path, undisturbed: tuple[Path, NeuralNet, Listener]) -> None:
         """Idle places are filled again; the curriculum does not turn back, though progress does."""
         folder = Path(shutil.copytree(undisturbed[0], tmp_path / "run"))
-        _, listener = go_on(folder, 100)
-        assert listener.last["games"] == 100
+        _, listener = go_on(folder, 24)
+        assert listener.last["games"] == 24
         assert {row["board_size"] for row in listener.rows} == {3}
-        assert "num_games is 100 from now on, not 16" in listener.notes
+        assert "num_games is 24 from now on, not 16" in listener.notes
         seeds = [record.seed for path in (folder / "games").iterdir() for record in load_records(path)]
-        assert len(set(seeds)) == len(seeds) == 100
+        assert len(set(seeds)) == len(seeds) == 24
 
     def test_more_minutes(self, tmp_path: Path) -> None:
         """The clock goes on, and the learning rate is that of the longer run."""
@@ -251,7 +251,7 @@ class TestChanges:
         assert config["settings"]["readouts"] == 2
         changes = {change["setting"]: (change["was"], change["now"]) for change in config["changes"]}
         assert changes == {"num_games": (16, 14), "readouts": (4, 2), "learning_rate": (0.002, 0.5)}
-        assert {change["games"] for change in config["changes"]} == {listener.rows[0]["games"]} or listener.rows
+        assert all(0 < change["games"] <= 14 for change in config["changes"])
         assert go_on(killed)[1].settings == listener.settings
 
     def test_what_is_not_said_is_as_before(self, killed: Path, undisturbed: tuple[Path, NeuralNet, Listener]) -> None:
@@ -264,10 +264,10 @@ class TestChanges:
 class TestExaminations:
     def test_their_schedule_goes_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """None is lost or made twice, and a new opponent has a schedule of its own."""
-        seen: list[tuple[str, int]] = []
+        seen: list[tuple[int, int]] = []
 
         def examined(examiner: Examiner, net: NeuralNet, seconds: float, games: int) -> bool:
-            seen.append((examiner.opponent.name, examiner.examinations))
+            seen.append((examiner.opponent.readouts, examiner.examinations))
             examiner.examinations += 1
             examiner.next_at = seconds + 1e9
             return False
@@ -276,12 +276,12 @@ class TestExaminations:
         opponent = Opponent("random", first=0.0)
         stop = Listener(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 3 else None)
         train(GO, 16, folder=tmp_path, reports=[stop], until=opponent, **TINY)
-        assert seen == [("random", 0)]
+        assert seen == [(64, 0)]
         config = json.loads((tmp_path / "config.json").read_text())
         assert Opponent(**config["until"]) == opponent
-        _, listener = go_on(tmp_path, until=Opponent("rave:10", first=0.0))
-        assert seen == [("random", 0), ("rave:10", 1)]
-        assert any(note.startswith("until is Opponent(name='rave:10'") for note in listener.notes)
+        _, listener = go_on(tmp_path, until=Opponent("random", 32, first=0.0))
+        assert seen == [(64, 0), (32, 1)]
+        assert any(note.startswith("until is Opponent(name='random', readouts=32") for note in listener.notes)
 
     def test_one_that_was_passed(self, tmp_path: Path) -> None:
         """The run was over, and stays so."""
