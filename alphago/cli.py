@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -57,7 +58,8 @@ def add_train(verbs: Any) -> None:
     train = verbs.add_parser(
         "train",
         help="train a network from games against itself",
-        description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops.",
+        description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops. "
+        "With the folder of a run, it goes on; options then change what they say and leave the rest.",
     )
     add_game(train, "go, or the model's own", "the model's own, or the game's usual one, in Go 9")
     train.add_argument("--komi", type=float, metavar="K", help="White's points before a game of Go (the recipe's)")
@@ -71,8 +73,8 @@ def add_train(verbs: Any) -> None:
     train.add_argument(
         "--until", metavar="PLAYER", help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000"
     )
-    train.add_argument("--folder", metavar="PATH", help="where the run is kept (one in runs)")
-    train.add_argument("--seed", type=int, default=0, metavar="S", help="another one gives another run (0)")
+    train.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
+    train.add_argument("--seed", type=int, metavar="S", help="another one gives another run (0)")
     train.set_defaults(run=run_train)
 
 
@@ -99,30 +101,43 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.arena.gtp import EngineError
     from alphago.nn.net import load_model
     from alphago.nn.saved import model_file, saved_game
-    from alphago.training.presets import preset_for
     from alphago.training.run import train
 
-    names = ("readouts", "folder", "preset", "until", "tower_height", "channels")
+    names = ("readouts", "folder", "preset", "until", "tower_height", "channels", "seed")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if options.minutes is not None:
         given["max_minutes"] = options.minutes
     try:
-        env: GameEnv
+        env = trained_game(options)
         if options.model is not None:
             path = model_file(options.model)
             env = saved_game(path, options.board_size, options.komi)
             check_named(options.game, env, path)
             given["model"] = load_model(path, env)
-        else:
-            env = make_game(options.game or GoEnv.name, options.board_size, komi=options.komi)
-            recipe = preset_for(env)
-            own = {} if options.komi is None else {"komi": options.komi}
-            env = env.replace(**{**recipe.env, **own}) if recipe else env
-        train(env, options.games, seed=options.seed, **given)
+        train(env, options.games, **given)
     except (ValueError, OSError, EngineError) as error:
         print(f"alphago train: {error}", file=sys.stderr)
         return USAGE_ERROR
     return 0
+
+
+def trained_game(options: argparse.Namespace) -> GameEnv:
+    """The game that `alphago train` means: the options', and else the run folder's or the board's recipe's."""
+    from alphago.training.checkpoint import holds_run, read_config
+    from alphago.training.presets import preset_for
+
+    folder = None if options.folder is None else Path(options.folder)
+    own = {} if options.komi is None else {"komi": options.komi}
+    if folder is not None and holds_run(folder):
+        config = read_config(folder)
+        env = make_game(config["game"]).replace(**config["env"])
+        for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
+            if now not in (None, was):
+                raise ValueError(f"the run in {folder} has {name} {was}, now {now} came")
+        return env.replace(**own) if own else env
+    env = make_game(options.game or GoEnv.name, options.board_size, komi=options.komi)
+    recipe = preset_for(env)
+    return env.replace(**{**recipe.env, **own}) if recipe else env
 
 
 def run_play(options: argparse.Namespace) -> int:

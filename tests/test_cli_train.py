@@ -29,6 +29,32 @@ def test_train_and_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert (settings["num_games"], settings["readouts"], settings["seed"]) == (2, 2, 5)
 
 
+def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """With nothing said, as it is; with more games, longer; never with another board."""
+    folder = str(tmp_path / "run")
+    command = ["train", "--board-size", "3", "--komi", "2.5", "--games", "4", "--folder", folder, "--seed", "3", *SMALL]
+    assert main(command) == 0
+    before = (tmp_path / "run" / "weights.safetensors").read_bytes()
+    for again in (command, ["train", "--folder", folder]):
+        assert main(again) == 0
+        assert "this run was over after 4 games" in capsys.readouterr().err
+    assert (tmp_path / "run" / "weights.safetensors").read_bytes() == before
+    assert main(["train", "--folder", folder, "--games", "6"]) == 0
+    told = capsys.readouterr().err
+    assert "num_games is 6 from now on, not 4" in told
+    assert "this run goes on after 4 games" in told
+    assert "finished after 6 games" in told
+    assert load_model(folder).env == GoEnv(3, komi=2.5)
+    for option, sentence in (
+        ("--board-size", "has board_size 3, now 7 came"),
+        ("--komi", "has komi 2.5, now 7.0 came"),
+    ):
+        assert main(["train", "--folder", folder, option, "7"]) == 2
+        told = capsys.readouterr().err
+        assert sentence in told
+        assert told.count("\n") == 1
+
+
 def test_a_timed_run(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     assert main(["train", "--board-size", "7", "--minutes", "0.01", "--folder", str(folder)]) == 0
