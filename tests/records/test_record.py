@@ -41,8 +41,8 @@ def test_a_game_that_goes_on() -> None:
     record = random_game(3, {"komi": 2.5})
     half = replace(record, **{name: getattr(record, name)[:5] for name in ARRAYS})
     builder = RecordBuilder.of(half)
-    rest = zip(*(getattr(record, name)[5:] for name in ("moves", "policies", "values", "legal_counts", "movers")))
-    for move, policy, value, count, mover in rest:
+    names = ("moves", "policies", "values", "legal_counts", "movers")
+    for move, policy, value, count, mover in zip(*(getattr(record, name)[5:] for name in names), strict=True):
         builder.add(int(move), policy / POLICY_SCALE, float(value), int(count), int(mover))
     assert_same(builder.finish(record.outcome, record.score, record.resigned, 10), record)
 
