@@ -108,7 +108,8 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
                 f"the run in {folder} has a network of its own parts ({slots}): pass one like it as model=…"
             )
         sizes = {name: network[name] for name in ("tower_height", "channels", "size_free", "preset")}
-        model = NeuralNet(env, **sizes)
+        with seeded(0):  # which weights, the state says
+            model = NeuralNet(env, **sizes)
     model = fitted(model, env)
     compare(network, model.config, differs)
 

@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -137,6 +138,7 @@ def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
     if run.config is None:
         trainer.checkpoint()
         run.write_config(plan.config)
+        trainer.began = time.monotonic()
         return []
     state = run.restore()
     notes = [*state.notes, *trainer.restore(state)]

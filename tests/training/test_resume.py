@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
 from alphago.training.history import read_history
@@ -139,11 +140,11 @@ class TestExact:
         assert same(net, undisturbed[1])
         assert told(rows) == told(undisturbed[2].rows)
 
-    def test_batch_norm_and_averages(self, tmp_path: Path) -> None:
-        """The network that learns and its statistics, not only the averaged one that plays."""
-        settings = {"tower_height": 1, "weight_averaging": 0.9}
+    @pytest.mark.parametrize("settings", [{"tower_height": 1, "weight_averaging": 0.9}, {"search": SearchSettings()}])
+    def test_batch_norm_and_puct(self, tmp_path: Path, settings: dict[str, Any]) -> None:
+        """The network that learns and its statistics, not only the averaged one that plays; and trees that last."""
         net, _ = run(tmp_path / "whole", 10, **settings)
-        run_killed(tmp_path / "killed", 50, num_games=10, **settings)
+        run_killed(tmp_path / "killed", 20, num_games=10, **settings)
         assert same(run(tmp_path / "killed", 10, **settings)[0], net)
 
     def test_a_network_of_ones_own(self, tmp_path: Path) -> None:

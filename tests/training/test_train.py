@@ -253,7 +253,7 @@ class TestStopping:
         """At the next move, not after all the plies of an iteration."""
         start = time.monotonic()
         _, listener = run(
-            tmp_path, GoEnv(5), num_games=100_000, max_minutes=0.02, plies_per_iteration=10_000, readouts=8
+            tmp_path, GoEnv(5), num_games=100_000, max_minutes=0.02, plies_per_iteration=10_000, games_in_flight=16
         )
         assert 1.0 < time.monotonic() - start < 8
         assert not listener.stopped
