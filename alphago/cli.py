@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import named_rules
 from alphago.ui.gtp import reserved_stdout
 from alphago.ui.gtp_commands import serve
 
@@ -57,7 +58,7 @@ def add_train(verbs: Any) -> None:
         help="train a network of Go from games against itself",
         description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops.",
     )
-    train.add_argument("--board-size", type=int, default=9, metavar="N", help="2 to 19 (9)")
+    train.add_argument("--board-size", type=int, default=9, metavar="N", help="2 to 25 (9)")
     train.add_argument("--komi", type=float, metavar="K", help="White's points before the game (the recipe's)")
     train.add_argument("--preset", metavar="NAME", help="another recipe than the board's own")
     train.add_argument("--minutes", type=float, metavar="M", help="training time (the recipe's)")
@@ -144,6 +145,11 @@ def add_evaluate(verbs: Any) -> None:
     evaluate.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="of networks (puct)")
     evaluate.add_argument("--board-size", type=int, metavar="N", help="the networks' own, or 9 without any")
     evaluate.add_argument("--komi", type=float, metavar="K", help="the networks' own, or the board's usual one")
+    evaluate.add_argument("--rules", metavar="NAME", help="of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
+    evaluate.add_argument(
+        "--turns", type=int, metavar="N",
+        help="each side plays N moves, then the board is counted; 0: two passes end the game (the networks' own)",
+    )  # fmt: skip
     evaluate.add_argument(
         "--random-opening", type=int, default=2, metavar="N",
         help="random plies before each game; each opening is played with both colours (2)",
@@ -179,6 +185,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
         env, players = read_entrants(
             options.players, board_size=options.board_size, komi=options.komi,
             readouts=options.readouts, search=options.search,
+            rules=None if options.rules is None else named_rules(options.rules), turns=options.turns,
         )  # fmt: skip
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)

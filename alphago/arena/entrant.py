@@ -9,6 +9,7 @@ from typing import Any
 
 from alphago.arena.players import contestant, search_settings
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import load_model
 from alphago.nn.saved import model_file, saved_go
@@ -78,12 +79,13 @@ def read_text(text: str, readouts: int = 64, search: str = "puct") -> EntrantTex
 
 def read_entrants(
     texts: Sequence[str], *, board_size: int | None = None, komi: float | None = None,
-    readouts: int = 64, search: str = "puct",
+    readouts: int = 64, search: str = "puct", rules: Rules | None = None, turns: int | None = None,
 ) -> tuple[GoEnv, list[Entrant]]:  # fmt: skip
     """The game and the players of an evaluation.
 
-    The game is Go with the given board and komi, else with those of the networks, which have to agree, else
-    9x9.  ValueError with a sentence for what does not exist or does not go together.
+    The game is Go with the given board, komi, rules and fixed turns (0: games that two passes end), else with those
+    of the networks, which have to agree, else 9x9.  ValueError with a sentence for what does not exist or does not
+    go together.
     """
     if readouts < 0:
         raise ValueError(f"readouts is 0 or more, came {readouts}")
@@ -91,7 +93,7 @@ def read_entrants(
     for name in {entry.name for entry in entries}:
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
-    env = common_game(entries, board_size, komi)
+    env = common_game(entries, board_size, komi, rules, turns)
     loaded: dict[Path, tuple[Any, str]] = {}  # one evaluator per file, whatever the readouts
     for entry in entries:
         if entry.model is not None and entry.model not in loaded:
@@ -104,15 +106,30 @@ def read_entrants(
     return env, entrants
 
 
-def common_game(entries: Sequence[EntrantText], board_size: int | None, komi: float | None) -> GoEnv:
-    """The game that all networks are for, with the given board and komi in place of theirs."""
-    games = {entry.base: saved_go(entry.model, board_size, komi) for entry in entries if entry.model is not None}
-    for what, option in (("board_size", "--board-size"), ("komi", "--komi")):
+def common_game(
+    entries: Sequence[EntrantText], board_size: int | None, komi: float | None, rules: Rules | None, turns: int | None
+) -> GoEnv:
+    """The game that all networks are for, with what is given in place of theirs."""
+    given: dict[str, Any] = {} if rules is None else rules._asdict()
+    given |= {} if turns is None else {"turns": turns or None, "max_moves": None}
+    games = {
+        entry.base: saved_go(entry.model, board_size, komi).replace(**given)
+        for entry in entries
+        if entry.model is not None
+    }
+    options = {
+        "board_size": "--board-size",
+        "komi": "--komi",
+        "ko": "--rules",
+        "suicide": "--rules",
+        "turns": "--turns",
+    }
+    for what, option in options.items():
         values = {base: env.config[what] for base, env in games.items()}
         if len(set(values.values())) > 1:
-            told = ", ".join(f"{value:g} of {base}" for base, value in values.items())
+            told = ", ".join(f"{value:g} of {base}" if isinstance(value, float) else f"{value} of {base}"
+                             for base, value in values.items())  # fmt: skip
             raise ValueError(f"the networks differ in {what}: {told}; choose one with {option}")
     if games:
-        env = next(iter(games.values()))
-        return GoEnv(env.N, komi=env.komi)
-    return GoEnv(9 if board_size is None else board_size, komi=komi)
+        return next(iter(games.values())).replace(planes=None)
+    return GoEnv(9 if board_size is None else board_size, komi=komi, **given)

@@ -10,7 +10,8 @@ import numpy as np
 from alphago.arena.gtp_player import GIVES_UP, GtpPlayer
 from alphago.arena.players import Player
 from alphago.env.game import GameBatch, GameEnv
-from alphago.env.go import GoEnv, result_text
+from alphago.env.go import GoEnv
+from alphago.env.go_position import result_text
 from alphago.mcts.root import choose_actions
 
 

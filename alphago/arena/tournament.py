@@ -14,6 +14,7 @@ from alphago.arena.match import MatchResult, full_rules, play_match
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import rules_name
 from alphago.mcts.root import temperature_plies
 
 SIDE_BY_SIDE = 64  # games at once: enough for a network's batches, and few to lose by an interruption
@@ -62,7 +63,8 @@ class TournamentSettings:
 class Tournament:
     """Everybody against everybody else: a match where there are two.
 
-    Games are scored after two passes and never cut short: a ply limit of `env` below 4 N^2 does not count.
+    Games are scored after two passes and never cut short, a ply limit of `env` below 4 N^2 does not count; or, in
+    games of fixed turns, when these are played.
     Whatever was finished is in the folder, and `play` goes on from there, in this process or in a later
     one with the same players, game and settings.
     """
@@ -100,6 +102,8 @@ class Tournament:
             "weights": [entrant.weights for entrant in self.entrants],
             "board_size": self.env.N,
             "komi": self.env.komi,
+            "rules": rules_name(self.env.rules),
+            "turns": self.env.turns,
             **asdict(self.settings),
         }
         as_saved: dict[str, Any] = json.loads(json.dumps(known))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position
-from alphago.env.go import result_text
+from alphago.env.go_position import result_text
 from alphago.mcts.player import MCTSPlayer
 
 HELP = """\

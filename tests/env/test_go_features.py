@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv, GoPosition
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_features as features
 from tests.diagrams import board, owners, play, position
 
@@ -35,7 +36,7 @@ def test_stones_are_the_movers_and_the_enemys() -> None:
         . . X
         """
     black, white = position(drawing), position(drawing, to_play="white")
-    assert black.planes().shape == (features.PLANES, 3, 3) == (16, 3, 3)
+    assert black.planes().shape == (16, 3, 3)
     assert black.planes().dtype == np.float32
     assert (marked(black, features.OWN), marked(black, features.ENEMY)) == ("A3 C1", "B2")
     assert (marked(white, features.OWN), marked(white, features.ENEMY)) == ("B2", "A3 C1")

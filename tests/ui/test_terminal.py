@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from alphago.env.game import GameEnv, Position
-from alphago.env.go import GoEnv, result_text
+from alphago.env.go import GoEnv
+from alphago.env.go_position import result_text
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.ui.terminal import TerminalGame, play
