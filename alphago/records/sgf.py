@@ -185,7 +185,7 @@ def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
 def read_point(env: GoEnv, raw: bytes, kind: str = "move") -> int:
     """The action that a property value means."""
     text = raw.decode("latin-1").strip()
-    if kind == "move" and (text == "" or text == "tt"):
+    if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
         return env.pass_action
     if re.fullmatch("[a-z]{2}", text):
         column, row = (ord(letter) - ord("a") for letter in text)
