@@ -66,7 +66,9 @@ class GoPosition(Position):
         row = self.batch.rows[0]  # type: ignore[attr-defined]
         if self.spares_eyes and kernels.is_own_eye(row, kernels.point_of(row, action), int(row[kernels.TO_PLAY])):
             return "an own eye, which this game spares"
-        return REPETITION[self.env.ko] if kernels.is_repetition(row, action) else "suicide"
+        if kernels.allowed(row, kernels.point_of(row, action), int(row[kernels.TO_PLAY]), False):
+            return REPETITION[self.env.ko]
+        return "suicide that only repeats a board" if self.env.suicide else "suicide"
 
     def moves_text(self) -> str:
         players = [PLAYER_NAMES[self.to_play * (-1) ** (len(self.moves) - i)][0] for i in range(len(self.moves))]

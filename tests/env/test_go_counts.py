@@ -50,9 +50,7 @@ def legal_boards(row, start, colours):
         colours[i] += 1
 
 
-@pytest.mark.parametrize(
-    ("size", "legal"), [(2, 57), (3, 12_675), pytest.param(4, 24_318_165, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("size", "legal"), [(2, 57), (3, 12_675), pytest.param(4, 24_318_165, marks=pytest.mark.slow)])
 def test_legal_boards_counted_by_a_kernel(size: int, legal: int) -> None:
     start = start_row(GoEnv(size, ko="simple"))
     assert legal_boards(start.copy(), start, np.zeros(size * size, np.int8)) == legal

@@ -235,7 +235,7 @@ def test_a_networks_input_tells_its_set() -> None:
 @pytest.mark.parametrize("name", ["turns", "alive"])
 def test_sets_hold_the_same_planes(name: str) -> None:
     """A plane is the same in every set, wherever it stands; what is not of a set leaves no trace."""
-    start = dict(board=random_board(5, [0.3, 0.4, 0.3], np.random.default_rng(3)), komi=3.5)
+    start = {"board": random_board(5, [0.3, 0.4, 0.3], np.random.default_rng(3)), "komi": 3.5}
     everything = GoEnv(5, planes="alive")
     for moves in range(4):
         shown, known = (env.position(**start) for env in (GoEnv(5, planes=name), everything))

@@ -22,9 +22,10 @@ def read(text: str | bytes) -> SgfGame | None:
     try:
         return parse_sgf(text, "test.sgf")
     except ValueError as error:
-        assert str(error).startswith("test.sgf: ")
-        assert "\n" not in str(error).strip()
-        return None
+        told = str(error)
+    assert told.startswith("test.sgf: ")
+    assert "\n" not in told.strip()
+    return None
 
 
 @FEW
