@@ -58,9 +58,9 @@ def add_train(verbs: Any) -> None:
         help="train a network of Go from games against itself",
         description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops.",
     )
-    train.add_argument("--board-size", type=int, default=9, metavar="N", help="2 to 25 (9)")
+    train.add_argument("--board-size", type=int, metavar="N", help="2 to 25 (the preset's, or 9)")
     train.add_argument("--komi", type=float, metavar="K", help="White's points before the game (the recipe's)")
-    train.add_argument("--preset", metavar="NAME", help="another recipe than the board's own")
+    train.add_argument("--preset", metavar="NAME", help="another game and recipe than the board's own")
     train.add_argument("--minutes", type=float, metavar="M", help="training time (the recipe's)")
     train.add_argument("--games", type=int, metavar="N", help="end after so many games instead")
     train.add_argument("--readouts", type=int, metavar="N", help="simulations a move (the recipe's)")
@@ -93,7 +93,7 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.arena.gtp import EngineError
     from alphago.nn.net import load_model
     from alphago.nn.saved import model_file, saved_go
-    from alphago.training.presets import preset_for
+    from alphago.training.presets import named_preset, preset_for
     from alphago.training.run import train
 
     names = ("readouts", "folder", "preset", "until", "tower_height", "channels")
@@ -101,9 +101,9 @@ def run_train(options: argparse.Namespace) -> int:
     if options.minutes is not None:
         given["max_minutes"] = options.minutes
     try:
-        env = GoEnv(options.board_size)
-        recipe = preset_for(env)
-        env = recipe.make_env() if recipe else env
+        env = GoEnv(9 if options.board_size is None else options.board_size)
+        recipe = preset_for(env) if options.preset is None else named_preset(options.preset)
+        env = recipe.make_env(options.board_size) if recipe else env
         if options.model is not None:
             path = model_file(options.model)
             env = saved_go(path, options.board_size)

@@ -11,6 +11,7 @@ from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
+from alphago.env.go_rules import Rules, rules_name
 
 TOLD = 3  # faults and disagreements that are quoted; all of them are in games.jsonl
 
@@ -74,7 +75,10 @@ def headline(tournament: Tournament) -> str:
     opening = f"openings of {settings.random_opening} random plies, each with both colours"
     if not settings.random_opening:
         opening = "from the empty board"
-    return f"{env.N}x{env.N}, komi {env.komi:g}, {settings.games} games a match, {opening}, seed {settings.seed}"
+    rules = "" if env.rules == Rules() else f"{rules_name(env.rules)} rules, "
+    turns = "" if env.turns is None else f"{env.turns} turns each, "
+    game = f"{env.N}x{env.N}, komi {env.komi:g}, {rules}{turns}"
+    return f"{game}{settings.games} games a match, {opening}, seed {settings.seed}"
 
 
 def matches_table(tournament: Tournament, played: dict[Match, MatchResult]) -> str:

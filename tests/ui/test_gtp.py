@@ -709,7 +709,7 @@ class TestCommandLine:
         ("arguments", "sentence"),
         [
             (["nowhere.safetensors"], "there is no file nowhere.safetensors"),
-            (["--board-size", "20"], "board_size is 2 to 19, came 20"),
+            (["--board-size", "26"], "board_size is 2 to 25, came 26"),
             (["--komi", "6.25"], "komi is a multiple of 0.5 from -1000 to 1000, came 6.25"),
             (["--readouts", "-1"], "--readouts is 0 or more, came -1"),
             (["--resign", "2"], "--resign is -1 to 1, came 2.0"),
