@@ -8,6 +8,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import named_rules
 from alphago.ui.gtp import reserved_stdout
 from alphago.ui.gtp_commands import serve
 
@@ -59,9 +60,9 @@ def add_train(verbs: Any) -> None:
         help="train a network from games against itself",
         description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops.",
     )
-    add_game(train, "go, or the model's own", "the model's own, or the game's usual one, in Go 9")
+    add_game(train, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
     train.add_argument("--komi", type=float, metavar="K", help="White's points before a game of Go (the recipe's)")
-    train.add_argument("--preset", metavar="NAME", help="another recipe than the board's own")
+    train.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
     train.add_argument("--minutes", type=float, metavar="M", help="training time (the recipe's)")
     train.add_argument("--games", type=int, metavar="N", help="end after so many games instead")
     train.add_argument("--readouts", type=int, metavar="N", help="simulations a move (the recipe's)")
@@ -99,7 +100,6 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.arena.gtp import EngineError
     from alphago.nn.net import load_model
     from alphago.nn.saved import model_file, saved_game
-    from alphago.training.presets import preset_for
     from alphago.training.run import train
 
     names = ("readouts", "folder", "preset", "until", "tower_height", "channels")
@@ -114,15 +114,24 @@ def run_train(options: argparse.Namespace) -> int:
             check_named(options.game, env, path)
             given["model"] = load_model(path, env)
         else:
-            env = make_game(options.game or GoEnv.name, options.board_size, komi=options.komi)
-            recipe = preset_for(env)
-            own = {} if options.komi is None else {"komi": options.komi}
-            env = env.replace(**{**recipe.env, **own}) if recipe else env
+            env = game_to_learn(options)
         train(env, options.games, seed=options.seed, **given)
     except (ValueError, OSError, EngineError) as error:
         print(f"alphago train: {error}", file=sys.stderr)
         return USAGE_ERROR
     return 0
+
+
+def game_to_learn(options: argparse.Namespace) -> GameEnv:
+    """The game that is named, Go as the preset or the board's recipe has it, with the given board and komi."""
+    from alphago.training.presets import named_preset, preset_for
+
+    env = make_game(options.game or GoEnv.name, options.board_size, komi=options.komi)
+    if not isinstance(env, GoEnv):
+        return env
+    recipe = preset_for(env) if options.preset is None else named_preset(options.preset)
+    env = recipe.make_env(options.board_size) if recipe else env
+    return env if options.komi is None else env.replace(komi=options.komi)
 
 
 def run_play(options: argparse.Namespace) -> int:
@@ -153,6 +162,11 @@ def add_evaluate(verbs: Any) -> None:
     evaluate.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="of networks (puct)")
     add_game(evaluate, "the networks' own, or go without any", "the networks' own, or the game's usual one, in Go 9")
     evaluate.add_argument("--komi", type=float, metavar="K", help="the networks' own, or the board's usual one")
+    evaluate.add_argument("--rules", metavar="NAME", help="of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
+    evaluate.add_argument(
+        "--turns", type=int, metavar="N",
+        help="each side plays N moves, then the board is counted; 0: two passes end the game (the networks' own)",
+    )  # fmt: skip
     evaluate.add_argument(
         "--random-opening", type=int, default=2, metavar="N",
         help="random plies before each game; each opening is played with both colours (2)",
@@ -190,6 +204,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
         env, players = read_entrants(
             options.players, board_size=options.board_size, komi=options.komi,
             readouts=options.readouts, search=options.search, game=options.game,
+            rules=None if options.rules is None else named_rules(options.rules), turns=options.turns,
         )  # fmt: skip
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)

@@ -26,9 +26,10 @@ class Preset:
     settings: Mapping[str, Any] = field(default_factory=dict)
     proved_after: Mapping[str, int] = field(default_factory=dict)
 
-    def make_env(self) -> GoEnv:
-        """The game of Go that the recipe is for."""
-        return GoEnv(**self.env)
+    def make_env(self, board_size: int | None = None) -> GoEnv:
+        """The game of Go that the recipe is for, by default on its own board."""
+        env = GoEnv(**self.env)
+        return env if board_size in (None, env.N) else env.resized(board_size)
 
 
 # Few readouts with many games side by side; every position is trained on twice, at a high learning rate.
@@ -65,6 +66,15 @@ PRESETS: dict[str, Preset] = {
         {"board_size": 19, "komi": 7},
         {"tower_height": 8, "channels": 96},
         {**FAST, "max_minutes": 720.0, "curriculum": ((7, 0.02), (9, 0.1), (13, 0.25))},
+    ),
+    # The game of cody2007/alpha_go_zero_implementation (2018): each side plays 20 moves and does not pass, no komi,
+    # the area counts as the board stands.  His loss is the cross-entropy's mean over the 49 points beside 0.025
+    # squared errors: per position, as here, the value weighs 49 x 0.025.  Search and network are the 7x7 recipe's,
+    # and ko is positional superko where he compares the latest two boards.
+    "cody2007": Preset(
+        {"board_size": 7, "komi": 0, "turns": 20, "first_pass": 40, "planes": "turns"},
+        {"tower_height": 4, "channels": 32},
+        {**FAST, "max_minutes": 10.0, "value_weight": 49 * 0.025},
     ),
     # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse.
     "paper": Preset(

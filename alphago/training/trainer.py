@@ -44,7 +44,10 @@ class Trainer:
         self.settings = settings
         self.folder = folder
         self.workers = workers
-        self.learner = Learner(net, settings.learning_rate, settings.weight_decay, settings.weight_averaging, workers)
+        self.learner = Learner(
+            net, settings.learning_rate, settings.weight_decay, settings.weight_averaging, workers,
+            value_weight=settings.value_weight,
+        )  # fmt: skip
         self.generator = np.random.default_rng([settings.seed, 1 << 32])
         self.stop = stop
         self.began = time.monotonic()  # moved on by the time that examinations take
