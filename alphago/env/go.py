@@ -102,6 +102,7 @@ class GoEnv(GameEnv):
         self.history = 1 if self.plane_set else (self.planes - 1) // 2
         self.ko, self.suicide = check_ko(ko), bool(suicide)
         self.turns = None if turns is None else check_whole("turns", turns, 1)
+        self.fixed_length = self.turns is not None
         if self.turns is not None:
             self.max_moves = 2 * self.turns
         elif max_moves is None:
