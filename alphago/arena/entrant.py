@@ -111,7 +111,7 @@ def common_game(
 ) -> GoEnv:
     """The game that all networks are for, with what is given in place of theirs."""
     given: dict[str, Any] = {} if rules is None else rules._asdict()
-    given |= {} if turns is None else {"turns": turns or None, "max_moves": None}
+    given |= {} if turns is None else {"turns": turns or None}
     games = {
         entry.base: saved_go(entry.model, board_size, komi).replace(**given)
         for entry in entries

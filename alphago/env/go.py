@@ -135,8 +135,9 @@ class GoEnv(GameEnv):
         }
 
     def replace(self, **options: Any) -> "GoEnv":
-        """The same game but for the given options."""
-        return GoEnv(**{**self.config, **options})
+        """The same game but for the given options; fixed turns take the place of a move cap."""
+        cap = {"max_moves": None} if options.get("turns") is not None else {}
+        return GoEnv(**{**self.config, **cap, **options})
 
     @property
     def rules(self) -> Rules:
@@ -144,10 +145,11 @@ class GoEnv(GameEnv):
         return Rules(self.ko, self.suicide)
 
     def resized(self, size: int) -> "GoEnv":
-        """The same options on another board; komi, ply limit and first pass become that board's own."""
-        plain = GoEnv(size)
-        limit = plain.max_moves if self.turns is None else None
-        return self.replace(board_size=size, komi=plain.komi, max_moves=limit, first_pass=0)
+        """The same options on another board; komi, and without fixed turns cap and first pass, become its own."""
+        if self.turns is not None:
+            return self.replace(board_size=size, komi=None)
+        cap = 0 if self.max_moves == ENDLESS else None
+        return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
     def training_variant(self, taught_games: int = 0) -> "GoEnv":
         """First pass at nine tenths of the points, margin weight 0.3, komi spread 1, where they are not set already.
