@@ -47,6 +47,8 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
     assert config["settings"]["value_weight"] == pytest.approx(1.225)
     games = [record for path in (folder / "games").glob("*.npz") for record in load_records(path)]
     assert [len(record) for record in games] == [40, 40]
+    metrics = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert {row["capped"] for row in metrics} - {None} == {0.0}  # a game of fixed length is whole
     small = tmp_path / "small"
     assert (
         main(["train", "--preset", "cody2007", "--board-size", "3", "--games", "1", "--folder", str(small), *SMALL])

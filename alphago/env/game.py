@@ -43,6 +43,7 @@ class GameEnv(ABC):
     max_moves: int  # no game is longer, in plies
     pass_action: int | None = None  # the action that passes, in games that have one
     actions_are_points = False  # action i is the point i of a plane, row by row; a pass may follow
+    fixed_length = False  # whether every game has max_moves plies, so that none is cut off there
     has_ownership = False  # whether points belong to somebody in the end: then batches tell `ownership`
 
     @property

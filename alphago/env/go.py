@@ -6,7 +6,7 @@ komi: stones, and empty regions that touch one colour only.
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -102,6 +102,7 @@ class GoEnv(GameEnv):
         self.history = 1 if self.plane_set else (self.planes - 1) // 2
         self.ko, self.suicide = check_ko(ko), bool(suicide)
         self.turns = None if turns is None else check_whole("turns", turns, 1)
+        self.fixed_length = self.turns is not None
         if self.turns is not None:
             self.max_moves = 2 * self.turns
         elif max_moves is None:
@@ -133,16 +134,22 @@ class GoEnv(GameEnv):
             "eye_games": self.eye_games,
         }
 
+    def replace(self, **options: Any) -> Self:
+        """The same game but for the given options; fixed turns take the place of a move cap."""
+        cap = {"max_moves": None} if options.get("turns") is not None else {}
+        return super().replace(**{**cap, **options})
+
     @property
     def rules(self) -> Rules:
         """What a stone may do."""
         return Rules(self.ko, self.suicide)
 
     def resized(self, size: int) -> "GoEnv":
-        """The same options on another board; komi, ply limit and first pass become that board's own."""
-        plain = GoEnv(size)
-        limit = plain.max_moves if self.turns is None else None
-        return self.replace(board_size=size, komi=plain.komi, max_moves=limit, first_pass=0)
+        """The same options on another board; komi, and without fixed turns cap and first pass, become its own."""
+        if self.turns is not None:
+            return self.replace(board_size=size, komi=None)
+        cap = 0 if self.max_moves == ENDLESS else None
+        return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
     def training_variant(self, taught_games: int = 0) -> "GoEnv":
         """First pass at nine tenths of the points, margin weight 0.3, komi spread 1, where they are not set already.

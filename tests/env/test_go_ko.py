@@ -230,7 +230,7 @@ def test_the_contract_holds_without_a_cap(ko: str) -> None:
 def test_fixed_turns() -> None:
     """Each side plays so often; passes use a turn up, and two of them end nothing."""
     env = GoEnv(3, turns=3, komi=0)
-    assert (env.max_moves, env.config["max_moves"]) == (6, None)
+    assert (env.max_moves, env.config["max_moves"], env.fixed_length) == (6, None, True)
     going = play(env.position(), "B B2, W pass, B pass, W pass, B pass")
     assert not going.is_over
     ended = play(going, "W A1")

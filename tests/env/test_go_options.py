@@ -90,6 +90,23 @@ ALL_OPTIONS = {
 }
 
 
+def test_fixed_turns_and_a_cap_exclude_each_other() -> None:
+    capped, turns = GoEnv(5, max_moves=20), GoEnv(5, turns=6)
+    assert capped.replace(turns=6) == turns
+    assert turns.replace(turns=None) == GoEnv(5)
+    assert turns.replace(turns=None, max_moves=20) == capped
+    with pytest.raises(ValueError, match="a game of 6 turns has no other end, came max_moves 20"):
+        turns.replace(max_moves=20)
+
+
+def test_another_board() -> None:
+    """Its own komi, cap and first pass; what is no matter of size stays."""
+    env = GoEnv(9, ko="simple", suicide=True, planes="alive", komi=3.5, max_moves=50, first_pass=9)
+    assert env.resized(7) == GoEnv(7, ko="simple", suicide=True, planes="alive")
+    assert GoEnv(9, max_moves=0).resized(5) == GoEnv(5, max_moves=0)
+    assert GoEnv(7, turns=20, first_pass=40, komi=0).resized(9) == GoEnv(9, turns=20, first_pass=40)
+
+
 def test_replace_changes_the_given_options_only() -> None:
     env = GoEnv(9, **ALL_OPTIONS)
     assert env.config == {"board_size": 9, "turns": None, **ALL_OPTIONS}

@@ -13,7 +13,6 @@ from alphago.env.kernels.go import (
     AT_BOARDS,
     AT_SCRATCH,
     BLACK,
-    BORDER,
     COLOUR,
     EMPTY,
     HEAD,
@@ -36,7 +35,6 @@ from alphago.env.kernels.go import (
     marked_area,
     mover_margin,
     occupied_bits,
-    point_of,
 )
 from alphago.env.kernels.go_alive import mark_alive
 from alphago.env.kernels.jit import kernel, load, lowest_bit, store
@@ -104,28 +102,34 @@ def write_constant(value, points, place, out, at):
 
 
 @kernel
+def write_chain(row, head, place, out, at):
+    """Sets the stones of the chain with this head point in the plane that stands at `place`."""
+    size = load(row, SIZE)
+    begin = at + size * size * place
+    stone = head
+    while True:
+        r = board_row(row, stone)
+        store(out, begin + r * size + stone - (r + 1) * (size + 1) - 1, np.float32(1))
+        stone = load(row, cell(stone) + NEXT)
+        if stone == head:
+            return
+
+
+@kernel
 def write_liberties(row, places, out, at):
     """Sets each stone in the plane of its chain's liberties."""
     size = load(row, SIZE)
-    points = size * size
     for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
-        write_constant(0, points, load(places, plane), out, at)
-    for action in range(points):
-        point = point_of(row, action)
-        colour = load(row, cell(point) + COLOUR)
-        if colour == EMPTY or colour == BORDER or load(row, cell(point) + HEAD) != point:
-            continue
-        place = load(places, ONE_LIBERTY + liberties_to_three(row, point) - 1)
-        if place == ABSENT:
-            continue
-        begin = at + points * place
-        stone = point
-        while True:
-            r = board_row(row, stone)
-            store(out, begin + r * size + stone - (r + 1) * (size + 1) - 1, np.float32(1))
-            stone = load(row, cell(stone) + NEXT)
-            if stone == point:
-                break
+        write_constant(0, size * size, load(places, plane), out, at)
+    for r in range(size):
+        left = occupied_bits(row, r)
+        while left:
+            point = (r + 1) * (size + 1) + lowest_bit(left) + 1
+            left &= left - 1
+            if load(row, cell(point) + HEAD) == point:
+                place = load(places, ONE_LIBERTY + liberties_to_three(row, point) - 1)
+                if place != ABSENT:
+                    write_chain(row, point, place, out, at)
 
 
 @kernel
