@@ -69,29 +69,33 @@ def add_child(tree, game, node, action):
 
 
 @kernel
-def choose_puct(tree, game, node, c_puct, parent_value_weight, virtual_loss):
+def choose_puct(tree, game, node, rule):
     """The child to follow, or NONE if the best action has no child yet.
 
     Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), N counting the
     node's own evaluation too.  Q(a) is the mean of the values backed up and of `parent_value_weight`
     times the node's own value (1: AlphaGo.jl, 0: AlphaGo Zero, whose untried actions have Q = 0).  A
-    simulation on its way counts as `virtual_loss` losses.  The lowest of equal actions wins.
+    simulation on its way counts as `virtual_loss` losses.  A child of the root that was visited, but less
+    often than `forced_visits`, goes before all others.  The lowest of equal actions wins.
     """
-    explore = c_puct * math.sqrt(tree.visits[game, node] + virtual_loss * tree.virtual[game, node])
-    seed = parent_value_weight * tree.value[game, node]
+    explore = rule.c_puct * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
+    seed = rule.parent_value_weight * tree.value[game, node]
+    forcing = node == ROOT and rule.forced_playouts > 0
     best = NONE
     best_action = tree.next_action[game, node]
     best_score = -math.inf
     if best_action != NONE:
-        mean = seed / parent_value_weight if parent_value_weight > 0 else 0.0
+        mean = seed / rule.parent_value_weight if rule.parent_value_weight > 0 else 0.0
         best_score = mean + explore * tree.waiting[game, node, best_action]
     child = tree.first_child[game, node]
     while child != NONE:
-        lost = virtual_loss * tree.virtual[game, child]
+        lost = rule.virtual_loss * tree.virtual[game, child]
         visits = tree.visits[game, child] + lost
-        weight = visits + parent_value_weight
+        weight = visits + rule.parent_value_weight
         mean = (tree.value_sum[game, child] - lost + seed) / weight if weight > 0 else 0.0
         score = mean + explore * tree.prior[game, child] / (1.0 + visits)
+        if forcing and tree.visits[game, child] > 0 and visits < forced_visits(tree, game, child, rule):
+            score = math.inf
         action = tree.action[game, child]
         if score > best_score or (score == best_score and action < best_action):
             best_score = score
@@ -99,6 +103,46 @@ def choose_puct(tree, game, node, c_puct, parent_value_weight, virtual_loss):
             best = child
         child = tree.next_sibling[game, child]
     return best
+
+
+@kernel
+def forced_visits(tree, game, child, rule):
+    """Fewer visits a child of the root, once visited, is not left with: sqrt(k P(a) N) (Wu 2019, section 3.2)."""
+    return math.sqrt(rule.forced_playouts * tree.prior[game, child] * tree.visits[game, ROOT])
+
+
+@kernel
+def unforced_visits(tree, games, rule, out):
+    """The root's visits without those that forcing alone explains, into `out`, int32 [n, A] (Wu 2019, section 3.2).
+
+    Every child but the most visited one loses up to `forced_visits` as long as its score, with fewer visits and the
+    same Q, stays below the most visited one's; who is left with a single visit loses that too.
+    """
+    root_visits(tree, games, out)
+    for i in range(games.shape[0]):
+        game = games[i]
+        explore = rule.c_puct * math.sqrt(tree.visits[game, ROOT])
+        seed = rule.parent_value_weight * tree.value[game, ROOT]
+        most = NONE
+        child = tree.first_child[game, ROOT]
+        while child != NONE:
+            if most == NONE or tree.visits[game, child] > tree.visits[game, most]:
+                most = child
+            child = tree.next_sibling[game, child]
+        limit = 0.0
+        if most != NONE:
+            mean = (tree.value_sum[game, most] + seed) / (tree.visits[game, most] + rule.parent_value_weight)
+            limit = mean + explore * tree.prior[game, most] / (1.0 + tree.visits[game, most])
+        child = tree.first_child[game, ROOT]
+        while child != NONE:
+            visits = tree.visits[game, child]
+            if child != most and visits > 0:
+                mean = (tree.value_sum[game, child] + seed) / (visits + rule.parent_value_weight)
+                least = visits - forced_visits(tree, game, child, rule)
+                while visits > 0 and visits - 1 >= least and mean + explore * tree.prior[game, child] / visits < limit:
+                    visits -= 1
+                out[i, tree.action[game, child]] = visits if visits > 1 else 0
+            child = tree.next_sibling[game, child]
 
 
 @kernel
@@ -315,7 +359,7 @@ def select(tree, budget, rule, leaves, gumbel, schedules, schedule_of, out_game,
             depth = 0
             while tree.state[game, node] == EXPANDED:
                 if not rule.use_gumbel:
-                    child = choose_puct(tree, game, node, rule.c_puct, rule.parent_value_weight, rule.virtual_loss)
+                    child = choose_puct(tree, game, node, rule)
                 elif node == ROOT:
                     child = choose_candidate(
                         tree, game, schedules[schedule_of[game]], gumbel, rule.c_visit, rule.c_scale

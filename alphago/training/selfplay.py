@@ -185,7 +185,7 @@ class Group:
         assert search is not None
         if search.settings.gumbel:
             return search.improved(games)
-        visits = search.visits(games)
+        visits = search.target_visits(games)
         chance = np.array([self.generators[slot].random() for slot in games])
         policies = visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
         return policies, choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
