@@ -74,21 +74,21 @@ def choose_puct(tree, game, node, rule):
 
     Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), N counting the
     node's own evaluation too.  Q(a) is the mean of the values backed up and of `parent_value_weight`
-    times the node's own value (1: AlphaGo.jl, 0: AlphaGo Zero, whose untried actions have Q = 0).  A
-    simulation on its way counts as `virtual_loss` losses.  A child of the root that was visited, but less
-    often than `forced_visits`, goes before all others.  The lowest of equal actions wins.
+    times the node's own value (1: AlphaGo.jl, 0: AlphaGo Zero, whose untried actions have Q = 0); untried
+    actions lose `first_play_reduction` times the square root of the tried ones' priors.  A simulation on its
+    way counts as `virtual_loss` losses.  A child of the root that was visited, but less often than
+    `forced_visits`, goes before all others.  The lowest of equal actions wins.
     """
     explore = rule.c_puct * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
     seed = rule.parent_value_weight * tree.value[game, node]
     forcing = node == ROOT and rule.forced_playouts > 0
+    tried = 0.0
     best = NONE
-    best_action = tree.next_action[game, node]
+    best_action = tree.waiting.shape[2]
     best_score = -math.inf
-    if best_action != NONE:
-        mean = seed / rule.parent_value_weight if rule.parent_value_weight > 0 else 0.0
-        best_score = mean + explore * tree.waiting[game, node, best_action]
     child = tree.first_child[game, node]
     while child != NONE:
+        tried += tree.prior[game, child]
         lost = rule.virtual_loss * tree.virtual[game, child]
         visits = tree.visits[game, child] + lost
         weight = visits + rule.parent_value_weight
@@ -102,6 +102,13 @@ def choose_puct(tree, game, node, rule):
             best_action = action
             best = child
         child = tree.next_sibling[game, child]
+    action = tree.next_action[game, node]
+    if action != NONE:
+        mean = seed / rule.parent_value_weight if rule.parent_value_weight > 0 else 0.0
+        mean -= rule.first_play_reduction * math.sqrt(tried)
+        score = mean + explore * tree.waiting[game, node, action]
+        if score > best_score or (score == best_score and action < best_action):
+            best = NONE
     return best
 
 

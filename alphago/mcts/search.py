@@ -25,6 +25,8 @@ class SearchSettings:
     c_puct: weight of prior against value.
     parent_value_weight: visits that a node's own value counts for in the mean of each of its
         actions; 1 is AlphaGo.jl's, 0 makes untried actions worth 0 as in AlphaGo Zero.
+    first_play_reduction: how much less than that an untried action of PUCT is worth once all others are tried; it
+        grows with the square root of the priors tried (Leela Zero, KataGo).
     virtual_loss: losses that a simulation counts for while it is on its way.
     leaves: new leaves a wave chooses in one game; more than 1 fills the network's batch when there
         are few games, at some cost in quality.
@@ -41,6 +43,7 @@ class SearchSettings:
 
     c_puct: float = 0.96
     parent_value_weight: float = 1.0
+    first_play_reduction: float = 0.0
     virtual_loss: int = 1
     leaves: int = 1
     dirichlet_weight: float = 0.25
@@ -57,6 +60,7 @@ class SearchSettings:
             for name, fine in {
                 "c_puct (0 or more)": self.c_puct >= 0,
                 "parent_value_weight (0 or more)": self.parent_value_weight >= 0,
+                "first_play_reduction (0 or more)": self.first_play_reduction >= 0,
                 "virtual_loss (1 or more)": self.virtual_loss >= 1,
                 "leaves (1 or more)": self.leaves >= 1,
                 "forced_playouts (0 or more)": self.forced_playouts >= 0,
@@ -124,7 +128,7 @@ class Search:
         self.settings = settings
         self.rule = Rule(
             settings.gumbel, settings.c_puct, settings.parent_value_weight, settings.virtual_loss,
-            settings.forced_playouts, settings.c_visit, settings.c_scale,
+            settings.first_play_reduction, settings.forced_playouts, settings.c_visit, settings.c_scale,
         )  # fmt: skip
         self.gumbel = np.zeros((games, env.action_space), np.float32)
         self._schedules = np.zeros((1, 1, 1), np.int32)

@@ -28,6 +28,8 @@ SETTINGS = {
     "exploits": {"c_puct": 0.1},
     "4 leaves": {"leaves": 4},
     "4 leaves, AlphaGo Zero": {"leaves": 4, "parent_value_weight": 0.0, "c_puct": 1.5},
+    "untried is worse": {"first_play_reduction": 0.3},
+    "untried is worse, 4 leaves": {"first_play_reduction": 0.2, "leaves": 4, "parent_value_weight": 0.0},
     "forced": {"forced_playouts": 2.0},
     "forced, 4 leaves": {"forced_playouts": 8.0, "leaves": 4, "c_puct": 2.0},
     "8 leaves, virtual loss 3": {"leaves": 8, "virtual_loss": 3},
@@ -35,7 +37,9 @@ SETTINGS = {
 
 
 def naive(position, settings: SearchSettings, evaluator=None) -> NaiveSearch:
-    wanted = ("c_puct", "parent_value_weight", "virtual_loss", "leaves", "forced_playouts")
+    wanted = (
+        "c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss", "leaves", "forced_playouts"
+    )  # fmt: skip
     evaluate = one_by_one(evaluator or HashEvaluator())
     return NaiveSearch(position, evaluate, **{name: asdict(settings)[name] for name in wanted})
 
@@ -122,6 +126,18 @@ def test_equal_scores_go_to_the_lowest_action() -> None:
         assert np.array_equal(visits, twin.visits())
         if readouts <= 9:  # every square once, in order
             assert visits.tolist() == [1] * readouts + [0] * (9 - readouts)
+
+
+def test_an_untried_action_is_worth_less_the_more_is_tried() -> None:
+    """Nobody wins by the evaluator, so only the reduction keeps a simulation from trying yet another action."""
+    widths = []
+    for reduction in (0.0, 0.2, 0.5):
+        search = search_from(
+            [GoEnv(5).position()], UniformEvaluator(), SearchSettings(first_play_reduction=reduction, c_puct=1.0)
+        )
+        widths.append(int((run(search, 26)[0] > 0).sum()))
+    assert widths[0] == 26
+    assert widths[0] > widths[1] > widths[2] > 0
 
 
 def test_forced_playouts_and_what_is_left_of_them() -> None:
