@@ -14,7 +14,7 @@ import numpy as np
 from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts import kernels
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.kernels import NEW, PENDING, ROOT
+from alphago.mcts.kernels import NEW, NONE, PENDING, ROOT
 from alphago.mcts.tree import Rule, grown, new_tree
 
 
@@ -183,8 +183,12 @@ class Search:
             noise[i, actions] = drawn / drawn.sum()
         kernels.mix_noise(self.tree, games, noise, np.float32(weight))
 
-    def run(self, readouts: np.ndarray) -> None:
-        """Adds `readouts` (int32 [games], 0 for games to leave alone) simulations to each game's tree."""
+    def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
+        """Adds `readouts` (int32 [games], 0 for games to leave alone) simulations to each game's tree.
+
+        best_only: games (bool [games]) that are wanted for their best action alone: their search ends as soon
+            as no simulation left can change which one that is.
+        """
         searched = np.flatnonzero(readouts)
         self.expand_roots(searched)
         most = int(readouts.max(initial=0))
@@ -195,8 +199,27 @@ class Search:
             budgets, self._schedule_of[searched] = np.unique(readouts[searched], return_inverse=True)
             self._schedules = stacked_schedules(considered, tuple(budgets.tolist()))
         budget = readouts.astype(np.int32)
-        while self.wave(budget):
-            pass
+        leaves = 1
+        while leaves:
+            if best_only is not None:
+                budget[self.settled(budget) & best_only] = 0
+            leaves = self.wave(budget)
+
+    def settled(self, budget: np.ndarray) -> np.ndarray:
+        """Games (bool [games]) whose best action is certain before the `budget` (int32 [games]) is used up.
+
+        It is where there is one action only: legal (PUCT) or among the candidates (Gumbel).  PUCT's is too where
+        the most visited action leads by more than the budget.
+        """
+        games = np.arange(self.games)
+        first = self.tree.first_child[:, ROOT]
+        only = (first != NONE) & (self.tree.next_sibling[games, first] == NONE)
+        if self.settings.gumbel:
+            return only
+        visits = self.visits(games)
+        most = visits.max(axis=1)
+        visits[games, visits.argmax(axis=1)] = 0
+        return only & (self.tree.next_action[:, ROOT] == NONE) | (most - visits.max(axis=1) > budget)
 
     def wave(self, budget: np.ndarray) -> int:
         """One wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
