@@ -29,9 +29,6 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "c_scale 0.3": ({}, {}, {"search": SearchSettings(**FEW, c_scale=0.3)}),
     "c_scale 2": ({}, {}, {"search": SearchSettings(**FEW, c_scale=2.0)}),
     "PUCT": ({}, {}, {"search": SearchSettings()}),
-    "PUCT, forced": ({}, {}, {"search": SearchSettings(forced_playouts=2.0)}),
-    "PUCT, 48 readouts, forced": ({}, {}, {"search": SearchSettings(forced_playouts=2.0), "readouts": 48}),
-    "PUCT, 48 readouts": ({}, {}, {"search": SearchSettings(), "readouts": 48}),
     "8 readouts": ({}, {}, {"readouts": 8}),
     "32 readouts": ({}, {}, {"readouts": 32}),
     "learning rate 0.003": ({}, {}, {"learning_rate": 0.003}),
@@ -42,13 +39,9 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "no averaged weights": ({}, {}, {"weight_averaging": 0.0}),
     "no random openings": ({}, {}, {"opening_plies": 0.0}),
     "decided games searched in full": ({}, {}, {"decided_value": 1.0}),
-    "capped: a half of the moves in full": ({}, {}, {"full_share": 0.5, "plies_per_iteration": 40}),
-    "capped: a third of the moves in full, with 32 readouts": (
-        {}, {}, {"full_share": 0.33, "readouts": 32, "plies_per_iteration": 48}
-    ),
     "3 blocks x 32": ({}, {"tower_height": 3}, {}),
     "4 blocks x 64": ({}, {"channels": 64}, {}),
-}  # fmt: skip
+}
 
 
 def trained(minutes: float, seed: int, env: dict, network: dict, settings: dict) -> NeuralNet:

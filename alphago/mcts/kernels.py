@@ -76,12 +76,10 @@ def choose_puct(tree, game, node, rule):
     node's own evaluation too.  Q(a) is the mean of the values backed up and of `parent_value_weight`
     times the node's own value (1: AlphaGo.jl, 0: AlphaGo Zero, whose untried actions have Q = 0); untried
     actions lose `first_play_reduction` times the square root of the tried ones' priors.  A simulation on its
-    way counts as `virtual_loss` losses.  A child of the root that was visited, but less often than
-    `forced_visits`, goes before all others.  The lowest of equal actions wins.
+    way counts as `virtual_loss` losses.  The lowest of equal actions wins.
     """
     explore = rule.c_puct * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
     seed = rule.parent_value_weight * tree.value[game, node]
-    forcing = node == ROOT and rule.forced_playouts > 0
     tried = 0.0
     best = NONE
     best_action = tree.waiting.shape[2]
@@ -94,8 +92,6 @@ def choose_puct(tree, game, node, rule):
         weight = visits + rule.parent_value_weight
         mean = (tree.value_sum[game, child] - lost + seed) / weight if weight > 0 else 0.0
         score = mean + explore * tree.prior[game, child] / (1.0 + visits)
-        if forcing and tree.visits[game, child] > 0 and visits < forced_visits(tree, game, child, rule):
-            score = math.inf
         action = tree.action[game, child]
         if score > best_score or (score == best_score and action < best_action):
             best_score = score
@@ -110,46 +106,6 @@ def choose_puct(tree, game, node, rule):
         if score > best_score or (score == best_score and action < best_action):
             best = NONE
     return best
-
-
-@kernel
-def forced_visits(tree, game, child, rule):
-    """Fewer visits a child of the root, once visited, is not left with: sqrt(k P(a) N) (Wu 2019, section 3.2)."""
-    return math.sqrt(rule.forced_playouts * tree.prior[game, child] * tree.visits[game, ROOT])
-
-
-@kernel
-def unforced_visits(tree, games, rule, out):
-    """The root's visits without those that forcing alone explains, into `out`, int32 [n, A] (Wu 2019, section 3.2).
-
-    Every child but the most visited one loses up to `forced_visits` as long as its score, with fewer visits and the
-    same Q, stays below the most visited one's; who is left with a single visit loses that too.
-    """
-    root_visits(tree, games, out)
-    for i in range(games.shape[0]):
-        game = games[i]
-        explore = rule.c_puct * math.sqrt(tree.visits[game, ROOT])
-        seed = rule.parent_value_weight * tree.value[game, ROOT]
-        most = NONE
-        child = tree.first_child[game, ROOT]
-        while child != NONE:
-            if most == NONE or tree.visits[game, child] > tree.visits[game, most]:
-                most = child
-            child = tree.next_sibling[game, child]
-        limit = 0.0
-        if most != NONE:
-            mean = (tree.value_sum[game, most] + seed) / (tree.visits[game, most] + rule.parent_value_weight)
-            limit = mean + explore * tree.prior[game, most] / (1.0 + tree.visits[game, most])
-        child = tree.first_child[game, ROOT]
-        while child != NONE:
-            visits = tree.visits[game, child]
-            if child != most and visits > 0:
-                mean = (tree.value_sum[game, child] + seed) / (visits + rule.parent_value_weight)
-                least = visits - forced_visits(tree, game, child, rule)
-                while visits > 0 and visits - 1 >= least and mean + explore * tree.prior[game, child] / visits < limit:
-                    visits -= 1
-                out[i, tree.action[game, child]] = visits if visits > 1 else 0
-            child = tree.next_sibling[game, child]
 
 
 @kernel

@@ -32,9 +32,6 @@ class SearchSettings:
         are few games, at some cost in quality.
     dirichlet_weight, dirichlet_alpha: root noise (0.25 in the paper); None for alpha means
         0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 for 19x19.
-    forced_playouts: PUCT in self-play: once visited, an action of the root gets at least sqrt(k P(a) N) visits, and
-        what only forcing explains is taken out of the policy target (Wu 2019, "Accelerating Self-Play Learning
-        in Go", section 3.2, where k is 2); 0 for none.
     gumbel: search as Danihelka et al. 2022 ("Policy improvement by planning with Gumbel") instead: at the
         root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
         noise; below it, visits follow the improved policy, in which values weigh
@@ -48,7 +45,6 @@ class SearchSettings:
     leaves: int = 1
     dirichlet_weight: float = 0.25
     dirichlet_alpha: float | None = None
-    forced_playouts: float = 0.0
     gumbel: bool = False
     considered: int = 16
     c_visit: float = 50.0
@@ -63,7 +59,6 @@ class SearchSettings:
                 "first_play_reduction (0 or more)": self.first_play_reduction >= 0,
                 "virtual_loss (1 or more)": self.virtual_loss >= 1,
                 "leaves (1 or more)": self.leaves >= 1,
-                "forced_playouts (0 or more)": self.forced_playouts >= 0,
                 "dirichlet_weight (0 to 1)": 0 <= self.dirichlet_weight <= 1,
                 "dirichlet_alpha (None or more than 0)": self.dirichlet_alpha is None or self.dirichlet_alpha > 0,
             }.items()
@@ -128,7 +123,7 @@ class Search:
         self.settings = settings
         self.rule = Rule(
             settings.gumbel, settings.c_puct, settings.parent_value_weight, settings.virtual_loss,
-            settings.first_play_reduction, settings.forced_playouts, settings.c_visit, settings.c_scale,
+            settings.first_play_reduction, settings.c_visit, settings.c_scale,
         )  # fmt: skip
         self.gumbel = np.zeros((games, env.action_space), np.float32)
         self._schedules = np.zeros((1, 1, 1), np.int32)
@@ -273,14 +268,6 @@ class Search:
         """Visits of the root's actions, int32 [n, A]."""
         out = np.empty((len(games), self.env.action_space), np.int32)
         kernels.root_visits(self.tree, games, out)
-        return out
-
-    def target_visits(self, games: np.ndarray) -> np.ndarray:
-        """The visits that a policy is learned from, int32 [n, A]: without forced ones, where there are any."""
-        if self.settings.forced_playouts == 0:
-            return self.visits(games)
-        out = np.empty((len(games), self.env.action_space), np.int32)
-        kernels.unforced_visits(self.tree, games, self.rule, out)
         return out
 
     def priors(self, games: np.ndarray) -> np.ndarray:

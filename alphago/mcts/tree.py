@@ -43,7 +43,6 @@ class Rule(NamedTuple):
     parent_value_weight: float
     virtual_loss: int
     first_play_reduction: float
-    forced_playouts: float
     c_visit: float
     c_scale: float
 

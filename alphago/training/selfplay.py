@@ -19,7 +19,7 @@ from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.settings import make_settings
 
-DECIDED_PLIES, DECIDED_SHARE = 6, 0.1
+DECIDED_PLIES, DECIDED_SHARE, CHEAP_READOUTS = 6, 0.1, 4
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,9 @@ class SelfPlaySettings:
     opening_plies: how many first moves are drawn from the network's policy, without search, on average; each
         game draws its number from an exponential distribution; None for a twentieth of the longest game.
         They are not trained on.
-    full_share: share of the moves, drawn at random, that are searched in full and trained on; the others have
-        `cheap_readouts`, no noise on PUCT's root, and only carry the game on (playout-cap randomisation: Wu 2019,
-        "Accelerating Self-Play Learning in Go", section 3.1).  1 searches all alike.
-    cheap_readouts: simulations of the other moves.
-    decided_value: once the search has found one side's value above it for DECIDED_PLIES plies, the share is at
-        most DECIDED_SHARE; 1 for never.  (KataGo goes on cheaply where others resign: KataGoMethods.md.)
+    decided_value: once the search has found one side's value above it for DECIDED_PLIES plies, only
+        DECIDED_SHARE of the moves are searched in full and trained on, the others with CHEAP_READOUTS; 1
+        searches all alike.  (KataGo goes on cheaply where others resign: Wu 2019, KataGoMethods.md.)
     search: how the tree chooses; `temperature_plies` matters where it is PUCT's only, since Gumbel's noise
         varies all moves.
     """
@@ -52,21 +49,17 @@ class SelfPlaySettings:
     resign_threshold: float = -0.9
     no_resign_share: float = 0.05
     opening_plies: float | None = 0.0
-    full_share: float = 1.0
-    cheap_readouts: int = 4
     decided_value: float = 1.0
     search: SearchSettings = field(default_factory=lambda: SearchSettings(gumbel=True))
 
     def __post_init__(self) -> None:
-        for name, least in (("readouts", 1), ("cheap_readouts", 1), ("games_in_flight", 1)):
+        for name, least in (("readouts", 1), ("games_in_flight", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {least} or more, came {getattr(self, name)!r}")
         if self.groups is not None and self.groups < 1:
             raise ValueError(f"groups is 1 or more, or None for one per core, came {self.groups!r}")
         if self.opening_plies is not None and not self.opening_plies >= 0:
             raise ValueError(f"opening_plies is 0 or more, or None, came {self.opening_plies!r}")
-        if not 0 < self.full_share <= 1:
-            raise ValueError(f"full_share is more than 0, at most 1, came {self.full_share!r}")
         for name, low in (("resign_threshold", -1), ("no_resign_share", 0), ("decided_value", 0)):
             if not low <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {low} to 1, came {getattr(self, name)!r}")
@@ -138,8 +131,7 @@ class Group:
                 search.gumbel[slot] = self.generators[slot].gumbel(size=self.env.action_space)
         search.expand_roots(games)
         if not search.settings.gumbel:
-            trained_on = games[weights > 0]
-            search.add_noise(trained_on, [self.generators[slot] for slot in trained_on])
+            search.add_noise(games, [self.generators[slot] for slot in games])
         searched = readouts > 0
         budget = np.zeros(len(self.builders), np.int32)
         budget[games] = readouts
@@ -169,13 +161,11 @@ class Group:
 
     def budgets(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Readouts of each game's next move, int32 [n], and the move's weight in training, float32 [n]."""
-        decided = np.abs(self.decided[games]) >= DECIDED_PLIES
-        share = np.where(decided, min(DECIDED_SHARE, self.settings.full_share), self.settings.full_share)
-        full = np.array([
-            share[i] == 1 or self.generators[slot].random() < share[i] for i, slot in enumerate(games)
-        ])  # fmt: skip
+        full = np.ones(len(games), np.bool_)
+        for i in np.flatnonzero(np.abs(self.decided[games]) >= DECIDED_PLIES):
+            full[i] = self.generators[games[i]].random() < DECIDED_SHARE
         opening = self.plies[games] < self.opening[games]
-        readouts = np.where(full, self.readouts, min(self.settings.cheap_readouts, self.readouts))
+        readouts = np.where(full, self.readouts, min(CHEAP_READOUTS, self.readouts))
         readouts[opening] = 0
         return readouts.astype(np.int32), (full & ~opening).astype(np.float32)
 
@@ -185,7 +175,7 @@ class Group:
         assert search is not None
         if search.settings.gumbel:
             return search.improved(games)
-        visits = search.target_visits(games)
+        visits = search.visits(games)
         chance = np.array([self.generators[slot].random() for slot in games])
         policies = visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
         return policies, choose_actions(visits, self.plies[games] < self.temperature_plies, chance)

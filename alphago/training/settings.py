@@ -31,7 +31,7 @@ class TrainingSettings:
         a run of any length sees several generations.
     plies_per_iteration: moves played in every game between two rounds of training.
     learning_rate, weight_decay: of AdamW; the rate falls by a cosine over the run.
-    opening_plies, full_share, cheap_readouts, decided_value: see SelfPlaySettings.
+    opening_plies, decided_value: see SelfPlaySettings.
     resign_threshold: see SelfPlaySettings; -1, never, because a young network is sure of nonsense: one
         that has seen White win every game would resign all others after a few moves.
     no_resign_share, temperature_plies, groups: see SelfPlaySettings.
@@ -58,8 +58,6 @@ class TrainingSettings:
     weight_averaging: float = 0.995
     first_readouts: int | None = None
     opening_plies: float | None = None
-    full_share: float = 1.0
-    cheap_readouts: int = 4
     decided_value: float = 0.68
     games_in_flight: int | None = None
     plies_per_iteration: int = 16
@@ -120,7 +118,7 @@ class TrainingSettings:
         search = self.search or default_search(flight, self.readouts)
         names = (
             "readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share", "opening_plies",
-            "full_share", "cheap_readouts", "decided_value",
+            "decided_value",
         )  # fmt: skip
         return SelfPlaySettings(games_in_flight=flight, search=search, **{n: getattr(self, n) for n in names})
 

@@ -11,7 +11,7 @@ from alphago.mcts import kernels
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.search import SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.mcts.games import CountingEnv, SamePriors
+from tests.mcts.games import CountingEnv
 from tests.mcts.trees import assert_same_tree, random_position, run, search_from
 from tests.naive.puct import NaiveSearch, one_by_one
 
@@ -30,16 +30,12 @@ SETTINGS = {
     "4 leaves, AlphaGo Zero": {"leaves": 4, "parent_value_weight": 0.0, "c_puct": 1.5},
     "untried is worse": {"first_play_reduction": 0.3},
     "untried is worse, 4 leaves": {"first_play_reduction": 0.2, "leaves": 4, "parent_value_weight": 0.0},
-    "forced": {"forced_playouts": 2.0},
-    "forced, 4 leaves": {"forced_playouts": 8.0, "leaves": 4, "c_puct": 2.0},
     "8 leaves, virtual loss 3": {"leaves": 8, "virtual_loss": 3},
 }
 
 
 def naive(position, settings: SearchSettings, evaluator=None) -> NaiveSearch:
-    wanted = (
-        "c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss", "leaves", "forced_playouts"
-    )  # fmt: skip
+    wanted = ("c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss", "leaves")
     evaluate = one_by_one(evaluator or HashEvaluator())
     return NaiveSearch(position, evaluate, **{name: asdict(settings)[name] for name in wanted})
 
@@ -60,10 +56,6 @@ def test_same_trees(env: GameEnv, settings: dict) -> None:
         assert visits[game].sum() == readouts
         assert values[game] == pytest.approx(twin.root_value, abs=1e-5)
         assert_same_tree(search, game, twin)
-        if chosen.forced_playouts:
-            assert np.array_equal(search.target_visits(np.array([game]))[0], twin.unforced_visits())
-        else:
-            assert np.array_equal(search.target_visits(np.array([game]))[0], twin.visits())
 
 
 @pytest.mark.parametrize("settings", [{}, {"leaves": 4}, {"parent_value_weight": 0.0}], ids=str)
@@ -138,27 +130,3 @@ def test_an_untried_action_is_worth_less_the_more_is_tried() -> None:
         widths.append(int((run(search, 26)[0] > 0).sum()))
     assert widths[0] == 26
     assert widths[0] > widths[1] > widths[2] > 0
-
-
-def test_forced_playouts_and_what_is_left_of_them() -> None:
-    """A bad move that noise suggests is looked at as often as it is owed; nobody learns it."""
-    position = TicTacToeEnv().position()
-    for square in ("A3", "B2", "B3", "A1"):  # C3 wins at once
-        position = position.play(position.env.from_text(square))
-    win = position.env.from_text("C3")
-    priors = np.full(9, 0.2)
-    searched = []
-    for forced in (0.0, 2.0):
-        search = search_from([position], SamePriors(priors), SearchSettings(forced_playouts=forced))
-        visits = run(search, 400)[0]
-        target = search.target_visits(np.zeros(1, np.int64))[0]
-        searched.append(visits)
-        assert visits.argmax() == win
-        others = np.delete(visits, win)[np.delete(position.legal_mask, win)]
-        if forced:
-            assert (others >= np.sqrt(2 * 0.2 * 400) - 1).all()  # 12.6
-            assert target[win] == visits[win]
-            assert np.array_equal(np.delete(target, win), np.delete(searched[0], win))  # as if nobody had been forced
-        else:
-            assert (others < 12).all()
-            assert np.array_equal(target, visits)

@@ -70,10 +70,8 @@ class NaiveSearch:
         first_play_reduction: float = 0.0,
         virtual_loss: int = 1,
         leaves: int = 1,
-        forced_playouts: float = 0.0,
     ) -> None:
         self.evaluate = evaluate
-        self.forced_playouts = forced_playouts
         self.c_puct = c_puct
         self.parent_value_weight = parent_value_weight
         self.first_play_reduction = first_play_reduction
@@ -136,8 +134,6 @@ class NaiveSearch:
             lost = self.virtual_loss * child.virtual
             visits = child.visits + lost
             total = node.mover * float(child.black_sum) - lost
-        if node is self.root and child is not None and child.visits and visits < self.forced(child):
-            return math.inf
         weight = visits + self.parent_value_weight
         own = self.parent_value_weight * float(node.value)
         mean = (total + own) / weight if weight > 0 else 0.0
@@ -149,33 +145,6 @@ class NaiveSearch:
     def tried(self, node: Node) -> float:
         """The priors of the actions with children in all, the latest first, as the kernel adds them."""
         return sum(float(child.prior) for child in reversed(node.children.values()))
-
-    def forced(self, child: Node) -> float:
-        """The visits that a visited child of the root is owed."""
-        return math.sqrt(self.forced_playouts * float(child.prior) * self.root.visits)
-
-    def unforced_visits(self) -> np.ndarray:
-        """Visits of the root's actions, int32 [A], less those that only forcing explains."""
-        visits = self.visits()
-        children = self.root.children
-        explore = self.c_puct * math.sqrt(self.root.visits)
-        most = max(reversed(children), key=lambda action: children[action].visits)  # of equals, the last one tried
-        own = self.parent_value_weight * float(self.root.value)
-
-        def score(action: int, count: int) -> float:
-            child = children[action]
-            total = self.root.mover * float(child.black_sum) + own
-            return total / (child.visits + self.parent_value_weight) + explore * float(child.prior) / (1 + count)
-
-        for action, child in children.items():
-            left = child.visits
-            while left > 0 and left - 1 >= child.visits - self.forced(child):
-                if score(action, left - 1) >= score(most, visits[most]):
-                    break
-                left -= 1
-            if action != most:
-                visits[action] = left if left > 1 else 0
-        return visits
 
     def finish(self, path: list[Node]) -> None:
         """Evaluates the leaf at the end of a path and backs it up."""

@@ -120,48 +120,32 @@ class Certain(UniformEvaluator):
         values[:] = batch.to_play(slots, np.empty(len(slots), np.int8)) * 0.9
 
 
-class TestCheapMoves:
-    """Moves with few readouts, which nobody trains on."""
+class TestDecidedGames:
+    """Once one side has been sure for six plies, most moves have few readouts and are not trained on."""
 
-    @both_searches
-    def test_a_share_is_searched_in_full(self, search: SearchSettings) -> None:
+    def play(self, decided_value: float) -> SelfPlay:
         settings = SelfPlaySettings(
-            readouts=40, full_share=0.3, cheap_readouts=3, groups=2, search=search, resign_threshold=-1.0
+            readouts=6, decided_value=decided_value, resign_threshold=-1.0, groups=2, search=GUMBEL
         )
-        games = SelfPlay(GO, settings, 60, seed=1)
+        return SelfPlay(GoEnv(5), settings, 200, seed=1)
+
+    def test_a_tenth_of_the_moves_is_searched_in_full(self) -> None:
+        games = self.play(0.3)
         with Workers(2) as workers:
-            weights = np.concatenate([record.weights for record in games.run(workers, HashEvaluator())])
-        full = int(weights.sum())
-        assert set(weights) == {0, 1}
-        assert 0.25 < full / len(weights) < 0.35
-        assert games.readouts_done == 40 * full + 3 * (len(weights) - full) + games.moves
-
-    @both_searches
-    def test_games_still_depend_on_seed_and_number_only(self, search: SearchSettings) -> None:
-        some = {"full_share": 0.5, "search": search}
-        assert_same_games(play(GO, 9, groups=1, games_in_flight=2, **some), play(GO, 9, groups=3, **some))
-
-    def test_decided_games_are_searched_in_full_more_rarely(self) -> None:
-        """From the seventh ply on in which one side is sure, a tenth of the moves is: not a tenth of the share."""
-        options = {"decided_value": 0.3, "full_share": 0.5, "cheap_readouts": 2, "resign_threshold": -1.0}
-        records = play(GoEnv(5), 200, Certain(), readouts=6, search=GUMBEL, **options)
+            records = games.run(workers, Certain())
         early, late = (
             np.concatenate([record.weights[part] for record in records]) for part in (slice(6), slice(6, 15))
         )
-        assert 0.45 < early.mean() < 0.55
+        assert (early == 1).all()
+        assert set(late) == {0, 1}
         assert 0.08 < late.mean() < 0.12
+        full = sum(int(record.weights.sum()) for record in records)
+        assert games.readouts_done == 6 * full + 4 * (games.moves - full) + games.moves
 
-    def test_no_noise(self) -> None:
-        """A share too small to be drawn: nothing varies but equals among the most visited."""
-        rare = {"full_share": 1e-12, "cheap_readouts": 12, "temperature_plies": 0}
-        assert len({tuple(record.moves) for record in play(TIC_TAC_TOE, 20, **rare)}) <= 3
-        assert len({tuple(record.moves) for record in play(TIC_TAC_TOE, 20, temperature_plies=0)}) > 3
-
-    def test_cheap_is_never_more_than_full(self) -> None:
-        games = SelfPlay(TIC_TAC_TOE, SelfPlaySettings(readouts=2, full_share=0.5, search=SEARCH), 10, seed=0)
+    def test_none_is_where_nobody_is_as_sure(self) -> None:
+        games = self.play(1.0)
         with Workers(2) as workers:
-            games.run(workers, HashEvaluator())
-        assert games.readouts_done == 3 * games.moves
+            assert all((record.weights == 1).all() for record in games.run(workers, Certain()))
 
 
 class Gloomy(UniformEvaluator):
@@ -263,8 +247,6 @@ class TestErrors:
             ({"groups": 0}, "groups is 1 or more, or None for one per core, came 0"),
             ({"resign_threshold": -2}, "resign_threshold is -1 to 1, came -2"),
             ({"no_resign_share": 1.5}, "no_resign_share is 0 to 1, came 1.5"),
-            ({"cheap_readouts": 0}, "cheap_readouts is 1 or more, came 0"),
-            ({"full_share": 0}, "full_share is more than 0, at most 1, came 0"),
         ],
     )
     def test_settings_out_of_range(self, settings: dict, text: str) -> None:
