@@ -37,7 +37,10 @@ SEARCHES: dict[str, tuple[Position, int, dict]] = {
     "tic-tac-toe": (TicTacToeEnv().position(), 200, {}),
     "tic-tac-toe, 4 leaves": (TicTacToeEnv().position(), 200, {"leaves": 4}),
     "5x5": (GoEnv(5).position(), 400, {}),
-    "5x5, AlphaGo Zero": (GoEnv(5).position(), 400, {"c_puct": 1.5, "parent_value_weight": 0.0}),
+    "5x5, AlphaGo.jl": (GoEnv(5).position(), 400, {"first_play_reduction": 0.0}),
+    "5x5, AlphaGo Zero": (
+        GoEnv(5).position(), 400, {"c_puct": 1.5, "parent_value_weight": 0.0, "first_play_reduction": 0.0}
+    ),
     "5x5, 8 leaves": (diagrams.play(GoEnv(5).position(), "B C3, W C4, B pass"), 400, {"leaves": 8, "virtual_loss": 2}),
     "9x9 set up": (diagrams.position(NINE, komi=6.5), 800, {}),
     "9x9 set up, White to play, 8 leaves": (diagrams.position(NINE, to_play="white"), 800, {"leaves": 8}),

@@ -22,13 +22,13 @@ GAMES = {
     "counting": CountingEnv(12),
 }
 SETTINGS = {
-    "AlphaGo.jl": {},
-    "AlphaGo Zero": {"parent_value_weight": 0.0},
+    "defaults": {},
+    "AlphaGo.jl": {"first_play_reduction": 0.0},
+    "AlphaGo Zero": {"parent_value_weight": 0.0, "first_play_reduction": 0.0},
     "explores": {"c_puct": 4.0, "parent_value_weight": 0.5},
     "exploits": {"c_puct": 0.1},
     "4 leaves": {"leaves": 4},
     "4 leaves, AlphaGo Zero": {"leaves": 4, "parent_value_weight": 0.0, "c_puct": 1.5},
-    "untried is worse": {"first_play_reduction": 0.3},
     "untried is worse, 4 leaves": {"first_play_reduction": 0.2, "leaves": 4, "parent_value_weight": 0.0},
     "8 leaves, virtual loss 3": {"leaves": 8, "virtual_loss": 3},
 }
@@ -110,8 +110,9 @@ def test_same_trees_with_noise(env: GameEnv, weight: float) -> None:
 
 def test_equal_scores_go_to_the_lowest_action() -> None:
     env = TicTacToeEnv()
-    search = search_from([env.position()], UniformEvaluator(), SearchSettings(parent_value_weight=0.0))
-    twin = naive(env.position(), SearchSettings(parent_value_weight=0.0), UniformEvaluator())
+    settings = SearchSettings(parent_value_weight=0.0, first_play_reduction=0.0)
+    search = search_from([env.position()], UniformEvaluator(), settings)
+    twin = naive(env.position(), settings, UniformEvaluator())
     for readouts in range(1, 12):
         visits = run(search, 1)[0]
         twin.run(1)
