@@ -179,7 +179,7 @@ class TestPlayers:
 
         evaluate(TIC_TAC_TOE, Counted("deep"), Counted("raw"), 1, readouts=(40, 0))
         per_player = {name: sum(n for who, n in seats if who == name) for name in ("deep", "raw")}
-        assert per_player["deep"] > 60
+        assert per_player["deep"] > 40
         assert per_player["raw"] <= 4
 
     def test_search_player_keeps_its_tree_through_both_sides_moves(self) -> None:
