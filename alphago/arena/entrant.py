@@ -153,8 +153,9 @@ def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
     if rules is None and turns is None:
         return env
     if not isinstance(env, GoEnv):
-        what = f"rules of ko and suicide, came {rules_name(rules)}" if rules is not None else f"fixed turns, came {turns}"
-        raise ValueError(f"{env.name} has no {what}")
+        if rules is None:
+            raise ValueError(f"{env.name} has no fixed turns, came {turns}")
+        raise ValueError(f"{env.name} has no rules of ko and suicide, came {rules_name(rules)}")
     given: dict[str, Any] = {} if rules is None else rules._asdict()
     given |= {} if turns is None else {"turns": turns or None}
     return env.replace(**given)

@@ -265,9 +265,11 @@ class GoEngine:
             action, value = self.raw(position)
             return None if value < self.resign_threshold else action
         self.player.num_readouts = readouts
-        begin = self.now()
+        begin, before = self.now(), max(1, self.player.root_visits)
         action = self.player.suggest_move()
-        self.rate = (self.rate + readouts / max(self.now() - begin, 1e-6)) / 2
+        done = self.player.root_visits - before  # fewer than planned where the choice was certain
+        if done:
+            self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
         return None if self.player.should_resign() else action
 
     def catch_up(self, position: GoPosition) -> None:
