@@ -13,7 +13,7 @@ import numpy as np
 
 from alphago.env import symmetry
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
-from alphago.env.go_batch import GoBatch
+from alphago.env.go_batch import GoBatch, GoStart, start_row
 from alphago.env.go_position import COLUMNS, GoPosition
 from alphago.env.go_rules import (
     ENDLESS,
@@ -189,6 +189,11 @@ class GoEnv(GameEnv):
     @cached_property
     def symmetries(self) -> Symmetries:
         return symmetry.square(self.N, extra_actions=1)
+
+    @cached_property
+    def start(self) -> GoStart:
+        """What all batches of this game begin with."""
+        return GoStart(start_row(self), None if self.plane_set is None else features.places(self.plane_set))
 
     def new_batch(self, count: int) -> GoBatch:
         return GoBatch(self, count)
