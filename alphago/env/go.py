@@ -13,7 +13,7 @@ import numpy as np
 from alphago.env import symmetry
 from alphago.env.board import COLUMNS, point_text, read_point
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
-from alphago.env.go_batch import GoBatch
+from alphago.env.go_batch import GoBatch, GoStart, start_row
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import (
     ENDLESS,
@@ -196,6 +196,11 @@ class GoEnv(GameEnv):
         inner = np.zeros((self.N, self.N), np.bool_)
         inner[1:-1, 1:-1] = True
         return np.append(inner.ravel(), False)
+
+    @cached_property
+    def start(self) -> GoStart:
+        """What all batches of this game begin with."""
+        return GoStart(start_row(self), None if self.plane_set is None else features.places(self.plane_set))
 
     def new_batch(self, count: int) -> GoBatch:
         return GoBatch(self, count)

@@ -1,6 +1,6 @@
 """Many positions of Go as packed rows."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,13 @@ from alphago.env.kernels import go_features as features
 
 if TYPE_CHECKING:
     from alphago.env.go import GoEnv
+
+
+class GoStart(NamedTuple):
+    """What a game's batches share."""
+
+    row: np.ndarray  # int32 [words], the start position
+    places: np.ndarray | None  # int64 [PLANES], where the planes stand (see go_features); None for boards alone
 
 
 def start_row(env: "GoEnv") -> np.ndarray:
@@ -37,8 +44,7 @@ class GoBatch(GameBatch):
         super().__init__(env, count)
         self._komi, self._margin_weight, self._size = env.komi, env.margin_weight, env.N
         self._history, self._planes = env.history, env.planes
-        self._places = None if env.plane_set is None else features.places(env.plane_set)
-        self._start = start_row(env)
+        self._start, self._places = env.start
         self.rows = np.zeros((count, len(self._start)), np.int32)
         self.reset(np.arange(count))
 

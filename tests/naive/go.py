@@ -202,7 +202,7 @@ class NaiveGo:
         return np.array(owners(self.board, self.env.N), np.int8) * self.to_play
 
     def features(self) -> np.ndarray:
-        """All planes of what the rules know, from the mover's view."""
+        """All planes of what the rules know, from the mover's view; the pass-alive ones where they are seen."""
         size = self.env.N
         points = range(size * size)
         planes = np.zeros((20, size * size), np.float32)
@@ -227,7 +227,7 @@ class NaiveGo:
         planes[13] = -self.komi * self.to_play / 10
         planes[14] = min(max(self.score() / 10, -3), 3)
         planes[15] = np.sign(self.score())
-        for plane, colour in ((17, self.to_play), (18, -self.to_play)):
+        for plane, colour in ((17, self.to_play), (18, -self.to_play)) if self.env.plane_set == "alive" else ():
             planes[plane, list(pass_alive(self.board, colour, size))] = 1
         planes[19] = min((self.env.max_moves - len(self.moves)) / (2 * size * size), 1)
         return planes.reshape(20, size, size)
@@ -262,7 +262,7 @@ class NaiveGoEnv(GameEnv):
         board_size: int,
         *,
         komi: float | None = None,
-        planes: int | str = "rules",
+        planes: int | str | None = None,
         max_moves: int | None = None,
         first_pass: int = 0,
         ko: str = "positional",
@@ -271,8 +271,8 @@ class NaiveGoEnv(GameEnv):
     ) -> None:
         self.first_pass, self.ko, self.suicide, self.turns = first_pass, ko, suicide, turns
         self.N = board_size
-        self.plane_set = planes
-        self.planes = len(SETS[planes]) if isinstance(planes, str) else planes
+        self.plane_set = "rules" if planes is None else planes
+        self.planes = len(SETS[self.plane_set]) if isinstance(self.plane_set, str) else self.plane_set
         self.history = self.planes // 2
         self.plane_shape = (board_size, board_size)
         self.action_space = board_size**2 + 1

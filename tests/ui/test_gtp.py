@@ -191,7 +191,7 @@ class TestSetup:
         for size in (2, 7, 9):
             assert ask(who, f"boardsize {size}", "play b a1", "genmove w")[1] == ""
             assert who.game.position.board.shape == (size, size)
-        assert ask(who, "boardsize 1", "boardsize 20") == ["? unacceptable size"] * 2
+        assert ask(who, "boardsize 1", "boardsize 26") == ["? unacceptable size"] * 2
         assert who.game.env.N == 9
 
     def test_surplus_arguments_are_ignored(self) -> None:
