@@ -9,6 +9,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import named_rules
 from alphago.ui.gtp import reserved_stdout
 from alphago.ui.gtp_commands import serve
 
@@ -61,9 +62,9 @@ def add_train(verbs: Any) -> None:
         description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops. "
         "With the folder of a run, it goes on; options then change what they say and leave the rest.",
     )
-    add_game(train, "go, or the model's own", "the model's own, or the game's usual one, in Go 9")
+    add_game(train, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
     train.add_argument("--komi", type=float, metavar="K", help="White's points before a game of Go (the recipe's)")
-    train.add_argument("--preset", metavar="NAME", help="another recipe than the board's own")
+    train.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
     train.add_argument("--minutes", type=float, metavar="M", help="training time (the recipe's)")
     train.add_argument("--games", type=int, metavar="N", help="end after so many games instead")
     train.add_argument("--readouts", type=int, metavar="N", help="simulations a move (the recipe's)")
@@ -122,9 +123,9 @@ def run_train(options: argparse.Namespace) -> int:
 
 
 def trained_game(options: argparse.Namespace) -> GameEnv:
-    """The game that `alphago train` means: the options', and else the run folder's or the board's recipe's."""
+    """The game that `alphago train` means: the options' over the run folder's, the preset's or the recipe's."""
     from alphago.training.checkpoint import holds_run, read_config
-    from alphago.training.presets import preset_for
+    from alphago.training.presets import named_preset, preset_for
 
     folder = None if options.folder is None else Path(options.folder)
     own = {} if options.komi is None else {"komi": options.komi}
@@ -136,8 +137,11 @@ def trained_game(options: argparse.Namespace) -> GameEnv:
                 raise ValueError(f"the run in {folder} has {name} {was}, now {now} came")
         return env.replace(**own) if own else env
     env = make_game(options.game or GoEnv.name, options.board_size, komi=options.komi)
-    recipe = preset_for(env)
-    return env.replace(**{**recipe.env, **own}) if recipe else env
+    if not isinstance(env, GoEnv):
+        return env
+    recipe = preset_for(env) if options.preset is None else named_preset(options.preset)
+    env = recipe.make_env(options.board_size) if recipe else env
+    return env.replace(**own) if own else env
 
 
 def run_play(options: argparse.Namespace) -> int:
@@ -168,6 +172,11 @@ def add_evaluate(verbs: Any) -> None:
     evaluate.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="of networks (puct)")
     add_game(evaluate, "the networks' own, or go without any", "the networks' own, or the game's usual one, in Go 9")
     evaluate.add_argument("--komi", type=float, metavar="K", help="the networks' own, or the board's usual one")
+    evaluate.add_argument("--rules", metavar="NAME", help="of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
+    evaluate.add_argument(
+        "--turns", type=int, metavar="N",
+        help="each side plays N moves, then the board is counted; 0: two passes end the game (the networks' own)",
+    )  # fmt: skip
     evaluate.add_argument(
         "--random-opening", type=int, default=2, metavar="N",
         help="random plies before each game; each opening is played with both colours (2)",
@@ -205,6 +214,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
         env, players = read_entrants(
             options.players, board_size=options.board_size, komi=options.komi,
             readouts=options.readouts, search=options.search, game=options.game,
+            rules=None if options.rules is None else named_rules(options.rules), turns=options.turns,
         )  # fmt: skip
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)

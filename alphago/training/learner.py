@@ -37,9 +37,17 @@ class Learner:
     """
 
     def __init__(
-        self, net: NeuralNet, learning_rate: float, weight_decay: float, averaging: float, workers: Workers
+        self,
+        net: NeuralNet,
+        learning_rate: float,
+        weight_decay: float,
+        averaging: float,
+        workers: Workers,
+        *,
+        value_weight: float = 1.0,
     ) -> None:
         self.net = net
+        self.value_weight = value_weight
         self.average = copy.deepcopy(net).eval().requires_grad_(False)
         self.averaging = averaging
         self.workers = workers
@@ -138,7 +146,7 @@ class Learner:
         with torch.autocast("cpu", torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()
-        losses = alphazero_loss(logits, value, policy, result, weight)
+        losses = alphazero_loss(logits, value, policy, result, weight, value_weight=self.value_weight)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
         if forecast is not None and part.ownership.shape[1]:

@@ -34,7 +34,8 @@ class SelfPlaySettings:
     resign_threshold: a mover whose root value is below it resigns; -1 for never.
     no_resign_share: share of games in which nobody resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05).
     opening_plies: how many first moves are drawn from the network's policy, without search, on average; each
-        game draws its number from an exponential distribution; None for a twentieth of the longest game.
+        game draws its number from an exponential distribution; None for a twentieth of the longest game, of which
+        no more than 2 plies per action count.
         They are not trained on.
     decided_value: once the search has found one side's value above it for DECIDED_PLIES plies, only
         DECIDED_SHARE of the moves are searched in full and trained on, the others with CHEAP_READOUTS; 1
@@ -82,7 +83,8 @@ class Group:
         self.plies = np.zeros(width, np.int32)
         self.opening = np.zeros(width, np.int32)  # plies that the policy plays alone
         self.decided = np.zeros(width, np.int32)  # plies since which one side has been sure, negative for White
-        self.opening_plies = env.max_moves / 20 if settings.opening_plies is None else settings.opening_plies
+        longest = min(env.max_moves, 2 * env.action_space)  # where there is a cap at all
+        self.opening_plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
         self.readouts = settings.readouts
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
