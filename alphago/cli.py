@@ -3,11 +3,13 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import named_rules
 from alphago.ui.gtp import reserved_stdout
 from alphago.ui.gtp_commands import serve
 
@@ -57,11 +59,12 @@ def add_train(verbs: Any) -> None:
     train = verbs.add_parser(
         "train",
         help="train a network from games against itself",
-        description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops.",
+        description="Trains by the board's recipe until the time is over; Ctrl-C saves and stops. "
+        "With the folder of a run, it goes on; options then change what they say and leave the rest.",
     )
-    add_game(train, "go, or the model's own", "the model's own, or the game's usual one, in Go 9")
+    add_game(train, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
     train.add_argument("--komi", type=float, metavar="K", help="White's points before a game of Go (the recipe's)")
-    train.add_argument("--preset", metavar="NAME", help="another recipe than the board's own")
+    train.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
     train.add_argument("--minutes", type=float, metavar="M", help="training time (the recipe's)")
     train.add_argument("--games", type=int, metavar="N", help="end after so many games instead")
     train.add_argument("--readouts", type=int, metavar="N", help="simulations a move (the recipe's)")
@@ -71,8 +74,8 @@ def add_train(verbs: Any) -> None:
     train.add_argument(
         "--until", metavar="PLAYER", help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000"
     )
-    train.add_argument("--folder", metavar="PATH", help="where the run is kept (one in runs)")
-    train.add_argument("--seed", type=int, default=0, metavar="S", help="another one gives another run (0)")
+    train.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
+    train.add_argument("--seed", type=int, metavar="S", help="another one gives another run (0)")
     train.set_defaults(run=run_train)
 
 
@@ -99,30 +102,46 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.arena.gtp import EngineError
     from alphago.nn.net import load_model
     from alphago.nn.saved import model_file, saved_game
-    from alphago.training.presets import preset_for
     from alphago.training.run import train
 
-    names = ("readouts", "folder", "preset", "until", "tower_height", "channels")
+    names = ("readouts", "folder", "preset", "until", "tower_height", "channels", "seed")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if options.minutes is not None:
         given["max_minutes"] = options.minutes
     try:
-        env: GameEnv
+        env = trained_game(options)
         if options.model is not None:
             path = model_file(options.model)
             env = saved_game(path, options.board_size, options.komi)
             check_named(options.game, env, path)
             given["model"] = load_model(path, env)
-        else:
-            env = make_game(options.game or GoEnv.name, options.board_size, komi=options.komi)
-            recipe = preset_for(env)
-            own = {} if options.komi is None else {"komi": options.komi}
-            env = env.replace(**{**recipe.env, **own}) if recipe else env
-        train(env, options.games, seed=options.seed, **given)
+        train(env, options.games, **given)
     except (ValueError, OSError, EngineError) as error:
         print(f"alphago train: {error}", file=sys.stderr)
         return USAGE_ERROR
     return 0
+
+
+def trained_game(options: argparse.Namespace) -> GameEnv:
+    """The game that `alphago train` means: the options' over the run folder's, the preset's or the recipe's."""
+    from alphago.training.checkpoint import holds_run, read_config
+    from alphago.training.presets import named_preset, preset_for
+
+    folder = None if options.folder is None else Path(options.folder)
+    own = {} if options.komi is None else {"komi": options.komi}
+    if folder is not None and holds_run(folder):
+        config = read_config(folder)
+        env = make_game(config["game"]).replace(**config["env"])
+        for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
+            if now not in (None, was):
+                raise ValueError(f"the run in {folder} has {name} {was}, now {now} came")
+        return env.replace(**own) if own else env
+    env = make_game(options.game or GoEnv.name, options.board_size, komi=options.komi)
+    if not isinstance(env, GoEnv):
+        return env
+    recipe = preset_for(env) if options.preset is None else named_preset(options.preset)
+    env = recipe.make_env(options.board_size) if recipe else env
+    return env.replace(**own) if own else env
 
 
 def run_play(options: argparse.Namespace) -> int:
@@ -153,6 +172,11 @@ def add_evaluate(verbs: Any) -> None:
     evaluate.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="of networks (puct)")
     add_game(evaluate, "the networks' own, or go without any", "the networks' own, or the game's usual one, in Go 9")
     evaluate.add_argument("--komi", type=float, metavar="K", help="the networks' own, or the board's usual one")
+    evaluate.add_argument("--rules", metavar="NAME", help="of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
+    evaluate.add_argument(
+        "--turns", type=int, metavar="N",
+        help="each side plays N moves, then the board is counted; 0: two passes end the game (the networks' own)",
+    )  # fmt: skip
     evaluate.add_argument(
         "--random-opening", type=int, default=2, metavar="N",
         help="random plies before each game; each opening is played with both colours (2)",
@@ -190,6 +214,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
         env, players = read_entrants(
             options.players, board_size=options.board_size, komi=options.komi,
             readouts=options.readouts, search=options.search, game=options.game,
+            rules=None if options.rules is None else named_rules(options.rules), turns=options.turns,
         )  # fmt: skip
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)

@@ -1,8 +1,9 @@
 """What learning costs without each part of the recipe: trainings of equal wall time, then matches.
 
 Every variant trains a network by the 7x7 recipe, changed in one point, from random weights for `--minutes`; then it
-plays the unchanged recipe's network of the same seed: pairs of games from the same 2 random first moves with
-colours exchanged, Gumbel search without noise on both sides.  Elo is told from the variant's side.
+plays the network of the unchanged recipe (or of the variant `--against`) and the same seed: pairs of games from the
+same 2 random first moves with colours exchanged, Gumbel search without noise on both sides.  Elo is told from the
+variant's side.
 """
 
 import argparse
@@ -67,10 +68,12 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=200, help="games per match (200)")
     parser.add_argument("--readouts", type=int, default=32, help="readouts in matches (32)")
     parser.add_argument("--only", nargs="*", help="variants whose name holds one of these words")
+    parser.add_argument("--against", choices=list(VARIANTS), help="the variant to compare with (the recipe)")
     arguments = parser.parse_args()
+    reference = VARIANTS[arguments.against] if arguments.against else ({}, {}, {})
     chosen = {name: v for name, v in VARIANTS.items() if not arguments.only or any(w in name for w in arguments.only)}
     for seed in range(arguments.seeds):
-        recipe = trained(arguments.minutes, seed, {}, {}, {})
+        recipe = trained(arguments.minutes, seed, *reference)
         for name, options in chosen.items():
             net = trained(arguments.minutes, seed, *options)
             match = evaluate(

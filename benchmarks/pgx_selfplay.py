@@ -60,7 +60,8 @@ class OurGames:
     def rate(self, seconds: float) -> float:
         """Moves per second, measured for about so long."""
         before, start = self.games.moves, time.monotonic()
-        self.games.run(self.workers, self.evaluator, until=start + seconds)
+        self.games.begin(self.evaluator)
+        self.games.go_on(self.workers, until=start + seconds)
         return (self.games.moves - before) / (time.monotonic() - start)
 
 

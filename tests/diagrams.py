@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.go import GoEnv, GoPosition
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 
 COLOURS = {".": 0, "X": 1, "O": -1}
 

@@ -11,6 +11,7 @@ from alphago.arena.entrant import read_text
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
+from alphago.records.sgf import read_sgf
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +30,7 @@ def nets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     NeuralNet(GoEnv(3, komi=0.5, planes=17), **tiny).save(path / "old.safetensors")
     NeuralNet(GoEnv(3, komi=2.5), **tiny).save(path / "komi.safetensors")
     NeuralNet(GoEnv(4, komi=0.5), **tiny).save(path / "four.safetensors")
+    NeuralNet(GoEnv(3, komi=0, turns=5, first_pass=10, planes="turns"), **tiny).save(path / "turns.safetensors")
     (path / "run").mkdir()
     NeuralNet(GoEnv(3, komi=0.5), **tiny).save(path / "run" / "weights.safetensors")
     return path
@@ -69,6 +71,10 @@ class TestEvaluate:
             "search": ["gumbel", ""],
             "board_size": 4,
             "komi": 1.5,
+            "game": "go",
+            "ko": "positional",
+            "suicide": False,
+            "turns": None,
             "games": 4,
             "random_opening": 1,
             "opening_plies": 3,
@@ -124,11 +130,16 @@ class TestEvaluate:
              "with --komi"),
             ("{nets}/new.safetensors {nets}/four.safetensors",
              "the networks differ in board_size: 3 of {nets}/new.safetensors, 4 of {nets}/four.safetensors; choose"),
+            ("{nets}/new.safetensors {nets}/turns.safetensors --komi 0",
+             "the networks differ in turns: None of {nets}/new.safetensors, 5 of {nets}/turns.safetensors; choose one "
+             "with --turns"),
+            ("random {nets}/new.safetensors --turns -2", "turns is a whole number from 1, came -2"),
+            ("random {nets}/new.safetensors --rules x", "no rules are called 'x': there are Chinese, Tromp-Taylor,"),
             ("random {nets}/new.safetensors --readouts -1", "readouts is 0 or more, came -1"),
             ("random {nets}/new.safetensors --games 3", "games is an even number from 2"),
             ("random {nets}/new.safetensors --sprt 5 5", "elo0 is less than elo1"),
             ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
-            ("random {nets}/new.safetensors --board-size 30", "board_size is 2 to 19, came 30"),
+            ("random {nets}/new.safetensors --board-size 30", "board_size is 2 to 25, came 30"),
             ("random {nets}/new.safetensors --komi 0.3", "komi is a multiple of 0.5 from -1000 to 1000, came 0.3"),
             ("random {nets}/new.safetensors --folder {nets}", "{nets} holds something else than an evaluation: choose"),
         ],
@@ -157,6 +168,30 @@ class TestEvaluate:
         assert capsys.readouterr().err == (
             "alphago evaluate: out holds another evaluation (its seed is 0, now 1 came): choose another folder\n"
         )
+
+    def test_fixed_turns_and_rules(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The networks' own turns, or those asked for; the header and the folder tell them."""
+        turns = f"{nets / 'turns.safetensors'}@0 random --games 2"
+        assert evaluate(f"{turns} --folder own") == 0
+        assert capsys.readouterr().out.startswith("3x3, komi 0, 5 turns each, 2 games a match,")
+        assert evaluate(f"{turns} --turns 3 --rules nz --folder other") == 0
+        assert capsys.readouterr().out.startswith("3x3, komi 0, NZ rules, 3 turns each, 2 games a match,")
+        assert evaluate("random rave:2 --board-size 3 --komi 0 --game go --turns 2 --games 2") == 0
+        assert capsys.readouterr().out.startswith("3x3, komi 0, 2 turns each, 2 games a match,")
+        assert evaluate(f"{turns} --turns 0 --folder open") == 0
+        assert capsys.readouterr().out.startswith("3x3, komi 0, 2 games a match,")
+        lengths = {}
+        for name in ("own", "other"):
+            rows = [json.loads(line) for line in (Path(name) / "games.jsonl").read_text().splitlines()]
+            lengths[name] = [len(row["moves"].split()) for row in rows]
+        assert lengths == {"own": [10, 10], "other": [6, 6]}
+        known = json.loads((Path("other") / "evaluation.json").read_text())
+        assert {name: known[name] for name in ("ko", "suicide", "turns")} == {
+            "ko": "situational",
+            "suicide": True,
+            "turns": 3,
+        }
+        assert read_sgf(Path("other") / "games" / "1-2-0001.sgf").rules == "NZ"
 
     def test_a_komi_for_networks_that_differ(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert evaluate(f"{nets / 'new.safetensors'}@0 {nets / 'komi.safetensors'}@0 --games 2 --komi 1.5") == 0

@@ -12,6 +12,7 @@ from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.saved import packaged
 from alphago.nn.weights import ModelError
+from alphago.records.record import load_records
 
 SMALL = ["--readouts", "2", "--tower-height", "0", "--channels", "4"]
 
@@ -29,6 +30,32 @@ def test_train_and_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert (settings["num_games"], settings["readouts"], settings["seed"]) == (2, 2, 5)
 
 
+def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """With nothing said, as it is; with more games, longer; never with another board."""
+    folder = str(tmp_path / "run")
+    command = ["train", "--board-size", "3", "--komi", "2.5", "--games", "4", "--folder", folder, "--seed", "3", *SMALL]
+    assert main(command) == 0
+    before = (tmp_path / "run" / "weights.safetensors").read_bytes()
+    for again in (command, ["train", "--folder", folder]):
+        assert main(again) == 0
+        assert "this run was over after 4 games" in capsys.readouterr().err
+    assert (tmp_path / "run" / "weights.safetensors").read_bytes() == before
+    assert main(["train", "--folder", folder, "--games", "6"]) == 0
+    told = capsys.readouterr().err
+    assert "num_games is 6 from now on, not 4" in told
+    assert "this run goes on after 4 games" in told
+    assert "finished after 6 games" in told
+    assert load_model(folder).env == GoEnv(3, komi=2.5)
+    for option, sentence in (
+        ("--board-size", "has board_size 3, now 7 came"),
+        ("--komi", "has komi 2.5, now 7.0 came"),
+    ):
+        assert main(["train", "--folder", folder, option, "7"]) == 2
+        told = capsys.readouterr().err
+        assert sentence in told
+        assert told.count("\n") == 1
+
+
 def test_a_timed_run(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     assert main(["train", "--board-size", "7", "--minutes", "0.01", "--folder", str(folder)]) == 0
@@ -38,10 +65,28 @@ def test_a_timed_run(tmp_path: Path) -> None:
     assert config["network"]["tower_height"] == 4
 
 
+def test_a_preset_brings_its_game(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert main(["train", "--preset", "cody2007", "--games", "2", "--folder", str(folder), *SMALL]) == 0
+    config = json.loads((folder / "config.json").read_text())
+    assert GoEnv(**config["env"]) == GoEnv(7, komi=0, turns=20, first_pass=40, planes="turns")
+    assert config["settings"]["value_weight"] == pytest.approx(1.225)
+    games = [record for path in (folder / "games").glob("*.npz") for record in load_records(path)]
+    assert [len(record) for record in games] == [40, 40]
+    metrics = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert {row["capped"] for row in metrics} - {None} == {0.0}  # a game of fixed length is whole
+    small = tmp_path / "small"
+    assert (
+        main(["train", "--preset", "cody2007", "--board-size", "3", "--games", "1", "--folder", str(small), *SMALL])
+        == 0
+    )
+    assert GoEnv(**json.loads((small / "config.json").read_text())["env"]).turns == 20
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--board-size", "1"], "board_size is 2 to 19, came 1"),
+        (["--board-size", "1"], "board_size is 2 to 25, came 1"),
         (["--games", "0"], "num_games is a whole number from 1, came 0"),
         (["--minutes", "-1"], "max_minutes is more than 0"),
         (["--preset", "8x8"], "no preset '8x8': there are '7x7'"),

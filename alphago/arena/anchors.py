@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from alphago.arena import kernels
-from alphago.env.go import GoBatch, GoEnv
-from alphago.env.kernels.go import PASSES, score
+from alphago.env.go import GoEnv
+from alphago.env.go_batch import GoBatch
+from alphago.env.kernels.go import pass_ends, score
 from alphago.mcts.root import choose_actions
 
 PLAYOUTS = 1000  # of a name without a number
@@ -86,7 +87,7 @@ class AnchorPlayer:
         visits = np.zeros((len(games), self.batch.env.action_space), np.int32)
         for i, number in enumerate(games):
             row = self.batch.rows[number]
-            if row[PASSES] > 0 and score(row) > 0:
+            if pass_ends(row) and score(row) > 0:
                 visits[i, -1] = 1
             else:
                 self.game.state[0] = int(chance[i] * 2**63)

@@ -12,11 +12,19 @@ from alphago.arena.players import contestant, search_settings
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules, rules_name
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import load_model
 from alphago.nn.saved import model_file, saved_game
 
-OPTIONS = {"board_size": "--board-size", "komi": "--komi"}  # what may be chosen for networks that differ
+# What may be chosen for networks that differ.
+OPTIONS = {
+    "board_size": "--board-size",
+    "komi": "--komi",
+    "ko": "--rules",
+    "suicide": "--rules",
+    "turns": "--turns",
+}
 
 
 @dataclass(frozen=True)
@@ -83,13 +91,14 @@ def read_text(text: str, readouts: int = 64, search: str = "puct") -> EntrantTex
 
 def read_entrants(
     texts: Sequence[str], *, board_size: int | None = None, komi: float | None = None,
-    readouts: int = 64, search: str = "puct", game: str | None = None,
+    readouts: int = 64, search: str = "puct", game: str | None = None, rules: Rules | None = None,
+    turns: int | None = None,
 ) -> tuple[GameEnv, list[Entrant]]:  # fmt: skip
     """The game and the players of an evaluation.
 
-    The game is the one that is named, else that of the networks, else Go; with the given board and komi, else with
-    those of the networks, which have to agree, else the game's usual ones.  ValueError with a sentence for what does
-    not exist or does not go together.
+    The game is the one that is named, else that of the networks, else Go; with what is given of board, komi, rules and
+    fixed turns (0: games that two passes end), else as the networks know it, who have to agree, else as usual.
+    ValueError with a sentence for what does not exist or does not go together.
     """
     if readouts < 0:
         raise ValueError(f"readouts is 0 or more, came {readouts}")
@@ -97,7 +106,7 @@ def read_entrants(
     for name in {entry.name for entry in entries}:
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
-    env = common_game(entries, board_size, komi, game)
+    env = common_game(entries, board_size, komi, game, rules, turns)
     for entry in entries:
         if entry.model is None and not isinstance(env, GoEnv) and isinstance(contestant(entry.base), GtpProgram):
             raise ValueError(f"{entry.base} plays Go, came {env}")
@@ -114,20 +123,39 @@ def read_entrants(
 
 
 def common_game(
-    entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None
-) -> GameEnv:
-    """The game that all networks are for, with the given board and komi in place of theirs."""
+    entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None,
+    rules: Rules | None, turns: int | None,
+) -> GameEnv:  # fmt: skip
+    """The game that all networks are for, with what is given in place of theirs."""
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:
-        return make_game(game or "go", board_size, komi=komi)
-    first = next(iter(envs.values()))
+        return with_rules(make_game(game or GoEnv.name, board_size, komi=komi), rules, turns)
+    name = game or next(iter(envs.values())).name
     for base, env in envs.items():
-        if env.name != (game or first.name):
-            raise ValueError(f"{base} plays {env.name}, wanted a network for {game or first.name}")
-    for what in first.config.keys() - {"planes"}:  # each network sees the games in its own way
+        if env.name != name:
+            raise ValueError(f"{base} plays {env.name}, wanted a network for {name}")
+    envs = {base: with_rules(env, rules, turns) for base, env in envs.items()}
+    first = next(iter(envs.values()))
+    for what in (*OPTIONS, *first.config):
+        if what == "planes" or what not in first.config:  # each network sees the games in its own way
+            continue
         values = {base: env.config[what] for base, env in envs.items()}
         if len(set(values.values())) > 1:
-            told = ", ".join(f"{value:g} of {base}" for base, value in values.items())
+            told = ", ".join(f"{value:g} of {base}" if isinstance(value, float) else f"{value} of {base}"
+                             for base, value in values.items())  # fmt: skip
             option = f"; choose one with {OPTIONS[what]}" if what in OPTIONS else ""
             raise ValueError(f"the networks differ in {what}: {told}{option}")
     return first
+
+
+def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
+    """The game by the given rules and fixed turns (0: none); ValueError where some are given and it is not Go."""
+    if rules is None and turns is None:
+        return env
+    if not isinstance(env, GoEnv):
+        if rules is None:
+            raise ValueError(f"{env.name} has no fixed turns, came {turns}")
+        raise ValueError(f"{env.name} has no rules of ko and suicide, came {rules_name(rules)}")
+    given: dict[str, Any] = {} if rules is None else rules._asdict()
+    given |= {} if turns is None else {"turns": turns or None}
+    return env.replace(**given)

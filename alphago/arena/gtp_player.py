@@ -9,7 +9,8 @@ import numpy as np
 from alphago.arena.gtp import EngineError, GtpEngine, GtpProgram
 from alphago.env.board import result_text
 from alphago.env.game import GameBatch
-from alphago.env.go import GoEnv, GoPosition
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 
 GIVES_UP = -1  # in place of an action: the player has lost this game
 COLOURS = {1: "b", -1: "w"}
@@ -67,7 +68,9 @@ class GtpPlayer:
             self.moves[game].append(action)
         self.batch.play(games, actions)
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
-            self._ask_score(game)
+            if self.env.turns is None:  # of a game that fixed turns end it knows no result
+                self._ask_score(game)
+            self.engines[game].close()
 
     def disagreement(self, game: int) -> str | None:
         """Both results, if the engine's count of the final board differs from Tromp and Taylor's."""
@@ -131,13 +134,12 @@ class GtpPlayer:
         return position
 
     def _ask_score(self, game: int) -> None:
-        """Asks for the result of a finished game, which an engine need not know, and ends the engine."""
+        """Asks for the result of a finished game, which an engine need not know."""
         if game not in self._broken:
             with contextlib.suppress(EngineError):
                 score = self.engines[game].ask("final_score")
                 if margin(score) is not None:
                     self.scores[game] = score
-        self.engines[game].close()
 
 
 def margin(text: str) -> float | None:

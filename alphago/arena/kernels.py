@@ -13,7 +13,6 @@ from alphago.env.kernels.go import (
     BLACK,
     FIRST_PASS,
     KOMI2,
-    PASSES,
     PLY,
     SIZE,
     TO_PLAY,
@@ -21,6 +20,7 @@ from alphago.env.kernels.go import (
     copy,
     is_over,
     legal_bits,
+    pass_ends,
     play,
     without_own_eyes,
 )
@@ -81,7 +81,7 @@ def shuffle(tree, first, state):
 def expand(tree, node, row, state, prior):
     """Gives a node its children, unless the tree is full: the legal points that are no own eyes, and perhaps a pass.
 
-    A pass is a child of the root, after the other side's pass, and where there is no other; anywhere else it would
+    A pass is a child of the root, where it ends the game, and where there is no other; anywhere else it would
     only spread the search.  It begins with the result of the board as it stands, as if that had come from `prior`
     playouts; points begin as even.
     """
@@ -95,7 +95,7 @@ def expand(tree, node, row, state, prior):
     if stuck and not may_pass:
         add_points(tree, row, True, prior)
     shuffle(tree, first, state)
-    if may_pass and (stuck or node == ROOT or load(row, PASSES) > 0):
+    if may_pass and (stuck or node == ROOT or pass_ends(row)):
         won = black_points(row)
         add_node(tree, size * size, prior, prior * (won if load(row, TO_PLAY) == BLACK else 2 - won))
     store(tree.first_child, node, first)

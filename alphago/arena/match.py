@@ -157,7 +157,8 @@ def evaluate(
     All games are played to their end by the rules; none of our players resigns.  The same seed gives the
     same games.  Networks of Go may have different input planes.  Against a GTP program no ply limit below
     4 N^2 and no `first_pass` of the environment holds: it would not know of them; nor against "uct:N" and
-    "rave:N", which are rated by such games.
+    "rave:N", which are rated by such games.  Fixed turns do hold: the game ends when they are played and counts as
+    the board stands, and a program's pass gives up a turn.
     """
     if num_games < 1:
         raise ValueError(f"num_games is 1 or more, came {num_games!r}")
@@ -234,16 +235,27 @@ def play_match(
 
 
 def full_rules(env: GameEnv) -> GoEnv:
-    """The game as other programs know it, for the same networks; ValueError where it is not Go."""
+    """The game as other programs know it, for the same networks; ValueError where it is not Go.
+
+    Of fixed turns programs know nothing, and need not.
+    """
     if not isinstance(env, GoEnv):
         raise ValueError(f"GTP programs and anchors play Go, came {env}")
+    if env.turns is not None:
+        return env.replace(first_pass=0)
     limit = max(env.max_moves, 4 * env.N * env.N)
     return env.replace(max_moves=limit, first_pass=0)
 
 
 def own_view(env: GameEnv, who: Any) -> GameEnv:
-    """The match's game with the input planes of a network, which may be older than the other one's."""
+    """The match's game with the input planes of a network, which may be older than the other one's.
+
+    Of fixed turns our players give none up; in their view passing is no move while there is another.
+    """
     own = getattr(who, "env", None)
+    view: dict[str, Any] = {}
     if type(own) is type(env) and "planes" in env.config:
-        return env.replace(planes=own.config["planes"])
-    return env
+        view["planes"] = own.config["planes"]
+    if isinstance(env, GoEnv) and env.turns is not None and not isinstance(who, GtpProgram):
+        view["first_pass"] = env.max_moves
+    return env.replace(**view) if view else env

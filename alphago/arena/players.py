@@ -48,7 +48,8 @@ class SearchPlayer:
 
     PUCT keeps its tree from move to move and plays the most visited action.  Gumbel begins each move with an
     empty tree, has no noise in matches, and plays the action with which sequential halving ends.
-    By chance, actions are drawn in proportion to visits, or from Gumbel's improved policy.
+    By chance, actions are drawn in proportion to visits, or from Gumbel's improved policy; else a search ends as
+    soon as its choice is certain.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
@@ -58,12 +59,14 @@ class SearchPlayer:
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         readouts = np.zeros(self.search.games, np.int32)
         readouts[games] = self.readouts
+        best_only = np.zeros(self.search.games, np.bool_)
+        best_only[games] = ~by_chance
         if self.search.settings.gumbel:
             self.search.forget(games)
-            self.search.run(readouts)
+            self.search.run(readouts, best_only)
             policies, actions = self.search.improved(games)
             return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
-        self.search.run(readouts)
+        self.search.run(readouts, best_only)
         return choose_actions(self.search.visits(games), by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:

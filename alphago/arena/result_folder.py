@@ -9,6 +9,7 @@ from typing import Any
 from alphago.arena.games import MatchGame
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import rules_name
 from alphago.nn.weights import write_whole
 from alphago.records.sgf import format_sgf
 from alphago.records.sgf_game import SgfGame
@@ -110,7 +111,8 @@ class ResultFolder:
         players = (self.names[i], self.names[j]) if game.number % 2 == 0 else (self.names[j], self.names[i])
         result = "0" if game.result == "draw" else game.result
         comment = "\n".join(filter(None, (game.fault, game.disagreement)))
-        record = SgfGame(self.env.N, game.moves, self.env.komi, {}, result, players, "Chinese", comment=comment)
+        rules = rules_name(self.env.rules)
+        record = SgfGame(self.env.N, game.moves, self.env.komi, {}, result, players, rules, comment=comment)
         try:
             write_whole(path, format_sgf(record))
         except ImportError as error:

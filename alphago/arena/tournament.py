@@ -18,7 +18,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.root import temperature_plies
 
 SIDE_BY_SIDE = 64  # games at once: enough for a network's batches, and few to lose by an interruption
-RULES = ("board_size", "komi", "connect_row")  # options of games that an evaluation is known again by
+RULES = ("board_size", "komi", "ko", "suicide", "turns", "connect_row")  # options that decide results
 LOOK = 32  # games between two looks at a sequential test
 
 
@@ -64,7 +64,8 @@ class TournamentSettings:
 class Tournament:
     """Everybody against everybody else: a match where there are two.
 
-    Games of Go are scored after two passes and never cut short: a ply limit of `env` below 4 N^2 does not count.
+    Games of Go are scored after two passes and never cut short, a ply limit of `env` below 4 N^2 does not count; or, in
+    games of fixed turns, when these are played.
     Whatever was finished is in the folder, and `play` goes on from there, in this process or in a later
     one with the same players, game and settings.
     """
@@ -100,7 +101,7 @@ class Tournament:
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
             "weights": [entrant.weights for entrant in self.entrants],
-            **({} if isinstance(self.env, GoEnv) else {"game": self.env.name}),
+            "game": self.env.name,
             **{name: value for name, value in self.env.config.items() if name in RULES},
             **asdict(self.settings),
         }

@@ -11,7 +11,7 @@ belongs to the player about to move; the public `Position` speaks of the first p
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol, Self
 
@@ -43,6 +43,7 @@ class GameEnv(ABC):
     max_moves: int  # no game is longer, in plies
     pass_action: int | None = None  # the action that passes, in games that have one
     actions_are_points = False  # action i is the point i of a plane, row by row; a pass may follow
+    fixed_length = False  # whether every game has max_moves plies, so that none is cut off there
     has_ownership = False  # whether points belong to somebody in the end: then batches tell `ownership`
 
     @property
@@ -353,6 +354,14 @@ class Position:
         batch = self.batch.extract(0)
         batch.play(_FIRST, np.array([action], np.int32))
         return type(self)(self.env, batch, self.setup, (*self.moves, action))
+
+    def replay(self) -> Iterator[Self]:
+        """The positions of the game so far, from the start or set-up to this one."""
+        position = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
+        yield position
+        for action in self.moves:
+            position = position.play(action)
+            yield position
 
     def check_action(self, action: int) -> int:
         """The action as an int; raises IllegalMove with the reason if it cannot be played here."""

@@ -1,41 +1,55 @@
-"""Go: `GoEnv(9)`, its readable positions, and its batches over the kernels of the same name.
+"""Go: `GoEnv(9)`, the description of a game by its options; batches and positions stand beside it.
 
-Rules: captures, no suicide, positional superko (no board may occur twice, whoever is to move), two
-passes end the game, area score after Tromp and Taylor with komi.
+Rules: captures, a ko rule, suicide or none, two passes end the game, area score after Tromp and Taylor with
+komi: stones, and empty regions that touch one colour only.
 """
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from alphago.env import symmetry
-from alphago.env.board import COLUMNS, draw_board, point_text, read_point, result_text
-from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
-from alphago.env.kernels import go as kernels
+from alphago.env.board import COLUMNS, point_text, read_point
+from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
+from alphago.env.go_batch import GoBatch, GoStart, start_row
+from alphago.env.go_position import GoPosition
+from alphago.env.go_rules import (
+    ENDLESS,
+    Rules,
+    check_ko,
+    check_komi,
+    check_player,
+    check_whole,
+    handicap_points,
+)
 from alphago.env.kernels import go_features as features
 from alphago.env.symmetry import Symmetries
 
-MIN_SIZE, MAX_SIZE = 2, 19
+MIN_SIZE, MAX_SIZE = 2, 25
 
 Stones = str | Iterable[str | int]
 
 
 class GoEnv(GameEnv):
-    """Go on a board of `board_size` x `board_size` points, 2 to 19.
+    """Go on a board of `board_size` x `board_size` points, 2 to 25.
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.
 
     komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to
         be the fair value there).
-    planes: what a network receives.  None for 16 planes from the mover's view in which the rules say what
-        they know: stones, liberties, forbidden points, last moves, areas, komi and score (see
-        `alphago.env.kernels.go_features`).  An odd number for boards alone: 2 planes per remembered board
-        (own and enemy stones), 1 for the side to move; 17 are AlphaGo Zero's (Silver et al. 2017, "Neural
-        network architecture").
+    planes: what a network receives, from the mover's view.  A name for planes in which the rules say what they
+        know (`alphago.env.kernels.go_features`): "rules", the default, 16 with stones, liberties, forbidden points,
+        last moves, areas, komi and score; "turns", 18, these, which points ko forbids, and how much is left of a
+        game of fixed length; "alive", 20, these and what is pass-alive.  Or an odd number, for boards alone:
+        2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 are AlphaGo Zero's
+        (Silver et al. 2017, "Neural network architecture").
     max_moves: plies after which the game is scored as it stands; by default 7 N^2 / 5 rounded down,
-        as in AlphaGo.jl.
+        as in AlphaGo.jl; 0 for no cap (but for 65 536 plies, where memory ends).
+    ko, suicide: see `alphago.env.go_rules.Rules`.  Under simple ko a game can go in circles until its cap.
+    turns: so many moves each side plays, and then the board is scored, as in cody2007's games; a pass uses up a
+        turn and ends nothing.  None for games that two passes end.
     margin_weight: 0 to 1, the part of an outcome that depends on the margin: outcomes become
         (1 - w) sign + w tanh(margin / 10).  Meant for self-play: there is something to win or lose
         in decided games too (KataGo's score utility: Wu 2019, "Accelerating
@@ -62,8 +76,11 @@ class GoEnv(GameEnv):
         board_size: int,
         *,
         komi: float | None = None,
-        planes: int | None = None,
+        planes: int | str | None = None,
         max_moves: int | None = None,
+        ko: str = "positional",
+        suicide: bool = False,
+        turns: int | None = None,
         margin_weight: float = 0.0,
         komi_spread: float = 0.0,
         first_pass: int = 0,
@@ -73,53 +90,68 @@ class GoEnv(GameEnv):
             raise TypeError(f"board_size is a whole number from {MIN_SIZE} to {MAX_SIZE}, came {board_size!r}")
         if not MIN_SIZE <= board_size <= MAX_SIZE:
             raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, came {board_size}")
-        whole = not isinstance(planes, bool) and isinstance(planes, (int, np.integer))
-        if planes is not None and (not whole or planes % 2 == 0 or planes < 3):
-            raise ValueError(
-                "planes is None for what the rules know, or an odd number from 3 (2 per remembered board, 1 for the "
-                f"mover), came {planes!r}"
-            )
-        if max_moves is not None and (not isinstance(max_moves, (int, np.integer)) or max_moves < 1):
-            raise ValueError(f"max_moves is a whole number from 1, came {max_moves!r}")
+        if max_moves is not None and turns is not None:
+            raise ValueError(f"a game of {turns!r} turns has no other end, came max_moves {max_moves!r}")
         if not 0 <= margin_weight <= 1:
             raise ValueError(f"margin_weight is 0 to 1, came {margin_weight!r}")
-        if isinstance(first_pass, bool) or not isinstance(first_pass, (int, np.integer)) or first_pass < 0:
-            raise ValueError(f"first_pass is a whole number from 0, came {first_pass!r}")
         if not komi_spread >= 0:
             raise ValueError(f"komi_spread is 0 or more, came {komi_spread!r}")
-        self.komi_spread = float(komi_spread)
-        self.margin_weight = float(margin_weight)
-        self.first_pass = int(first_pass)
-        if isinstance(eye_games, bool) or not isinstance(eye_games, (int, np.integer)) or eye_games < 0:
-            raise ValueError(f"eye_games is a whole number from 0, came {eye_games!r}")
-        self.eye_games = int(eye_games)
+        if not isinstance(suicide, (bool, np.bool_)):
+            raise ValueError(f"suicide is True or False, came {suicide!r}")
         self.N = int(board_size)
-        self.boards_only = planes is not None
-        self.planes = features.PLANES if planes is None else int(planes)
-        self.history = (self.planes - 1) // 2 if self.boards_only else 1
+        self.komi = check_komi((9.0 if self.N == 7 else 7.5) if komi is None else komi)
+        self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
+        self.history = 1 if self.plane_set else (self.planes - 1) // 2
+        self.ko, self.suicide = check_ko(ko), bool(suicide)
+        self.turns = None if turns is None else check_whole("turns", turns, 1)
+        self.fixed_length = self.turns is not None
+        if self.turns is not None:
+            self.max_moves = 2 * self.turns
+        elif max_moves is None:
+            self.max_moves = 7 * self.N * self.N // 5
+        else:
+            self.max_moves = check_whole("max_moves", max_moves, 0) or ENDLESS
+        if self.max_moves > ENDLESS:
+            raise ValueError(f"no game is longer than {ENDLESS} plies, came {self.max_moves}")
+        self.margin_weight, self.komi_spread = float(margin_weight), float(komi_spread)
+        self.first_pass = check_whole("first_pass", first_pass, 0)
+        self.eye_games = check_whole("eye_games", eye_games, 0)
         self.plane_shape = (self.N, self.N)
         self.action_space = self.N * self.N + 1
         self.pass_action = self.N * self.N
-        self.max_moves = int(max_moves) if max_moves is not None else 7 * self.N * self.N // 5
-        self.komi = check_komi((9.0 if self.N == 7 else 7.5) if komi is None else komi)
 
     @property
     def config(self) -> dict[str, Any]:
         return {
             "board_size": self.N,
             "komi": self.komi,
-            "planes": self.planes if self.boards_only else None,
-            "max_moves": self.max_moves,
+            "planes": self.plane_set or self.planes,
+            "max_moves": None if self.turns is not None else self.max_moves % ENDLESS,
+            "ko": self.ko,
+            "suicide": self.suicide,
+            "turns": self.turns,
             "margin_weight": self.margin_weight,
             "komi_spread": self.komi_spread,
             "first_pass": self.first_pass,
             "eye_games": self.eye_games,
         }
 
+    def replace(self, **options: Any) -> Self:
+        """The same game but for the given options; fixed turns take the place of a move cap."""
+        cap = {"max_moves": None} if options.get("turns") is not None else {}
+        return super().replace(**{**cap, **options})
+
+    @property
+    def rules(self) -> Rules:
+        """What a stone may do."""
+        return Rules(self.ko, self.suicide)
+
     def resized(self, size: int) -> "GoEnv":
-        """The same options on another board; komi, ply limit and first pass become that board's own."""
-        plain = GoEnv(size)
-        return self.replace(board_size=size, komi=plain.komi, max_moves=plain.max_moves, first_pass=0)
+        """The same options on another board; komi, and without fixed turns cap and first pass, become its own."""
+        if self.turns is not None:
+            return self.replace(board_size=size, komi=None)
+        cap = 0 if self.max_moves == ENDLESS else None
+        return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
     def training_variant(self, taught_games: int = 0) -> "GoEnv":
         """First pass at nine tenths of the points, margin weight 0.3, komi spread 1, where they are not set already.
@@ -148,9 +180,8 @@ class GoEnv(GameEnv):
         return eyes | {"komi": float(np.clip(np.round(2 * drawn) / 2, -self.N * self.N, self.N * self.N))}
 
     def accepts(self, other: GameEnv) -> bool:
-        return isinstance(other, GoEnv) and all(
-            getattr(self, name) == getattr(other, name) for name in ("N", "planes", "max_moves")
-        )
+        names = ("N", "planes", "plane_set", "max_moves", "ko", "suicide", "turns")
+        return isinstance(other, GoEnv) and all(getattr(self, name) == getattr(other, name) for name in names)
 
     def __repr__(self) -> str:
         plain = GoEnv(self.N)
@@ -168,7 +199,12 @@ class GoEnv(GameEnv):
         inner[1:-1, 1:-1] = True
         return np.append(inner.ravel(), False)
 
-    def new_batch(self, count: int) -> "GoBatch":
+    @cached_property
+    def start(self) -> GoStart:
+        """What all batches of this game begin with."""
+        return GoStart(start_row(self), None if self.plane_set is None else features.places(self.plane_set))
+
+    def new_batch(self, count: int) -> GoBatch:
         return GoBatch(self, count)
 
     def position(
@@ -178,14 +214,26 @@ class GoEnv(GameEnv):
         to_play: int | str | None = None,
         komi: float | None = None,
         spares_eyes: bool = False,
-    ) -> "GoPosition":
+        *,
+        board: np.ndarray | None = None,
+        handicap: int = 0,
+    ) -> GoPosition:
         """A position to look at and play on: the start, or a set-up one.
 
         black, white: points as text ("D4 E5") or a collection of texts or actions.
-        to_play: "black" or "white" (or +1, -1); Black by default.
+        to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
+        board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
+        handicap: Black's stones at the usual places (see `handicap_points`), 0 for none.
+        spares_eyes: own eyes may not be filled (see `random_setup`).
         Raises ValueError for a stone off the board, two on one point, or a chain without liberty.
         """
         setup: dict[str, Any] = {}
+        if handicap:
+            black, to_play = [*listed(black), *handicap_points(self.N, handicap)], to_play or "white"
+        if board is not None:
+            drawn = check_board(board, self.N).ravel()
+            black = [*listed(black), *np.flatnonzero(drawn == 1).tolist()]
+            white = [*listed(white), *np.flatnonzero(drawn == -1).tolist()]
         stones = self.place(black, white)
         if stones.any():
             setup |= {
@@ -203,7 +251,7 @@ class GoEnv(GameEnv):
         batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play or 1, komi=komi, spares_eyes=spares_eyes)
         return GoPosition(self, batch, setup)
 
-    def position_of(self, batch: GameBatch, slot: int) -> "GoPosition":
+    def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
         position = GoPosition(self, batch.extract(slot), {})
         stones = {
             colour: " ".join(self.to_text(int(a)) for a in np.flatnonzero(position.board == sign))
@@ -219,7 +267,7 @@ class GoEnv(GameEnv):
         """Stones as int8 [N, N]: 1 Black, -1 White, 0 empty; ValueError if they cannot stand so."""
         stones = np.zeros(self.N * self.N, np.int8)
         for colour, points in ((1, black), (-1, white)):
-            for point in points.split() if isinstance(points, str) else points:
+            for point in listed(points):
                 action = self.from_text(point) if isinstance(point, str) else int(point)
                 if not 0 <= action < self.pass_action:
                     raise ValueError(f"no stone can be placed at {point!r} on {self}")
@@ -246,165 +294,27 @@ class GoEnv(GameEnv):
         return point
 
 
-def check_komi(komi: float) -> float:
-    """Komi as a float; ValueError unless it is a multiple of 0.5 of reasonable size."""
-    value = float(komi)
-    if not (abs(value) <= 1000 and value * 2 == int(value * 2)):
-        raise ValueError(f"komi is a multiple of 0.5 from -1000 to 1000, came {komi!r}")
-    return value
+def listed(points: Stones) -> list[str | int]:
+    """Points as a list, from text or any collection."""
+    return list(points.split() if isinstance(points, str) else points)
 
 
-def check_player(player: int | str) -> int:
-    """+1 or -1 for "black", "white", "B", "w", +1, -1."""
-    named = {"black": 1, "b": 1, "white": -1, "w": -1}
-    value = named.get(player.lower()) if isinstance(player, str) else player
-    if value not in (1, -1):
-        raise ValueError(f"to_play is 'black' or 'white' (or +1, -1), came {player!r}")
-    return int(value)
+def check_board(board: np.ndarray, size: int) -> np.ndarray:
+    """Stones as an array [N, N] of 1, -1 and 0; ValueError for another shape or other numbers."""
+    stones = np.asarray(board)
+    if stones.shape != (size, size) or not np.isin(stones, (-1, 0, 1)).all():
+        raise ValueError(f"a board is {[size, size]} points of 1, -1 and 0, came {list(stones.shape)}: {board!r}")
+    return stones
 
 
-class GoBatch(GameBatch):
-    """Go positions as packed rows (see the kernels for the layout)."""
-
-    def __init__(self, env: GoEnv, count: int) -> None:
-        super().__init__(env, count)
-        self._komi, self._margin_weight, self._first_pass = env.komi, env.margin_weight, env.first_pass
-        self._size, self._history, self._max_moves = env.N, env.history, env.max_moves
-        self._boards_only = env.boards_only
-        words = kernels.row_words(env.N, env.history, env.max_moves)
-        self.rows = np.zeros((count, words), np.int32)
-        self.reset(np.arange(count))
-
-    def reset(
-        self,
-        slots: np.ndarray,
-        *,
-        stones: np.ndarray | None = None,
-        to_play: int | str = 1,
-        komi: float | None = None,
-        spares_eyes: bool = False,
-    ) -> None:
-        """Start positions; `stones` int8 [N, N] (1 Black, -1 White) and `to_play` set all slots up alike.
-
-        spares_eyes: own eyes may not be filled (see `GoEnv.random_setup`).
-        """
-        if stones is not None and np.shape(stones) != (self._size, self._size):
-            raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
-        komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
-        size, limit = self._size, self._max_moves
-        bits = kernels.filter_bits(limit)
-        kernels.reset_batch(self.rows, slots, size, self._history, limit, self._first_pass, spares_eyes, komi2, bits)
-        mover = kernels.BLACK if check_player(to_play) == 1 else kernels.WHITE
-        if stones is None and mover == kernels.BLACK:
-            return
-        colours = np.zeros(size * size, np.int8) if stones is None else np.ascontiguousarray(stones, np.int8).ravel()
-        for slot in slots:
-            kernels.set_up(self.rows[slot], colours, mover)
-            dead = kernels.misplaced(self.rows[slot], colours)
-            if dead >= 0:
-                raise ValueError(f"the chain at {self.env.to_text(dead)} has no liberty")
-
-    def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
-        rows = self.rows if of is None else of.rows  # type: ignore[attr-defined]
-        kernels.copy_batch(rows, sources, self.rows, targets)
-
-    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
-        kernels.play_batch(self.rows, slots, actions)
-
-    def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
-        kernels.replay_batch(self.rows, roots, paths, lengths, targets)
-
-    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.legal_mask_batch(self.rows, slots, out)
-        return out
-
-    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        flat = out.reshape(len(out), self.env.planes * self._size**2)
-        if self._boards_only:
-            kernels.planes_batch(self.rows, slots, self._history, flat)
-        else:
-            features.features_batch(self.rows, slots, flat)
-        return out
-
-    def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.is_over_batch(self.rows, slots, out)
-        return out
-
-    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.to_play_batch(self.rows, slots, out)
-        return out
-
-    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.hash_batch(self.rows, slots, out)
-        return out
-
-    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.outcome_batch(self.rows, slots, self._margin_weight, out)
-        return out
-
-    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.score_batch(self.rows, slots, out)
-        return out
-
-    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.ownership_batch(self.rows, slots, out)
-        return out
-
-
-class GoPosition(Position):
-    """A Go position to read, print and play on.
-
-    `score()` is Black's area minus White's area and komi (Tromp and Taylor: every stone on the board
-    counts as alive); `result` its sign.
-    """
-
-    env: GoEnv
-
-    @cached_property
-    def board(self) -> np.ndarray:
-        """int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 at the top."""
-        board = np.zeros(self.env.N * self.env.N, np.int8)
-        kernels.board(self.batch.rows[0], board)  # type: ignore[attr-defined]
-        board.flags.writeable = False
-        return board.reshape(self.env.N, self.env.N)
-
-    @property
-    def komi(self) -> float:
-        return float(self.batch.rows[0, kernels.KOMI2]) / 2  # type: ignore[attr-defined]
-
-    @property
-    def spares_eyes(self) -> bool:
-        """Whether own eyes may not be filled in this game."""
-        return bool(self.batch.rows[0, kernels.SPARES_EYES])  # type: ignore[attr-defined]
-
-    def setup_in(self, env: GameEnv) -> dict[str, Any]:
-        other_komi = isinstance(env, GoEnv) and env.komi != self.komi
-        return {**self.setup, "komi": self.komi} if other_komi else dict(self.setup)
-
-    def why_illegal(self, action: int) -> str:
-        if action == self.env.pass_action:
-            return f"passing is allowed from move {self.env.first_pass} on"
-        if self.board.ravel()[action]:
-            return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
-        row = self.batch.rows[0]  # type: ignore[attr-defined]
-        if self.spares_eyes and kernels.is_own_eye(row, kernels.point_of(row, action), int(row[kernels.TO_PLAY])):
-            return "an own eye, which this game spares"
-        if kernels.is_repetition(row, action):
-            return "superko, the board would be one that was there before"
-        return "suicide"
-
-    def moves_text(self) -> str:
-        players = [PLAYER_NAMES[self.to_play * (-1) ** (len(self.moves) - i)][0] for i in range(len(self.moves))]
-        return ", ".join(f"{p} {self.env.to_text(a)}" for p, a in zip(players, self.moves, strict=True))
-
-    def __str__(self) -> str:
-        """The board with coordinates; X Black, O White, and brackets around the last stone."""
-        last = self.moves[-1] if self.moves and self.moves[-1] != self.env.pass_action else None
-        if self.is_over:
-            margin = self.score()
-            state = f"game over, {result_text(margin)}"
-        else:
-            state = f"{PLAYER_NAMES[self.to_play]} (X) to play" if self.to_play == 1 else "White (O) to play"
-        passed = ", last move pass" if self.moves and last is None else ""
-        board = draw_board(self.board, last)
-        return f"{board}\n   move {len(self.moves)}: {state}{passed}, komi {self.komi:g}"
+def check_planes(planes: int | str) -> tuple[str | None, int]:
+    """The named set of planes, None for boards alone, and how many planes; ValueError for anything else."""
+    if isinstance(planes, str) and planes in features.SETS:
+        return planes, len(features.SETS[planes])
+    whole = not isinstance(planes, bool) and isinstance(planes, (int, np.integer))
+    if not whole or int(planes) % 2 == 0 or int(planes) < 3:
+        raise ValueError(
+            f"planes is {', '.join(map(repr, features.SETS))}, or an odd number from 3 (2 per remembered board, 1 for "
+            f"the mover), came {planes!r}"
+        )
+    return None, int(planes)

@@ -69,27 +69,27 @@ def add_child(tree, game, node, action):
 
 
 @kernel
-def choose_puct(tree, game, node, c_puct, parent_value_weight, virtual_loss):
+def choose_puct(tree, game, node, rule):
     """The child to follow, or NONE if the best action has no child yet.
 
     Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), N counting the
     node's own evaluation too.  Q(a) is the mean of the values backed up and of `parent_value_weight`
-    times the node's own value (1: AlphaGo.jl, 0: AlphaGo Zero, whose untried actions have Q = 0).  A
-    simulation on its way counts as `virtual_loss` losses.  The lowest of equal actions wins.
+    times the node's own value (1: AlphaGo.jl, 0: AlphaGo Zero, whose untried actions have Q = 0); untried
+    actions lose `first_play_reduction` times the square root of the tried ones' priors.  A simulation on its
+    way counts as `virtual_loss` losses.  The lowest of equal actions wins.
     """
-    explore = c_puct * math.sqrt(tree.visits[game, node] + virtual_loss * tree.virtual[game, node])
-    seed = parent_value_weight * tree.value[game, node]
+    explore = rule.c_puct * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
+    seed = rule.parent_value_weight * tree.value[game, node]
+    tried = 0.0
     best = NONE
-    best_action = tree.next_action[game, node]
+    best_action = tree.waiting.shape[2]
     best_score = -math.inf
-    if best_action != NONE:
-        mean = seed / parent_value_weight if parent_value_weight > 0 else 0.0
-        best_score = mean + explore * tree.waiting[game, node, best_action]
     child = tree.first_child[game, node]
     while child != NONE:
-        lost = virtual_loss * tree.virtual[game, child]
+        tried += tree.prior[game, child]
+        lost = rule.virtual_loss * tree.virtual[game, child]
         visits = tree.visits[game, child] + lost
-        weight = visits + parent_value_weight
+        weight = visits + rule.parent_value_weight
         mean = (tree.value_sum[game, child] - lost + seed) / weight if weight > 0 else 0.0
         score = mean + explore * tree.prior[game, child] / (1.0 + visits)
         action = tree.action[game, child]
@@ -98,6 +98,13 @@ def choose_puct(tree, game, node, c_puct, parent_value_weight, virtual_loss):
             best_action = action
             best = child
         child = tree.next_sibling[game, child]
+    action = tree.next_action[game, node]
+    if action != NONE:
+        mean = seed / rule.parent_value_weight if rule.parent_value_weight > 0 else 0.0
+        mean -= rule.first_play_reduction * math.sqrt(tried)
+        score = mean + explore * tree.waiting[game, node, action]
+        if score > best_score or (score == best_score and action < best_action):
+            best = NONE
     return best
 
 
@@ -315,7 +322,7 @@ def select(tree, budget, rule, leaves, gumbel, schedules, schedule_of, out_game,
             depth = 0
             while tree.state[game, node] == EXPANDED:
                 if not rule.use_gumbel:
-                    child = choose_puct(tree, game, node, rule.c_puct, rule.parent_value_weight, rule.virtual_loss)
+                    child = choose_puct(tree, game, node, rule)
                 elif node == ROOT:
                     child = choose_candidate(
                         tree, game, schedules[schedule_of[game]], gumbel, rule.c_visit, rule.c_scale

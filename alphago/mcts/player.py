@@ -21,7 +21,8 @@ class MCTSPlayer:
     network: a NeuralNet, an evaluator, or any function of a position that returns (policy [A], value)
         with +1 for a Black win, as AlphaGo.jl's networks do.
     num_readouts: simulations that `suggest_move` adds to the tree it kept from the move before.
-    two_player_mode: no temperature: the most visited move from the first ply on.
+    two_player_mode: no temperature: the most visited move from the first ply on; `suggest_move` stops as soon
+        as it is certain which one that will be.
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.
     seed: of the random choices among early moves.
     leaves: positions evaluated together, held apart by virtual loss.
@@ -106,7 +107,8 @@ class MCTSPlayer:
 
     def suggest_move(self) -> int:
         """Searches `num_readouts` more simulations and picks a move, without playing it."""
-        self.tree_search(self.num_readouts)
+        if not self.is_done():
+            self.search.run(np.array([self.num_readouts], np.int32), np.array([self.two_player_mode]))
         return self.pick_move()
 
     def play_move(self, action: int) -> None:

@@ -42,6 +42,7 @@ class Rule(NamedTuple):
     c_puct: float
     parent_value_weight: float
     virtual_loss: int
+    first_play_reduction: float
     c_visit: float
     c_scale: float
 

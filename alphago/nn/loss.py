@@ -9,7 +9,7 @@ from alphago.nn.value import Forecast
 
 
 class Losses(NamedTuple):
-    """Scalars, averaged over the batch; `total` carries the gradient of the others' sum."""
+    """Scalars, averaged over the batch; `total` carries the gradient of the others' weighted sum."""
 
     total: torch.Tensor
     policy: torch.Tensor  # cross-entropy in nats
@@ -22,6 +22,8 @@ def alphazero_loss(
     target_policy: torch.Tensor,
     target_value: torch.Tensor,
     weight: torch.Tensor | None = None,
+    *,
+    value_weight: float = 1.0,
 ) -> Losses:
     """(z - v)^2 - pi . log p, averaged over the batch (Silver et al. 2017, equation 1).
 
@@ -34,6 +36,7 @@ def alphazero_loss(
         zeros teaches nothing about moves.
     target_value: [B] (or [B, 1]), -1 .. 1 from the mover's view, as a rule the game's result.
     weight: [B], how much each sample counts; the losses are weighted means.  None counts all alike.
+    value_weight: what (z - v)^2 is multiplied by in the total.
     Raises ValueError for shapes that do not agree.
     """
     value, target_value = value.flatten(), target_value.flatten()
@@ -50,7 +53,7 @@ def alphazero_loss(
     else:
         share = weight / weight.sum().clamp_min(1e-12)  # all zero: no loss, no gradient
         policy_loss, value_loss = (share * policy_each).sum(), (share * value_each).sum()
-    return Losses(policy_loss + value_loss, policy_loss, value_loss)
+    return Losses(policy_loss + value_weight * value_loss, policy_loss, value_loss)
 
 
 class ForecastLosses(NamedTuple):

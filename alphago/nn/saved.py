@@ -57,10 +57,10 @@ def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: f
 
 
 def saved_go(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GoEnv:
-    """Go as a saved network knows it: its input planes, and its board and komi where none are given.
+    """Go as a saved network knows it: its input planes and rules, and its board and komi where none are given.
 
-    On another board than its own, komi is `GoEnv`'s default.  Options of self-play and ply limits that were
-    saved do not count.  ModelError with a sentence for a network of another game.
+    On another board than its own, komi is `GoEnv`'s default; so are rules that it does not name.  Options of
+    self-play and ply limits that were saved do not count.  ModelError with a sentence for a network of another game.
     """
     description = read_weights(path)[1]
     if description["structure"].get("game") != GoEnv.name:
@@ -69,6 +69,7 @@ def saved_go(path: str | PathLike[str], board_size: int | None = None, komi: flo
     try:
         size = saved["board_size"] if board_size is None else board_size
         own_komi = saved["komi"] if size == saved["board_size"] else None
-        return GoEnv(size, komi=own_komi if komi is None else komi, planes=saved["planes"])
+        rules = {name: saved[name] for name in ("ko", "suicide", "turns") if name in saved}
+        return GoEnv(size, komi=own_komi if komi is None else komi, planes=saved["planes"], **rules)
     except (KeyError, TypeError) as error:
         raise ModelError(f"{path} has a damaged description: {error}") from error

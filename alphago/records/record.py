@@ -59,8 +59,8 @@ def quantise(policy: np.ndarray) -> np.ndarray:
 ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)
 
 
-def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
-    """Writes records to an open file as .npz, plain arrays only."""
+def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
+    """The records as a few plain arrays, one game after the other; `read_arrays` makes records of them again."""
     arrays = {name: np.concatenate([getattr(r, name) for r in records]) if records else np.zeros(0) for name in ARRAYS}
     arrays["lengths"] = np.array([len(r) for r in records], np.int32)
     arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
@@ -68,7 +68,12 @@ def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
     arrays["resigned"] = np.array([r.resigned for r in records], np.bool_)
     arrays["seeds"] = np.array([r.seed or (-1, -1) for r in records], np.int64)
     arrays["setups"] = np.array([json.dumps(r.setup) for r in records])
-    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return arrays
+
+
+def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
+    """Writes records to an open file as .npz, plain arrays only."""
+    np.savez_compressed(file, **to_arrays(records))  # type: ignore[arg-type]
 
 
 def load_records(path: str | Path) -> list[GameRecord]:
@@ -110,6 +115,15 @@ class RecordBuilder:
         self.setup = setup or {}
         self.seed = seed
         self.plies: list[tuple[int, np.ndarray, float, int, int, float]] = []
+
+    @classmethod
+    def of(cls, record: GameRecord) -> "RecordBuilder":
+        """A game that goes on after the record's moves; how the record ends does not count."""
+        builder = cls(record.setup, record.seed)
+        arrays = (record.moves, record.values, record.legal_counts, record.movers, record.weights)
+        columns = [array.tolist() for array in arrays]
+        builder.plies = [(m, p, *rest) for m, p, *rest in zip(columns[0], record.policies, *columns[1:], strict=True)]
+        return builder
 
     def __len__(self) -> int:
         return len(self.plies)

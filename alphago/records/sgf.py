@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import PLAYER_NAMES
-from alphago.env.go import MAX_SIZE, MIN_SIZE, GoEnv, check_komi
+from alphago.env.go import MAX_SIZE, MIN_SIZE, GoEnv
+from alphago.env.go_rules import check_komi
 from alphago.records.sgf_game import SgfGame
 
 SIGNS = {"B": 1, "W": -1}
@@ -83,7 +84,8 @@ def read_sgf(path: str | Path) -> SgfGame:
 def parse_sgf(data: bytes | str, name: str = "the SGF text") -> SgfGame:
     """The main line of the only game in the text; ValueError with a sentence that begins with `name`.
 
-    Every move has to be legal by the rules of `GoEnv`, and stones are set up before the first move only.
+    Every move has to be legal by the ko and suicide rules that the text names (RU), `GoEnv`'s where it names none or
+    unknown ones, and stones are set up before the first move only.
     Passes after the end are left out.  Komi is read as servers write it: 750 is 7.5; 3.75, which
     counts one side's stones above half of the board, is 7.5 points.
     """
@@ -183,7 +185,7 @@ def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
 def read_point(env: GoEnv, raw: bytes, kind: str = "move") -> int:
     """The action that a property value means."""
     text = raw.decode("latin-1").strip()
-    if kind == "move" and (text == "" or text == "tt"):
+    if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
         return env.pass_action
     if re.fullmatch("[a-z]{2}", text):
         column, row = (ord(letter) - ord("a") for letter in text)

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv, GoPosition
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.env.go_rules import Rules, read_rules, rules_name
 from alphago.records.record import GameRecord, RecordBuilder
 
 
@@ -22,6 +24,7 @@ class SgfGame:
         `to_play`); the stones of a handicap are among them.
     result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" where it is not known.
     players: names of Black and White.
+    rules: as in the file; `alphago.env.go_rules.NAMED` has those that are understood.
     comment, comments: on the game, and beside moves (ply: text).
     inserted: plies of passes that the file does not hold: they stand between two moves of one colour.
     """
@@ -47,7 +50,7 @@ class SgfGame:
         komi = setup.pop("komi", env.komi)
         result = "0" if record.outcome == 0 else record.result_string
         moves = tuple(record.moves.tolist())
-        return cls(env.N, moves, komi, setup, **{"result": result, "rules": "Chinese", **rest})
+        return cls(env.N, moves, komi, setup, **{"result": result, "rules": rules_name(env.rules), **rest})
 
     @property
     def outcome(self) -> float | None:
@@ -66,9 +69,10 @@ class SgfGame:
         return 0.0 if self.outcome == 0 else None
 
     def env(self, **options: Any) -> GoEnv:
-        """Its board and komi (`GoEnv`'s own where the file names none), with room for all of its moves."""
+        """Its board, komi, ko and suicide (`GoEnv`'s own where the file names none), with room for all of its moves."""
         room = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
-        return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": room, **options})
+        rules = read_rules(self.rules) or Rules()
+        return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": room, **rules._asdict(), **options})
 
     def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:
         """The position before move `ply`, by default after the last one; in `env`, by default the game's own."""

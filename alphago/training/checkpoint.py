@@ -1,30 +1,51 @@
-"""The files of a run: settings, weights, games, metrics."""
+"""The folder of a run: what is in it, and how a run finds itself again."""
 
-import io
+import contextlib
 import json
+import os
+import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from alphago.nn.net import NeuralNet
+from alphago.nn.saved import LATEST
 from alphago.nn.weights import write_whole
-from alphago.records.record import GameRecord, save_records
+from alphago.records.record import GameRecord
+from alphago.training.history import EVALUATIONS, METRICS, append_row, cut_off
+from alphago.training.lock import LOCK, lock
+from alphago.training.shards import Shards
+from alphago.training.state import State, StateFiles
+
+CONFIG = "config.json"
+STATE, GAMES, WEIGHTS = "state", "games", "weights"
+LOGS = (METRICS, EVALUATIONS)
 
 
 class RunFolder:
     """What training leaves on disk.
 
-    config.json               game, network and settings
+    config.json               game, network and settings, and which settings were changed when
     weights.safetensors       the latest network; `load_model` reads it
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1 (`load_records` reads them)
     metrics.jsonl             one line per iteration
+    evaluations.jsonl         one line per examination; proof.json: the last one, if it was passed
+    state/N.safetensors       where the run goes on: the newest state and the one before
+    lock                      held by the process that trains
 
-    Every file appears whole, under its final name, or not at all; metrics are appended line by line.
+    Every file appears whole, under its final name, or not at all; logs are appended line by line.  A state names the
+    files of games and the lengths of the logs that belong to it: what was written later is cut off when a
+    run goes on, and comes again.
     """
 
-    def __init__(self, path: Path, config: dict[str, Any]) -> None:
-        """Makes the folder; FileExistsError if it holds anything."""
+    def __init__(self, path: Path) -> None:
+        """Makes the folder, or opens that of a run, and locks it until `close`.
+
+        Raises FileExistsError if it holds something else than a run, BlockingIOError if somebody else trains in it,
+        ValueError if its config cannot be read.
+        """
         self.path = path
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -32,39 +53,118 @@ class RunFolder:
             raise FileExistsError(f"the run folder {path} cannot be made: a file is there") from None
         except OSError as error:
             raise type(error)(error.errno, f"the run folder cannot be made: {error.strerror}", str(path)) from error
-        if any(path.iterdir()):
+        if not holds_run(path) and not is_free(path):
             raise FileExistsError(f"the run folder {path} is not empty: choose another folder for a new run")
-        (path / "weights").mkdir()
-        (path / "games").mkdir()
-        write_whole(path / "config.json", (json.dumps(config, indent=2) + "\n").encode())
-        self._saved_games = 0
-        self._unsaved: list[GameRecord] = []
+        self._lock = lock(path)
+        self.shards = Shards(path / GAMES)
+        self.states = StateFiles(path / STATE)
+        try:
+            self.config = read_config(path) if holds_run(path) else None
+            for part in path.rglob(".*.part"):  # of a process that was killed while it wrote
+                part.unlink()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Lets others have the folder."""
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def write_config(self, config: dict[str, Any]) -> None:
+        """Keeps the config, which makes the folder a run's: write a state first."""
+        with told_as(f"the config could not be written to {self.path}"):
+            write_whole(self.path / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+            self._make_folders()
+        self.config = config
+
+    def _make_folders(self) -> None:
+        for name in (GAMES, WEIGHTS):
+            (self.path / name).mkdir(exist_ok=True)
 
     def add_games(self, records: list[GameRecord]) -> None:
         """Keeps finished games for the next checkpoint's file."""
-        self._unsaved += records
+        self.shards.waiting += records
 
     def add_metrics(self, metrics: dict[str, Any]) -> None:
         """Appends one line to metrics.jsonl."""
-        with open(self.path / "metrics.jsonl", "a", encoding="utf-8") as file:
-            file.write(json.dumps(metrics) + "\n")
+        with told_as(f"metrics could not be written to {self.path}"):
+            append_row(self.path / METRICS, metrics)
 
-    def checkpoint(self, net: NeuralNet, games: int, **notes: str) -> Path:
-        """Saves the network after `games` games and the games since the last checkpoint; returns the weights' path.
+    def checkpoint(self, net: NeuralNet, games: int, state: State, keep: bool = False, **notes: str) -> Path:
+        """Saves the games since the last checkpoint, the network after `games` games, and at last the state.
 
-        notes: what else is kept with the weights.
+        keep: whether the network is kept under its number of games too.  notes: what else is kept with the weights.
+        Returns the latest weights' path.  Raises OSError with a sentence; then the last checkpoint is the last.
         """
-        if self._unsaved:
-            end = self._saved_games + len(self._unsaved)
-            data = io.BytesIO()
-            save_records(data, self._unsaved)
-            write_whole(self.path / "games" / f"games-{self._saved_games:07d}-{end:07d}.npz", data.getvalue())
-            self._saved_games, self._unsaved = end, []
+        latest = self.path / LATEST
         extra = {"games": str(games), **notes}
-        net.save(self.path / "weights" / f"games-{games:07d}.safetensors", extra)
-        latest = self.path / "weights.safetensors"
-        net.save(latest, extra)
+        with told_as(f"the checkpoint could not be written to {self.path}"):
+            self.shards.write()
+            if keep:
+                net.save(self.path / WEIGHTS / f"games-{games:07d}.safetensors", extra)
+            net.save(latest, extra)
+            lengths = {name: size(self.path / name) for name in LOGS}
+            self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
         return latest
+
+    def restore(self) -> State:
+        """The newest sound state, with all else in the folder as it was then; ValueError if none is sound."""
+        state = self.states.read()
+        with told_as(f"the run folder {self.path} cannot be written"):
+            self._make_folders()  # a kill right after the config was written
+        self.shards.restore(state.data["shards"])
+        for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
+            games = path.stem.removeprefix("games-")
+            if games.isdecimal() and int(games) > state.data["games"]:
+                path.unlink()
+        for name, length in state.data["logs"].items():
+            cut_off(self.path / name, length)
+        return state
+
+
+def holds_run(path: Path) -> bool:
+    """Whether a folder is that of a run."""
+    return (path / CONFIG).is_file()
+
+
+def is_free(path: Path) -> bool:
+    """Whether there is nothing in a folder but what a run leaves that was killed before it had a config."""
+    names = {entry.name for entry in path.iterdir() if not re.fullmatch(r"\..*\.part", entry.name)}
+    return not names or (LOCK in names and names <= {LOCK, STATE, LATEST})
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """The config of the run in a folder; ValueError with a sentence if it is damaged."""
+    try:
+        config = json.loads((path / CONFIG).read_text(encoding="utf-8"))
+        for key in ("game", "env", "network", "settings"):
+            config[key]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path / CONFIG} is damaged: {error!r}") from error
+    return config
+
+
+def size(path: Path) -> int:
+    """Bytes of a file; 0 if there is none."""
+    return path.stat().st_size if path.exists() else 0
+
+
+@contextlib.contextmanager
+def told_as(sentence: str) -> Iterator[None]:
+    """Makes an OSError of the block say what it means for the run."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno is not None else str(error)
+        told = type(error)(f"{sentence}: {reason}")
+        told.errno = error.errno
+        raise told from error
 
 
 def default_folder(name: str) -> Path:

@@ -220,6 +220,12 @@ class Diagnosis:
         self.present: dict[str, int] = {}  # iterations in a row with each fault
         self.absent: dict[str, int] = {}  # iterations in a row without each fault that was told
 
+    def remember(self, rows: Sequence[Row]) -> None:
+        """Takes the metrics of earlier iterations, oldest first, as if their findings had been told."""
+        self.rows.extend(rows[:-ABSENCE])
+        for row in rows[-ABSENCE:]:
+            self.update(row)
+
     def update(self, row: Row) -> list[Finding]:
         """Takes the metrics of one more iteration; returns what is newly found."""
         self.rows.append(row)

@@ -1,7 +1,9 @@
 """What a run wrote down while it trained: the rows of its metrics and of its evaluations."""
 
+import errno
 import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +57,25 @@ def read_rows(path: Path, key: str) -> list[Row]:
     if not rows and any(line.strip() for line in lines[:-1]):  # the last one has no end: torn
         raise ValueError(f"{path} is not what a run writes: no line of it is a JSON object with {key!r}")
     return rows
+
+
+def append_row(path: Path, row: Mapping[str, Any]) -> None:
+    """Appends a row to a file of JSON lines, whole or not at all; OSError if it cannot be written."""
+    data = (json.dumps(row) + "\n").encode()
+    with open(path, "ab", buffering=0) as file:
+        before = file.tell()
+        try:
+            if file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            file.truncate(before)
+            raise
+
+
+def cut_off(path: Path, length: int) -> None:
+    """Drops what a file holds beyond so many bytes."""
+    if path.exists() and path.stat().st_size > length:
+        os.truncate(path, length)
 
 
 def parsed(line: bytes) -> dict[str, Any]:

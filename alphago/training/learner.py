@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -37,9 +37,17 @@ class Learner:
     """
 
     def __init__(
-        self, net: NeuralNet, learning_rate: float, weight_decay: float, averaging: float, workers: Workers
+        self,
+        net: NeuralNet,
+        learning_rate: float,
+        weight_decay: float,
+        averaging: float,
+        workers: Workers,
+        *,
+        value_weight: float = 1.0,
     ) -> None:
         self.net = net
+        self.value_weight = value_weight
         self.average = copy.deepcopy(net).eval().requires_grad_(False)
         self.averaging = averaging
         self.workers = workers
@@ -95,6 +103,32 @@ class Learner:
         self._update_average()
         return metrics | {"gradient_norm": float(norm)}
 
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Weights, averaged weights and the optimizer's memory, by name; not copies."""
+        found = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
+        found |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
+        for name, parameter in self.net.named_parameters():
+            kept = self.optimizer.state.get(parameter, {})
+            found |= {f"optimizer.{field}.{name}": tensor for field, tensor in kept.items()}
+        return found
+
+    @torch.no_grad()
+    def restore(self, tensors: Mapping[str, torch.Tensor], steps: int, skipped: int) -> None:
+        """Goes on from what `tensors` gave, after so many steps; RuntimeError if it is another network's."""
+        for prefix, nets in (("net.", self.replicas), ("average.", [self.average])):
+            named = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+            for net in nets:
+                net.load_state_dict(named)
+        parameters = dict(self.net.named_parameters())
+        for key, tensor in tensors.items():
+            kind, _, rest = key.partition(".")
+            if kind == "optimizer":
+                field, _, name = rest.partition(".")
+                # Laid out as the parameter is: the fused step goes through memory without looking at strides.
+                like = parameters[name] if tensor.shape == parameters[name].shape else tensor
+                self.optimizer.state[parameters[name]][field] = torch.empty_like(like, dtype=tensor.dtype).copy_(tensor)
+        self.steps, self.skipped = steps, skipped
+
     @torch.no_grad()
     def _update_average(self) -> None:
         kept = min(self.averaging, self.steps / (self.steps + 10))
@@ -112,7 +146,7 @@ class Learner:
         with torch.autocast("cpu", torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()
-        losses = alphazero_loss(logits, value, policy, result, weight)
+        losses = alphazero_loss(logits, value, policy, result, weight, value_weight=self.value_weight)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
         if forecast is not None and part.ownership.shape[1]:

@@ -89,6 +89,12 @@ class ReplayMemory:
             self.added += len(plies)
         self.drop()
 
+    def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
+        """Fills an empty memory with the games that were in another one, oldest first, with its counts."""
+        self.capacity = capacity
+        self.add(records)
+        self.added = added
+
     def drop(self) -> None:
         """Drops the oldest games while `capacity` positions remain without them."""
         while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:

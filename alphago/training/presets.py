@@ -11,6 +11,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.mcts.search import SearchSettings
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,10 @@ class Preset:
     settings: Mapping[str, Any] = field(default_factory=dict)
     proved_after: Mapping[str, int] = field(default_factory=dict)
 
-    def make_env(self) -> GoEnv:
-        """The game of Go that the recipe is for."""
-        return GoEnv(**self.env)
+    def make_env(self, board_size: int | None = None) -> GoEnv:
+        """The game of Go that the recipe is for, by default on its own board."""
+        env = GoEnv(**self.env)
+        return env if board_size in (None, env.N) else env.resized(board_size)
 
 
 # Few readouts with many games side by side; every position is trained on twice, at a high learning rate.
@@ -66,6 +68,15 @@ PRESETS: dict[str, Preset] = {
         {"tower_height": 8, "channels": 96},
         {**FAST, "max_minutes": 720.0, "curriculum": ((7, 0.02), (9, 0.1), (13, 0.25))},
     ),
+    # The game of cody2007/alpha_go_zero_implementation (2018): each side plays 20 moves and does not pass, no komi,
+    # the area counts as the board stands.  His loss is the cross-entropy's mean over the 49 points beside 0.025
+    # squared errors: per position, as here, the value weighs 49 x 0.025.  Search and network are the 7x7 recipe's,
+    # and ko is positional superko where he compares the latest two boards.
+    "cody2007": Preset(
+        {"board_size": 7, "komi": 0, "turns": 20, "first_pass": 40, "planes": "turns"},
+        {"tower_height": 4, "channels": 32},
+        {**FAST, "max_minutes": 10.0, "value_weight": 49 * 0.025},
+    ),
     # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse.
     "paper": Preset(
         {"board_size": 19, "komi": 7.5, "planes": 17, "max_moves": 722},
@@ -74,12 +85,13 @@ PRESETS: dict[str, Preset] = {
             "num_games": 4_900_000, "readouts": 1600, "batch_size": 2048, "memory_size": 100_000_000,
             "resign_threshold": -0.9, "no_resign_share": 0.1, "search_share": 0.0, "exact_rules": True,
             "opening_plies": 0.0, "decided_value": 1.0, "temperature_plies": 30, "learning_rate": 1e-2,
+            "search": SearchSettings(first_play_reduction=0.0),
         },
     ),
 }  # fmt: skip
 
 
-# Games beside Go, of any size: few readouts, many games, as above; what was tried with it: docs/results.md.
+# Games beside Go, of any size: few readouts, many games, as above; not measured.
 OTHER_GAMES = Preset(
     {},
     {"tower_height": 4, "channels": 64},

@@ -2,8 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.weights import write_whole
-from alphago.training.history import EVALUATIONS
+from alphago.training.history import EVALUATIONS, append_row
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
@@ -53,6 +53,7 @@ class Examiner:
         self.told = told
         self.next_at = 60 * opponent.first
         self.examinations = 0
+        self.proved = False
 
     def due(self, seconds: float) -> bool:
         """Whether an examination is due after so many seconds of training."""
@@ -80,14 +81,25 @@ class Examiner:
             "losses": whole.losses, "win_rate": whole.win_rate, "low": low, "high": high, "sprt": verdict.state,
             "log_likelihood_ratio": verdict.ratio, "match_seconds": time.monotonic() - began,
         }  # fmt: skip
-        with open(self.folder / EVALUATIONS, "a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        append_row(self.folder / EVALUATIONS, row)
         self.told(f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {whole}; {WORDS[verdict.state]}")
         self.examinations += 1
         self.next_at = max(self.next_at + 60 * self.opponent.every, seconds + 60 * self.opponent.every)
-        if verdict.state == "accept":
+        self.proved = verdict.state == "accept"
+        if self.proved:
             self.keep(row, whole)
-        return verdict.state == "accept"
+        return self.proved
+
+    def state(self) -> dict[str, Any]:
+        """Where the schedule stands, as plain data."""
+        kept = {name: getattr(self, name) for name in ("next_at", "examinations", "proved")}
+        return {"opponent": asdict(self.opponent), **kept}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Goes on with the schedule where it stood; another opponent has a new one."""
+        self.examinations = state["examinations"]
+        if Opponent(**state["opponent"]) == self.opponent:
+            self.next_at, self.proved = state["next_at"], state["proved"]
 
     def keep(self, row: dict[str, Any], result: MatchResult) -> None:
         """Writes proof.json: the examination, and every game of it as its moves."""

@@ -46,6 +46,8 @@ class ConsoleReport:
         shown["moves/s"] = f"{metrics['moves_per_second']:.0f}"
         if metrics["policy_loss"] is not None:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
+        if self.bar.n == 0 and metrics["iteration"] > 1:  # a run that goes on: what was done before tells no rate
+            self.bar.initial = self.bar.n = done
         self.bar.set_postfix(shown, refresh=False)
         self.bar.update(done - self.bar.n)
 

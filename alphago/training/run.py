@@ -3,27 +3,27 @@
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from alphago.arena.players import contestant
 from alphago.env.game import GameEnv
+from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
-from alphago.settings import make_settings
-from alphago.training.checkpoint import RunFolder, default_folder
+from alphago.nn.saved import LATEST
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.training.checkpoint import RunFolder, default_folder, holds_run
 from alphago.training.diagnosis import Diagnosis
-from alphago.training.presets import named_preset, preset_for
+from alphago.training.history import METRICS, Row, read_rows
+from alphago.training.plan import Asked, Plan, new_run, old_run
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.report import ConsoleReport, Report
-from alphago.training.settings import TrainingSettings
 from alphago.training.trainer import Trainer
 
 MEASURED_MINUTES = 0.5  # of training, after which its speed is known
+DATA = (Opponent, SearchSettings)  # settings that are made of settings
 
 
 def expectation(metrics: dict[str, Any], needed: int, opponent: str) -> str:
@@ -33,9 +33,6 @@ def expectation(metrics: dict[str, Any], needed: int, opponent: str) -> str:
         f"{rate:.0f} positions a second here; another run was proved to be stronger than {opponent} after "
         f"{needed:,} positions, which would be {needed / rate / 60:.1f} minutes of training"
     )
-
-
-NO_LIMIT = 10**9  # games of a run that ends by the clock
 
 
 def train(
@@ -58,87 +55,116 @@ def train(
         say otherwise.  None for the board's own recipe if the run ends by the clock, for none else.
     model: a network to go on with, trained in place; None for a new one of `tower_height` residual
         blocks and `channels` channels (see NeuralNet).
-    folder: where weights, settings, games and metrics are kept (see RunFolder); None for a new one
-        under runs/.  Must be empty.
+    folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
+        on where it was, with what this call says anew: of the settings, all may change but those in
+        `alphago.training.plan.STRUCTURAL`; of game and network, nothing.  What the call leaves out is as before.
     reports: who is told of the progress; None for a progress bar.
     until: an opponent, such as "gnugo" or "rave:1000", whom the network plays every minute of training; the run ends
         early when it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is
         kept as proof.json).  The time that these matches take is not training time.
     Further keywords are those of TrainingSettings.
 
-    Ctrl-C ends the run at the next move, with everything saved; so does the end of `max_minutes`.
+    Ctrl-C ends the run at the next move or gradient step, with everything saved; so does the end of `max_minutes`,
+    which a call with more of them prolongs: schedules then span the whole, and a curriculum does not turn back.  A
+    run that is counted in games and goes on after an interrupt, or after it was killed, gives the same network on a
+    CPU as an undisturbed one, to the last bit.  (Not where the network draws random numbers of its own, nor after an
+    interrupt within an iteration of PUCT, whose trees are not kept.  A run by the clock goes on from the time that was
+    saved.)
+
+    Raises ValueError that names both values for what a run cannot change, BlockingIOError if somebody else trains
+    in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands.
     """
-    recipe = named_preset(preset) if preset is not None else preset_for(env) if num_games is None else None
-    given = {**(recipe.settings if recipe else {}), **settings}
-    if num_games is not None:
-        given["num_games"] = num_games
-    elif given.get("max_minutes") is not None:
-        given.setdefault("num_games", NO_LIMIT)
-    chosen = make_settings(TrainingSettings, **given)
-    if model is not None and (tower_height is not None or channels is not None):
-        raise ValueError("tower_height and channels describe a new network; a model was given too")
-    if model is None:
-        with seeded(chosen.seed):
-            sizes = {"tower_height": tower_height, "channels": channels}
-            network = recipe.network if recipe else {}
-            model = NeuralNet(env, **{**network, **{k: v for k, v in sizes.items() if v is not None}})
-    resized = model.resized(env)  # ValueError for another game
-    model = model if model.env.plane_shape == env.plane_shape else resized
-    config = {"game": env.name, "env": env.config, "network": model.config, "settings": asdict(chosen)}
-    run = RunFolder(Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}"), config)
-    listeners: Sequence[Report] = [ConsoleReport()] if reports is None else reports
+    path = Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}")
+    sizes = {"tower_height": tower_height, "channels": channels}
+    given_sizes = {name: size for name, size in sizes.items() if size is not None}
+    wanted = Opponent(until) if isinstance(until, str) else until
+    asked = Asked(env, num_games, preset, model, given_sizes, wanted, settings)
+    plan = None if holds_run(path) else new_run(asked)  # what cannot be trained is said before anything is written
+    with RunFolder(path) as run:
+        if run.config is not None:
+            plan = old_run(asked, run.config, path)
+        assert plan is not None
+        return carry_out(plan, env, run, [ConsoleReport()] if reports is None else reports)
+
+
+def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report]) -> NeuralNet:
+    """Trains as planned until the run is over or interrupted."""
 
     def tell(text: str) -> None:
-        for report in listeners:
+        for report in reports:
             report.note(text)
 
-    examiner, opponent_name, needed = None, "", 0
-    if until is not None:
-        opponent = Opponent(until) if isinstance(until, str) else until
-        opponent_name = opponent.name
-        needed = recipe.proved_after.get(opponent_name, 0) if recipe else 0
-        contestant(opponent.name)  # raises now rather than in a minute
-        examiner = Examiner(env, opponent, run.path, tell)
-    for report in listeners:
-        report.start(run.path, asdict(chosen))
-    diagnosis = Diagnosis(asdict(chosen))
-    saved_at = 0
-    metrics: dict[str, Any] = {"games": 0}
-    stop = threading.Event()
-    with stopped_by_interrupt(stop), one_torch_thread(), Workers(chosen.groups or available_cores()) as workers:
-        trainer = Trainer(env, model, chosen, run, workers, stop)
-        while trainer.games < chosen.num_games and trainer.progress < 1.0 and not trainer.stop.is_set():
-            metrics = trainer.iterate()
+    settings, stop = plan.settings, threading.Event()
+    with stopped_by_interrupt(stop), one_torch_thread(), Workers(settings.groups or 1) as workers:
+        trainer = Trainer(env, plan.model, settings, run, workers, stop)
+        if plan.until is not None:
+            trainer.examiner = Examiner(env, plan.until, run.path, tell)
+        notes = open_run(trainer, plan, run)
+        for report in reports:
+            report.start(run.path, asdict(settings))
+        for note in notes:
+            tell(note)
+        rows = earlier_rows(run.path)
+        metrics = dict(rows[-1]) if rows else {"games": trainer.games, "steps": trainer.learner.steps}
+        diagnosis = Diagnosis(asdict(settings))
+        diagnosis.remember(rows)
+        untold = plan.needed
+        latest = None if not trainer.is_over else run.path / LATEST
+        while not trainer.is_over and not stop.is_set():
+            row = trainer.iterate()
+            if row is None:
+                break
+            metrics = row
             run.add_metrics(metrics)
-            for report in listeners:
+            for report in reports:
                 report.iteration(metrics)
             for finding in diagnosis.update(metrics):
                 tell(str(finding))
-            if needed and metrics["seconds"] > 60 * MEASURED_MINUTES:
-                tell(expectation(metrics, needed, opponent_name))
-                needed = 0
-            if trainer.games // chosen.ckp_freq > saved_at // chosen.ckp_freq:
-                trainer.checkpoint()
-                saved_at = trainer.games
-            if examiner is not None and trainer.examined(examiner):
-                break
-        model.load_state_dict(trainer.learner.average.state_dict())
-        latest = trainer.checkpoint()
-        metrics.setdefault("steps", 0)
-        for report in listeners:
-            report.finish(metrics, latest, trainer.stop.is_set())
-    return model.eval()
+            if untold and plan.until and metrics["seconds"] > 60 * MEASURED_MINUTES:
+                tell(expectation(metrics, untold, plan.until.name))
+                untold = 0
+            trainer.checkpoint_if_due()
+            trainer.examine_if_due()
+        latest = latest or trainer.checkpoint(keep=trainer.is_over)
+        # After the checkpoint: these are the weights that learn.
+        plan.model.load_state_dict(trainer.learner.average.state_dict())
+        for report in reports:
+            report.finish(metrics, latest, stop.is_set())
+    return plan.model.eval()
 
 
-@contextlib.contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Seeds torch for the block and puts its random state back afterwards."""
-    state = torch.get_rng_state()
-    torch.manual_seed(seed)
-    try:
-        yield
-    finally:
-        torch.set_rng_state(state)
+def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
+    """Makes the folder of a new run, or goes on with what is in it; returns what there is to tell."""
+    if run.config is None:
+        trainer.checkpoint()
+        run.write_config(plan.config)
+        trainer.began = time.monotonic()
+        return []
+    state = run.restore()
+    notes = [*state.notes, *trainer.restore(state)]
+    minutes = trainer.seconds / 60
+    where = f"after {trainer.games} games and {minutes:.1f} minutes of training"
+    told = [f"{name} is {now!r} from now on, not {was!r}" for name, (was, now) in plan.changes.items()]
+    if plan.changes:
+        run.write_config(plan.config | {"changes": [*plan.config["changes"], *logged(plan.changes, trainer.games)]})
+    if trainer.is_proved:
+        told.append(f"this run was over {where}, with a proof: a stronger opponent (until) prolongs it")
+    elif trainer.is_over:
+        told.append(f"this run was over {where}: more num_games or max_minutes prolong it")
+    else:
+        told.append(f"this run goes on {where}")
+    return notes + told
+
+
+def logged(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
+    """Changed settings as config.json keeps them."""
+    plain = {name: [asdict(v) if isinstance(v, DATA) else v for v in pair] for name, pair in changes.items()}
+    return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in plain.items()]
+
+
+def earlier_rows(path: Path) -> list[Row]:
+    """The metrics of the iterations before a run goes on."""
+    return read_rows(path / METRICS, "seconds") if (path / METRICS).is_file() else []
 
 
 @contextlib.contextmanager

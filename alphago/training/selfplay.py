@@ -4,6 +4,7 @@ Game i belongs to group i mod G and has its own random stream (seed, i), so what
 depend on which thread was faster.
 """
 
+import sys
 import threading
 import time
 from dataclasses import dataclass, field, replace
@@ -33,7 +34,8 @@ class SelfPlaySettings:
     resign_threshold: a mover whose root value is below it resigns; -1 for never.
     no_resign_share: share of games in which nobody resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05).
     opening_plies: how many first moves are drawn from the network's policy, without search, on average; each
-        game draws its number from an exponential distribution; None for a twentieth of the longest game.
+        game draws its number from an exponential distribution; None for a twentieth of the longest game, of which
+        no more than 2 plies per action count.
         They are not trained on.
     decided_value: once the search has found one side's value above it for DECIDED_PLIES plies, only
         DECIDED_SHARE of the moves are searched in full and trained on, the others with CHEAP_READOUTS; 1
@@ -74,19 +76,21 @@ class Group:
         self.env = env
         self.settings = settings
         self.seed = seed
-        self.numbers = iter(range(first, last, stride))
+        self.next, self.stride, self.last = first, stride, last
         self.builders: list[RecordBuilder | None] = [None] * width
         self.generators: list[np.random.Generator] = [np.random.default_rng(0)] * width
         self.may_resign = np.zeros(width, np.bool_)
         self.plies = np.zeros(width, np.int32)
         self.opening = np.zeros(width, np.int32)  # plies that the policy plays alone
         self.decided = np.zeros(width, np.int32)  # plies since which one side has been sure, negative for White
-        self.opening_plies = env.max_moves / 20 if settings.opening_plies is None else settings.opening_plies
+        longest = min(env.max_moves, 2 * env.action_space)  # where there is a cap at all
+        self.opening_plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
         self.readouts = settings.readouts
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
         self.search: Search | None = None
         self.finished: list[tuple[int, GameRecord]] = []
+        self.left = 0  # moves to play before the evaluator may change
         self.moves = 0
         self.readouts_done = 0  # simulations, and the roots' own evaluations
 
@@ -102,10 +106,10 @@ class Group:
     def begin(self, slot: int) -> None:
         """Starts the group's next game in a slot, or leaves the slot empty if there is none."""
         assert self.search is not None
-        number = next(self.numbers, None)
         self.builders[slot] = None
-        if number is None:
+        if self.next >= self.last:
             return
+        number, self.next = self.next, self.next + self.stride
         generator = np.random.default_rng([self.seed, number])
         slots = np.array([slot])
         setup = self.env.random_setup(generator, number)
@@ -239,27 +243,44 @@ class SelfPlay:
         evaluator: Evaluator,
         plies: int | None = None,
         stop: threading.Event | None = None,
-        until: float | None = None,
-        readouts: int | None = None,
     ) -> list[GameRecord]:
         """Plays `plies` moves in every game (None: until all games are over); returns finished games in order.
 
+        `stop` ends the call at the next move.
+        """
+        self.begin(evaluator, plies)
+        self.go_on(workers, stop)
+        return self.take()
+
+    def begin(self, evaluator: Evaluator, plies: int | None = None, readouts: int | None = None) -> None:
+        """The next calls of `go_on` play `plies` moves in every game with this evaluator (None: all games to the end).
+
         `readouts`: how many from now on, instead of the settings'.
-        `stop` ends the call at the next move, and so does the time `until` (of time.monotonic()).
-        An interrupt stops all threads at their next move before it is raised.
+        """
+        for group in self.groups:
+            group.use(evaluator)
+            group.readouts = readouts or group.settings.readouts
+            group.left = sys.maxsize if plies is None else plies
+
+    def go_on(self, workers: Workers, stop: threading.Event | None = None, until: float | None = None) -> bool:
+        """Plays the moves that `begin` asked for; False if some are left.
+
+        `stop` ends the call at the next move, and so does the time `until` (of time.monotonic()), with one move in
+        every game at least.  An interrupt stops all threads at their next move before it is raised.
         """
         stop = stop or threading.Event()
 
         def play(group: Group) -> None:
-            group.use(evaluator)
-            group.readouts = readouts or group.settings.readouts
-            done = 0
-            while not stop.is_set() and (plies is None or done < plies):
-                if (until is not None and time.monotonic() >= until) or not group.step():
+            while group.left and not stop.is_set():
+                group.left = group.left - 1 if group.step() else 0
+                if until is not None and time.monotonic() >= until:
                     break
-                done += 1
 
         workers.run([lambda group=group: play(group) for group in self.groups], stop)  # type: ignore[misc]
+        return not any(group.left for group in self.groups)
+
+    def take(self) -> list[GameRecord]:
+        """The games finished since the last call, in order of their numbers."""
         finished = sorted((pair for group in self.groups for pair in group.finished), key=lambda pair: pair[0])
         for group in self.groups:
             group.finished.clear()

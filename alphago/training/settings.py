@@ -32,6 +32,7 @@ class TrainingSettings:
     plies_per_iteration: moves played in every game between two rounds of training.
     learning_rate, weight_decay: of AdamW, and of Muon at MUON_RATE times the rate (alphago.training.optimizer);
         rates fall by a cosine over the run.
+    value_weight: how much the error of the value counts beside the policy's cross-entropy (the paper 1).
     opening_plies, decided_value: see SelfPlaySettings.
     resign_threshold: see SelfPlaySettings; -1, never, because a young network is sure of nonsense: one
         that has seen White win every game would resign all others after a few moves.
@@ -64,6 +65,7 @@ class TrainingSettings:
     plies_per_iteration: int = 16
     learning_rate: float = 2e-3
     weight_decay: float = 0.01
+    value_weight: float = 1.0
     resign_threshold: float = -1.0
     no_resign_share: float = 0.05
     temperature_plies: int | None = None
@@ -87,6 +89,7 @@ class TrainingSettings:
             "samples_per_position",
             "learning_rate",
             "weight_decay",
+            "value_weight",
             "seed",
             "taught_games",
         ):

@@ -4,7 +4,6 @@ Sabaki, GoGui, a referee or a person at a keyboard starts it as `alphago gtp [MO
 """
 
 import contextlib
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -14,11 +13,14 @@ import numpy as np
 
 from alphago import __version__
 from alphago.env.game import IllegalMove
-from alphago.env.go import MAX_SIZE, MIN_SIZE, GoEnv, GoPosition, check_komi, check_player
+from alphago.env.go import MAX_SIZE, MIN_SIZE, GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.env.go_rules import check_komi, handicap_points, most_handicap, read_rules, rules_json
 from alphago.mcts.evaluator import UniformEvaluator, as_evaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.ui.clock import Clock
 from alphago.ui.gtp import Command, GtpFailure, converse, lines_of_stdin, reserved_stdout
+from alphago.ui.gtp_arguments import argument, number, player, whole
 from alphago.ui.gtp_game import GtpGame
 
 WARM_UP = 8  # readouts of the searches that compile kernels and measure the first rate
@@ -80,6 +82,7 @@ class GoEngine:
         self.seed = seed
         self.now = now
         self.clock = Clock()
+        self.rules = env.rules
         self.komi = None if env.komi == GoEnv(env.N).komi else env.komi  # None: the usual one of each board
         self.commands: dict[str, Command] = {
             "name": lambda arguments: "alphago",
@@ -92,6 +95,12 @@ class GoEngine:
             "undo": self.undo,
             "showboard": lambda arguments: f"\n{self.game.position}",
             "final_score": self.final_score,
+            "fixed_handicap": self.fixed_handicap,
+            "place_free_handicap": self.place_free_handicap,
+            "set_free_handicap": self.set_free_handicap,
+            "kgs-rules": self.set_rules,
+            "kata-set-rules": self.set_rules,
+            "kata-get-rules": lambda arguments: rules_json(self.game.env.rules),
             "time_settings": self.time_settings,
             "time_left": self.time_left,
         }
@@ -100,8 +109,9 @@ class GoEngine:
     def open_board(self, size: int) -> None:
         """An empty board and a player for it."""
         given = self.env if size == self.env.N else self.env.resized(size)
-        # A controller knows nothing of the ply limits and late passes of self-play.
-        env = given.replace(max_moves=max(given.max_moves, 3 * size * size), first_pass=0)
+        # A controller knows nothing of the ply limits, fixed turns and late passes of self-play.
+        limit = max(given.max_moves, 3 * size * size)
+        env = given.replace(max_moves=limit, turns=None, first_pass=0, **self.rules._asdict())
         self.game = GtpGame(env, env.komi if self.komi is None else self.komi)
         self.evaluator = as_evaluator(self.network, env)
         self.player = MCTSPlayer(
@@ -148,6 +158,53 @@ class GoEngine:
             raise GtpFailure(str(error)) from None
         self.komi = komi
         self.game.set_komi(komi)
+        return ""
+
+    def set_rules(self, arguments: list[str]) -> str:
+        """Ko and suicide, before the first move, for the games to come too; the score stays the area.
+
+        Names are those of KGS and SGF, also in KataGo's long form.
+        """
+        rules = read_rules(argument(arguments, 0))
+        if rules is None:
+            raise GtpFailure("unknown rules")
+        self.expect_empty()
+        self.rules = rules
+        if rules != self.game.env.rules:
+            self.open_board(self.game.env.N)
+        return ""
+
+    def expect_empty(self) -> None:
+        if self.game.plays or self.game.handicap:
+            raise GtpFailure("board not empty")
+
+    def fixed_handicap(self, arguments: list[str]) -> str:
+        """Black's stones at the usual places, which are the reply."""
+        count, size = whole(argument(arguments, 0)), self.game.env.N
+        self.expect_empty()
+        try:
+            stones = handicap_points(size, count)
+        except ValueError:
+            raise GtpFailure("invalid number of stones") from None
+        self.game.give_handicap(stones)
+        return " ".join(map(self.game.env.to_text, stones))
+
+    def place_free_handicap(self, arguments: list[str]) -> str:
+        """As many of the stones asked for as have a usual place, which GTP allows."""
+        count, most = whole(argument(arguments, 0)), most_handicap(self.game.env.N)
+        if count < 2 or not most:
+            raise GtpFailure("invalid number of stones")
+        return self.fixed_handicap([str(min(count, most))])
+
+    def set_free_handicap(self, arguments: list[str]) -> str:
+        self.expect_empty()
+        try:
+            stones = {self.game.env.from_text(word) for word in arguments}
+        except ValueError:
+            raise GtpFailure("bad vertex list") from None
+        if not 2 <= len(stones) == len(arguments) < self.game.env.N**2 or self.game.env.pass_action in stones:
+            raise GtpFailure("bad vertex list")
+        self.game.give_handicap(list(stones))
         return ""
 
     def play(self, arguments: list[str]) -> str:
@@ -208,9 +265,11 @@ class GoEngine:
             action, value = self.raw(position)
             return None if value < self.resign_threshold else action
         self.player.num_readouts = readouts
-        begin = self.now()
+        begin, before = self.now(), max(1, self.player.root_visits)
         action = self.player.suggest_move()
-        self.rate = (self.rate + readouts / max(self.now() - begin, 1e-6)) / 2
+        done = self.player.root_visits - before  # fewer than planned where the choice was certain
+        if done:
+            self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
         return None if self.player.should_resign() else action
 
     def catch_up(self, position: GoPosition) -> None:
@@ -234,33 +293,6 @@ class GoEngine:
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         self.evaluator.evaluate(position.batch, np.zeros(1, np.int64), priors, values)
         return int(np.argmax(np.where(position.legal_mask, priors[0], -1))), float(values[0])
-
-
-def argument(arguments: list[str], i: int) -> str:
-    """Argument i; those beyond what a command wants are ignored, as in GNU Go."""
-    if i >= len(arguments):
-        raise GtpFailure("syntax error")
-    return arguments[i]
-
-
-def whole(text: str) -> int:
-    if not re.fullmatch("[+-]?[0-9]{1,9}", text):
-        raise GtpFailure("syntax error")
-    return int(text)
-
-
-def number(text: str) -> float:
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
-        raise GtpFailure("syntax error")
-    return float(text)
-
-
-def player(text: str) -> int:
-    """+1 for b or black, -1 for w or white, in any case."""
-    try:
-        return check_player(text)
-    except ValueError:
-        raise GtpFailure("invalid color or coordinate") from None
 
 
 def say(text: str) -> None:

@@ -1,12 +1,14 @@
 """The game that a GTP controller tells, in which any colour may play at any time."""
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from alphago.env.game import IllegalMove
-from alphago.env.go import GoEnv, GoPosition
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 
 
 class GtpGame:
@@ -26,12 +28,22 @@ class GtpGame:
         self.clear()
 
     def clear(self) -> None:
+        """The empty board."""
+        self.handicap: tuple[int, ...] = ()
+        self.begin()
+
+    def give_handicap(self, stones: Sequence[int]) -> None:
+        """Black's stones, after which it is White's turn; only on an empty board."""
+        self.handicap = tuple(sorted(stones))
+        self.begin()
+
+    def begin(self) -> None:
         self.plays: list[tuple[int, int]] = []  # (colour, action) as they came
-        self.position = self.start(1)
+        self.position = self.start(-1 if self.handicap else 1)
 
     def start(self, to_play: int, **stones: Any) -> GoPosition:
         """A position from which to play on; what is the default is not written down."""
-        setup: dict[str, Any] = dict(stones)
+        setup: dict[str, Any] = dict(stones) or ({"black": self.handicap} if self.handicap else {})
         if to_play != 1:
             setup["to_play"] = "white"
         if self.komi != self.env.komi:
@@ -78,7 +90,7 @@ class GtpGame:
         self.again(self.plays)
 
     def again(self, plays: list[tuple[int, int]]) -> None:
-        self.clear()
+        self.begin()
         for colour, action in plays:
             self.play(colour, action)
 

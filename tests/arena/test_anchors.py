@@ -2,6 +2,7 @@
 
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from alphago.arena.anchors import Anchor, AnchorPlayer, PlayoutSettings, named_a
 from alphago.arena.entrant import read_text
 from alphago.arena.match import evaluate
 from alphago.arena.players import contestant
-from alphago.env.go import GoEnv, GoPosition
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.env.kernels.go import TO_PLAY, is_own_eye, point_of
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.diagrams import position
@@ -54,11 +56,13 @@ class TestTwin:
             (3, {"komi": 0.0}, (0, 5, 6, 8)),
             (4, {"komi": 2.0, "max_moves": 21}, (11, 18)),
             (4, {"komi": 1.5, "first_pass": 20}, (15, 19)),
+            (3, {"komi": 0.0, "turns": 6}, (0, 5, 9)),
+            (3, {"komi": 0.5, "turns": 8, "first_pass": 16}, (7, 13)),
+            (3, {"komi": 0.5, "ko": "situational", "suicide": True, "max_moves": 30}, (6, 9)),
+            (3, {"komi": 0.5, "ko": "simple", "max_moves": 30}, (6, 9)),
         ],
     )
-    def test_agrees(
-        self, settings: PlayoutSettings, size: int, rules: dict[str, float], plies: tuple[int, ...]
-    ) -> None:
+    def test_agrees(self, settings: PlayoutSettings, size: int, rules: dict[str, Any], plies: tuple[int, ...]) -> None:
         env, plain = GoEnv(size, **rules), NaiveGoEnv(size, **rules)
         random = np.random.default_rng(size)
         checked = 0
@@ -85,7 +89,7 @@ class TestTwin:
 
 def wins_by_passing(start: GoPosition) -> bool:
     passed = start.moves[-1:] == (start.env.pass_action,)
-    return passed and start.score() * start.to_play > 0
+    return passed and start.env.turns is None and start.score() * start.to_play > 0
 
 
 def same_tree(player: AnchorPlayer, search: NaivePlayoutSearch) -> bool:

@@ -463,6 +463,39 @@ class TestGnuGo:
         assert all(game[-2:] == (49, 49) for game in match.games)
 
 
+class TestFixedTurns:
+    """The match ends when the turns are played and counts the board; engines know nothing of it."""
+
+    TURNS = GoEnv(3, komi=0, turns=4)
+
+    def test_the_board_counts_and_nobody_is_asked(self, tmp_path: Path) -> None:
+        """An engine that always passes gives its turns up; two passes would have ended the game."""
+        match = evaluate(self.TURNS, UniformEvaluator(), program(tmp_path, final_score='reply("W+99")'), 2, 4, seed=1)
+        assert [len(game) for game in match.games] == [8, 8]
+        assert match.forfeits == {}
+        assert (match.counted, match.disagreements) == (0, {})
+        for number, game in enumerate(match.games):
+            theirs, ours = game[1 - number :: 2], game[number::2]
+            assert theirs == (9,) * 4
+            assert 9 not in ours  # nor does ours pass while it has a move
+        assert match.wins == 2
+
+    def test_between_our_own_players(self) -> None:
+        match = evaluate(self.TURNS, "random", HashEvaluator(), 6, 0, seed=2)
+        assert {len(game) for game in match.games} == {8}
+        position = self.TURNS.position()
+        for game in match.games:
+            at = position
+            for action in game:
+                assert action != 9 or not at.legal_mask[:-1].any()
+                at = at.play(action)
+
+    def test_engines_are_set_up_as_ever(self, tmp_path: Path) -> None:
+        """Only the programs' rules decide what they may play: a repetition loses the game."""
+        match = evaluate(self.TURNS, program(tmp_path, "B2 B2", name="twice"), UniformEvaluator(), 1, 2)
+        assert "illegal move B2: Black has a stone there" in match.forfeits[0]
+
+
 def test_result_without_engines_reads_as_before() -> None:
     plain = MatchResult(np.ones(2, np.float32), ((1,), (2,)))
     assert plain.forfeits == plain.disagreements == {}

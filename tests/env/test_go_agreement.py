@@ -27,6 +27,18 @@ from tests.naive.go import NaiveGoEnv, random_board
         (13, 1, {"max_moves": 90}),
         (19, 1, {"max_moves": 60}),
         (19, 1, {"max_moves": 60, "planes": 17}),
+        (25, 1, {"max_moves": 3}),
+        (2, 12, {"max_moves": 20, "ko": "simple"}),
+        (2, 12, {"max_moves": 20, "ko": "situational"}),
+        (2, 12, {"max_moves": 20, "suicide": True}),
+        (2, 12, {"max_moves": 20, "ko": "simple", "suicide": True}),
+        (2, 12, {"max_moves": 20, "ko": "situational", "suicide": True, "planes": "alive"}),
+        (3, 5, {"max_moves": 50, "ko": "simple", "suicide": True, "planes": 5}),
+        (3, 5, {"max_moves": 50, "ko": "situational", "planes": "alive"}),
+        (3, 5, {"max_moves": 50, "suicide": True, "planes": "alive"}),
+        (5, 3, {"ko": "simple", "planes": "alive"}),
+        (3, 5, {"turns": 9, "planes": "turns"}),
+        (5, 2, {"turns": 20, "komi": 0, "first_pass": 40, "planes": "turns"}),
     ],
 )
 def test_random_games(size: int, games: int, options: dict) -> None:
@@ -49,17 +61,21 @@ def test_random_set_ups(size: int, games: int, max_moves: int) -> None:
         }
         for number, filled in enumerate(np.linspace(0.3, 0.95, games))
     ]
-    env, plain = GoEnv(size, max_moves=max_moves), NaiveGoEnv(size, max_moves=max_moves)
-    check_game(env, plain, games=games, setups=setups)
+    for options in ({}, {"ko": "simple", "suicide": True, "planes": "alive"}):
+        env, plain = (kind(size, max_moves=max_moves, **options) for kind in (GoEnv, NaiveGoEnv))
+        check_game(env, plain, games=games // 2, setups=setups)
 
 
-@pytest.mark.parametrize(("size", "limit"), [(2, 200), (3, 600), (4, 800)])
-def test_superko_in_games_that_nobody_passes(size: int, limit: int) -> None:
+@pytest.mark.parametrize("suicide", [False, True])
+@pytest.mark.parametrize("ko", ["simple", "positional", "situational"])
+@pytest.mark.parametrize(("size", "limit"), [(2, 200), (3, 300), (4, 300)])
+def test_ko_in_games_that_nobody_passes(size: int, limit: int, ko: str, suicide: bool) -> None:
     """Hundreds of captures on a tiny board: nearly every legal point is one that superko left."""
-    env, plain = GoEnv(size, max_moves=limit), NaiveGoEnv(size, max_moves=limit)
+    options = {"max_moves": limit, "ko": ko, "suicide": suicide}
+    env, plain = GoEnv(size, **options), NaiveGoEnv(size, **options)
     random = np.random.default_rng(size)
     refused = 0
-    for _ in range(30 if size == 2 else 3):
+    for _ in range(20 if size == 2 else 2):
         batch, state, slot = env.new_batch(1), plain.new(), np.zeros(1, np.int64)
         for _ in range(limit):
             mask = batch.legal_mask(slot, np.empty((1, env.action_space), np.bool_))[0]
@@ -72,7 +88,7 @@ def test_superko_in_games_that_nobody_passes(size: int, limit: int) -> None:
             action = int(random.choice(points)) if len(points) else env.pass_action
             batch.play(slot, np.array([action], np.int32))
             state.play(action)
-    assert refused > 20
+    assert (refused == 0) == (size == 2 and ko == "simple")  # on 2x2 nobody ever takes one stone with one
 
 
 # Those that remember nothing: the others tell of superko and of the last moves.

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.env.go_batch import start_row
 from alphago.env.kernels import go as kernels
+from alphago.env.kernels.jit import kernel
 from tests.naive.go import NaiveGoEnv, chain, has_liberty
 
 
@@ -26,6 +28,32 @@ def test_legal_boards(size: int, legal: int) -> None:
         kernels.board(batch.rows[0], shown)
         assert tuple(shown) == colours
     assert count == legal
+
+
+@kernel
+def legal_boards(row, start, colours):
+    """How many colourings of the board can be set up; `colours` int8 [N * N] counts through them in base 3."""
+    points = len(colours)
+    for i in range(points):
+        colours[i] = -1
+    legal = 0
+    while True:
+        kernels.copy(start, row)
+        kernels.set_up(row, colours, kernels.BLACK)
+        legal += kernels.misplaced(row, colours) == kernels.NO_ACTION
+        i = 0
+        while i < points and colours[i] == 1:
+            colours[i] = -1
+            i += 1
+        if i == points:
+            return legal
+        colours[i] += 1
+
+
+@pytest.mark.parametrize(("size", "legal"), [(2, 57), (3, 12_675), pytest.param(4, 24_318_165, marks=pytest.mark.slow)])
+def test_legal_boards_counted_by_a_kernel(size: int, legal: int) -> None:
+    start = start_row(GoEnv(size, ko="simple"))
+    assert legal_boards(start.copy(), start, np.zeros(size * size, np.int8)) == legal
 
 
 def test_set_up_refuses_what_plain_python_refuses() -> None:

@@ -3,23 +3,30 @@
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv, GoPosition
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_features as features
 from tests.diagrams import board, owners, play, position
+from tests.naive.go import random_board
 
 
 def marked(shown: GoPosition, plane: int) -> str:
     """The points of a plane that are 1, in order; every other one has to be 0."""
-    values = shown.planes()[plane].ravel()
+    values = shown.planes()[place(shown.env, plane)].ravel()
     assert np.isin(values, (0, 1)).all()
     return " ".join(shown.env.to_text(int(action)) for action in np.flatnonzero(values))
 
 
 def constant(shown: GoPosition, plane: int) -> float:
     """The number that all points of a plane hold."""
-    values = np.unique(shown.planes()[plane])
+    values = np.unique(shown.planes()[place(shown.env, plane)])
     assert len(values) == 1
     return float(values[0])
+
+
+def place(env: GoEnv, plane: int) -> int:
+    """Where a plane stands in the environment's set."""
+    return features.SETS[str(env.plane_set)].index(plane)
 
 
 def points(drawing: str) -> str:
@@ -35,7 +42,7 @@ def test_stones_are_the_movers_and_the_enemys() -> None:
         . . X
         """
     black, white = position(drawing), position(drawing, to_play="white")
-    assert black.planes().shape == (features.PLANES, 3, 3) == (16, 3, 3)
+    assert black.planes().shape == (16, 3, 3)
     assert black.planes().dtype == np.float32
     assert (marked(black, features.OWN), marked(black, features.ENEMY)) == ("A3 C1", "B2")
     assert (marked(white, features.OWN), marked(white, features.ENEMY)) == ("B2", "A3 C1")
@@ -208,6 +215,73 @@ def test_colours_exchanged_give_the_same_planes(size: int) -> None:
             assert here.score() == -there.score()
         passes += one[-1].moves.count(env.pass_action)
     assert passes > 0
+
+
+# --- sets of planes --------------------------------------------------------------------------------
+
+
+def test_a_networks_input_tells_its_set() -> None:
+    """Every set has another even number of planes, boards alone an odd one; each begins with what all know."""
+    counts = [len(planes) for planes in features.SETS.values()]
+    assert len(set(counts)) == len(counts)
+    for name, planes in features.SETS.items():
+        assert len(planes) == len(set(planes)) == GoEnv(5, planes=name).planes
+        assert len(planes) % 2 == 0
+        assert max(planes) < features.PLANES
+    assert features.SETS["rules"] == tuple(range(16))  # what the networks that come with the package see
+    assert set().union(*features.SETS.values()) == set(range(features.PLANES))
+
+
+@pytest.mark.parametrize("name", ["turns", "alive"])
+def test_sets_hold_the_same_planes(name: str) -> None:
+    """A plane is the same in every set, wherever it stands; what is not of a set leaves no trace."""
+    start = {"board": random_board(5, [0.3, 0.4, 0.3], np.random.default_rng(3)), "komi": 3.5}
+    everything = GoEnv(5, planes="alive")
+    for moves in range(4):
+        shown, known = (env.position(**start) for env in (GoEnv(5, planes=name), everything))
+        for action in np.flatnonzero(shown.legal_mask)[:moves]:
+            if shown.legal_mask[action]:
+                shown, known = shown.play(int(action)), known.play(int(action))
+        planes, all_planes = shown.planes(), known.planes()
+        for plane in features.SETS[name]:
+            assert np.array_equal(planes[place(shown.env, plane)], all_planes[place(everything, plane)])
+
+
+def test_ko_apart_from_suicide() -> None:
+    env = GoEnv(5, planes="turns")
+    taken = position(KO, "B C4", env=env)
+    assert marked(taken, features.FORBIDDEN) == "A5 B4"
+    assert marked(taken, features.KO) == "B4"
+    allowed = position(KO, "B C4", env=env.replace(suicide=True))
+    assert marked(allowed, features.FORBIDDEN) == marked(allowed, features.KO) == "A5 B4"
+
+
+def test_pass_alive_planes() -> None:
+    drawing = """
+        . X . X O
+        X X X X O
+        O O O O O
+        . O . . .
+        O O . . .
+        """
+    for mover, own, enemy in (("black", features.OWN_ALIVE, features.ENEMY_ALIVE),
+                              ("white", features.ENEMY_ALIVE, features.OWN_ALIVE)):  # fmt: skip
+        shown = position(drawing, env=GoEnv(5, planes="alive"), to_play=mover)
+        assert marked(shown, own) == "A5 B5 C5 D5 A4 B4 C4 D4"
+        assert marked(shown, enemy) == ""  # a second eye is not closed yet
+        closed = position(drawing.replace("O O . . .", "O O O . ."), env=shown.env, to_play=mover)
+        assert marked(closed, enemy) == ""
+        lives = position(drawing.replace("O O . . .", "O O O O .").replace(". O . . .", ". O O O ."),
+                         env=shown.env, to_play=mover)  # fmt: skip
+        assert marked(lives, enemy) == "E5 E4 A3 B3 C3 D3 E3 A2 B2 C2 D2 E2 A1 B1 C1 D1 E1"
+
+
+def test_how_much_of_a_game_is_left() -> None:
+    """In shares of two plies per point."""
+    start = GoEnv(3, planes="turns", turns=3).position()
+    assert constant(start, features.PLIES_LEFT) == pytest.approx(6 / 18)
+    assert constant(play(start, "B B2, W A1, B pass"), features.PLIES_LEFT) == pytest.approx(3 / 18)
+    assert constant(GoEnv(3, planes="turns", max_moves=0).position(), features.PLIES_LEFT) == 1
 
 
 def test_boards_alone_tell_the_colour_to_move() -> None:

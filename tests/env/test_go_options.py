@@ -49,6 +49,12 @@ def test_a_pass_is_legal_early_where_nothing_else_is() -> None:
     [
         ({"first_pass": -1}, "first_pass is a whole number from 0, came -1"),
         ({"first_pass": 1.5}, "first_pass is a whole number from 0, came 1.5"),
+        ({"max_moves": -1}, "max_moves is a whole number from 0, came -1"),
+        ({"max_moves": 70_000}, "no game is longer than 65536 plies, came 70000"),
+        ({"ko": "super"}, "ko is 'simple', 'positional', 'situational', came 'super'"),
+        ({"suicide": 1}, "suicide is True or False, came 1"),
+        ({"turns": 0}, "turns is a whole number from 1, came 0"),
+        ({"turns": 20, "max_moves": 40}, "a game of 20 turns has no other end, came max_moves 40"),
         ({"margin_weight": 2}, "margin_weight is 0 to 1, came 2"),
         ({"margin_weight": -0.1}, "margin_weight is 0 to 1, came -0.1"),
         ({"komi_spread": -1}, "komi_spread is 0 or more, came -1"),
@@ -75,6 +81,8 @@ ALL_OPTIONS = {
     "komi": 5.5,
     "planes": 5,
     "max_moves": 50,
+    "ko": "situational",
+    "suicide": True,
     "margin_weight": 0.2,
     "komi_spread": 0.5,
     "first_pass": 9,
@@ -82,9 +90,26 @@ ALL_OPTIONS = {
 }
 
 
+def test_fixed_turns_and_a_cap_exclude_each_other() -> None:
+    capped, turns = GoEnv(5, max_moves=20), GoEnv(5, turns=6)
+    assert capped.replace(turns=6) == turns
+    assert turns.replace(turns=None) == GoEnv(5)
+    assert turns.replace(turns=None, max_moves=20) == capped
+    with pytest.raises(ValueError, match="a game of 6 turns has no other end, came max_moves 20"):
+        turns.replace(max_moves=20)
+
+
+def test_another_board() -> None:
+    """Its own komi, cap and first pass; what is no matter of size stays."""
+    env = GoEnv(9, ko="simple", suicide=True, planes="alive", komi=3.5, max_moves=50, first_pass=9)
+    assert env.resized(7) == GoEnv(7, ko="simple", suicide=True, planes="alive")
+    assert GoEnv(9, max_moves=0).resized(5) == GoEnv(5, max_moves=0)
+    assert GoEnv(7, turns=20, first_pass=40, komi=0).resized(9) == GoEnv(9, turns=20, first_pass=40)
+
+
 def test_replace_changes_the_given_options_only() -> None:
     env = GoEnv(9, **ALL_OPTIONS)
-    assert env.config == {"board_size": 9, **ALL_OPTIONS}
+    assert env.config == {"board_size": 9, "turns": None, **ALL_OPTIONS}
     for name, value in ALL_OPTIONS.items():
         default = GoEnv(9).config[name]
         assert value != default
@@ -99,10 +124,10 @@ def test_replace_changes_the_given_options_only() -> None:
 
 
 def test_a_game_is_made_again_from_its_config_as_json() -> None:
-    for env in (GoEnv(7), GoEnv(9, **ALL_OPTIONS), GoEnv(9, planes=17)):
+    for env in (GoEnv(7), GoEnv(9, **ALL_OPTIONS), GoEnv(9, planes=17), GoEnv(7, planes="turns", turns=20)):
         again = GoEnv(**json.loads(json.dumps(env.config)))
         assert again == env
-        assert (again.planes, again.boards_only) == (env.planes, env.boards_only)
+        assert (again.planes, again.plane_set) == (env.planes, env.plane_set)
     assert GoEnv(9, **ALL_OPTIONS) == eval(repr(GoEnv(9, **ALL_OPTIONS)))
 
 
@@ -166,7 +191,8 @@ def test_positions_of_other_komi_are_accepted_and_keep_it() -> None:
     assert env.accepts(other)
     assert not env.accepts(GoEnv(6))
     assert not env.accepts(GoEnv(5, planes=5))
-    assert not env.accepts(GoEnv(5, max_moves=9))
+    for rule in ({"max_moves": 9}, {"ko": "simple"}, {"suicide": True}, {"turns": 17}, {"planes": "alive"}):
+        assert not env.accepts(GoEnv(5, **rule))
     player = MCTSPlayer(env, HashEvaluator(), num_readouts=4)
     player.initialize_game(other.position(black="C3"))
     for name in ("A1", "B2", "D4", "pass", "pass"):

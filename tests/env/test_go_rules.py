@@ -640,10 +640,10 @@ def test_any_odd_number_of_planes(count: int) -> None:
     assert np.array_equal(now.planes()[-1], long.planes()[-1])
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 16, -3, 17.0, True])
+@pytest.mark.parametrize("count", [0, 1, 2, 16, -3, 17.0, True, "", "rule", "17"])
 def test_other_numbers_of_planes_are_refused(count: object) -> None:
     text = (
-        "planes is None for what the rules know, or an odd number from 3 (2 per remembered board, 1 for the mover), "
+        "planes is 'rules', 'turns', 'alive', or an odd number from 3 (2 per remembered board, 1 for the mover), "
         f"came {count!r}"
     )
     with pytest.raises(ValueError, match=re.escape(text)):
@@ -724,15 +724,15 @@ def test_a_batch_refuses_stones_of_another_board() -> None:
         batch.reset(np.zeros(1, np.int64), stones=np.zeros((4, 4), np.int8))
 
 
-@pytest.mark.parametrize("size", [1, 20, 0, -9])
-def test_board_sizes_go_from_2_to_19(size: int) -> None:
-    with pytest.raises(ValueError, match=f"board_size is 2 to 19, came {size}"):
+@pytest.mark.parametrize("size", [1, 26, 0, -9])
+def test_board_sizes_go_from_2_to_25(size: int) -> None:
+    with pytest.raises(ValueError, match=f"board_size is 2 to 25, came {size}"):
         GoEnv(size)
 
 
 @pytest.mark.parametrize("size", ["9", 9.0, None, True])
 def test_a_board_size_is_a_whole_number(size: object) -> None:
-    with pytest.raises(TypeError, match="board_size is a whole number from 2 to 19"):
+    with pytest.raises(TypeError, match="board_size is a whole number from 2 to 25"):
         GoEnv(size)
 
 

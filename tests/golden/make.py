@@ -32,16 +32,25 @@ NINE = """
     . . . . . . . . .
 """
 
-# Name: (position, readouts, settings).  A move is played after half of the readouts.
+# Name: (position, readouts, settings).  A move is played after half of the readouts; Gumbel begins anew then.
 SEARCHES: dict[str, tuple[Position, int, dict]] = {
     "tic-tac-toe": (TicTacToeEnv().position(), 200, {}),
     "tic-tac-toe, 4 leaves": (TicTacToeEnv().position(), 200, {"leaves": 4}),
     "5x5": (GoEnv(5).position(), 400, {}),
-    "5x5, AlphaGo Zero": (GoEnv(5).position(), 400, {"c_puct": 1.5, "parent_value_weight": 0.0}),
+    "5x5, AlphaGo.jl": (GoEnv(5).position(), 400, {"first_play_reduction": 0.0}),
+    "5x5, AlphaGo Zero": (
+        GoEnv(5).position(), 400, {"c_puct": 1.5, "parent_value_weight": 0.0, "first_play_reduction": 0.0}
+    ),
     "5x5, 8 leaves": (diagrams.play(GoEnv(5).position(), "B C3, W C4, B pass"), 400, {"leaves": 8, "virtual_loss": 2}),
     "9x9 set up": (diagrams.position(NINE, komi=6.5), 800, {}),
     "9x9 set up, White to play, 8 leaves": (diagrams.position(NINE, to_play="white"), 800, {"leaves": 8}),
-}
+    "tic-tac-toe, Gumbel": (TicTacToeEnv().position(), 60, {"gumbel": True}),
+    "5x5, Gumbel": (GoEnv(5).position(), 200, {"gumbel": True}),
+    "9x9 set up, Gumbel, 6 candidates": (
+        diagrams.position(NINE, komi=6.5), 128, {"gumbel": True, "considered": 6, "c_visit": 10.0, "c_scale": 0.3}
+    ),
+    "9x9 set up, Gumbel, 4 leaves": (diagrams.position(NINE), 400, {"gumbel": True, "leaves": 4, "c_scale": 0.1}),
+}  # fmt: skip
 
 
 def search(position: Position, readouts: int, settings: dict) -> list[dict[str, int]]:
@@ -49,12 +58,17 @@ def search(position: Position, readouts: int, settings: dict) -> list[dict[str, 
     only = np.zeros(1, np.int64)
     searched = Search(position.env, HashEvaluator(), 1, SearchSettings(**settings))
     searched.batch.copy(only, only, of=position.batch)
+    noise = np.random.default_rng(0)
     found = []
     for _ in range(2):
+        if searched.settings.gumbel:
+            searched.forget(only)
+            searched.gumbel[:] = noise.gumbel(size=searched.gumbel.shape)
         searched.run(np.array([readouts // 2], np.int32))
         visits = searched.visits(only)[0]
         found.append({position.env.to_text(int(a)): int(visits[a]) for a in np.flatnonzero(visits)})
-        searched.advance(only, np.array([visits.argmax()], np.int32))
+        action = searched.improved(only)[1][0] if searched.settings.gumbel else visits.argmax()
+        searched.advance(only, np.array([action], np.int32))
     return found
 
 

@@ -22,18 +22,20 @@ GAMES = {
     "counting": CountingEnv(12),
 }
 SETTINGS = {
-    "AlphaGo.jl": {},
-    "AlphaGo Zero": {"parent_value_weight": 0.0},
+    "defaults": {},
+    "AlphaGo.jl": {"first_play_reduction": 0.0},
+    "AlphaGo Zero": {"parent_value_weight": 0.0, "first_play_reduction": 0.0},
     "explores": {"c_puct": 4.0, "parent_value_weight": 0.5},
     "exploits": {"c_puct": 0.1},
     "4 leaves": {"leaves": 4},
     "4 leaves, AlphaGo Zero": {"leaves": 4, "parent_value_weight": 0.0, "c_puct": 1.5},
+    "untried is worse, 4 leaves": {"first_play_reduction": 0.2, "leaves": 4, "parent_value_weight": 0.0},
     "8 leaves, virtual loss 3": {"leaves": 8, "virtual_loss": 3},
 }
 
 
 def naive(position, settings: SearchSettings, evaluator=None) -> NaiveSearch:
-    wanted = ("c_puct", "parent_value_weight", "virtual_loss", "leaves")
+    wanted = ("c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss", "leaves")
     evaluate = one_by_one(evaluator or HashEvaluator())
     return NaiveSearch(position, evaluate, **{name: asdict(settings)[name] for name in wanted})
 
@@ -108,11 +110,24 @@ def test_same_trees_with_noise(env: GameEnv, weight: float) -> None:
 
 def test_equal_scores_go_to_the_lowest_action() -> None:
     env = TicTacToeEnv()
-    search = search_from([env.position()], UniformEvaluator(), SearchSettings(parent_value_weight=0.0))
-    twin = naive(env.position(), SearchSettings(parent_value_weight=0.0), UniformEvaluator())
+    settings = SearchSettings(parent_value_weight=0.0, first_play_reduction=0.0)
+    search = search_from([env.position()], UniformEvaluator(), settings)
+    twin = naive(env.position(), settings, UniformEvaluator())
     for readouts in range(1, 12):
         visits = run(search, 1)[0]
         twin.run(1)
         assert np.array_equal(visits, twin.visits())
         if readouts <= 9:  # every square once, in order
             assert visits.tolist() == [1] * readouts + [0] * (9 - readouts)
+
+
+def test_an_untried_action_is_worth_less_the_more_is_tried() -> None:
+    """Nobody wins by the evaluator, so only the reduction keeps a simulation from trying yet another action."""
+    widths = []
+    for reduction in (0.0, 0.2, 0.5):
+        search = search_from(
+            [GoEnv(5).position()], UniformEvaluator(), SearchSettings(first_play_reduction=reduction, c_puct=1.0)
+        )
+        widths.append(int((run(search, 26)[0] > 0).sum()))
+    assert widths[0] == 26
+    assert widths[0] > widths[1] > widths[2] > 0

@@ -59,7 +59,7 @@ def test_tic_tac_toe_against_the_prior(moves: str, best: str) -> None:
     wanted = {TIC_TAC_TOE.from_text(square) for square in best.split()}
     assert set(best_squares(position)) == wanted, "the puzzle has another solution"
     search = search_from([position], misled(position, sorted(wanted)), SearchSettings())
-    visits = run(search, 40_000)[0]  # most of them meet the end of the game and cost little
+    visits = run(search, 120_000)[0]  # most of them meet the end of the game and cost little
     assert int(visits.argmax()) in wanted, visits
     value = tic_tac_toe_value(stones(position), position.to_play)
     root_value = float(search.root_values(np.zeros(1, np.int64))[0])
@@ -74,7 +74,7 @@ def test_never_a_losing_move_where_there_is_another(evaluator) -> None:
     while len(found) < 60:
         position = random_position(TIC_TAC_TOE, int(random.integers(2, 8)), random)
         found[stones(position)] = position
-    visits = run(search_from(list(found.values()), evaluator, SearchSettings(c_puct=1.5)), 1000)
+    visits = run(search_from(list(found.values()), evaluator, SearchSettings(c_puct=1.5)), 4000)
     told = 0
     for row, (board, position) in zip(visits, found.items(), strict=True):
         values = tic_tac_toe_values(board, position.to_play)

@@ -10,7 +10,9 @@ from alphago.env.game import GameEnv
 from alphago.env.symmetry import Symmetries
 
 BLACK, WHITE, EMPTY = 1, -1, 0
-LETTERS = "ABCDEFGHJKLMNOPQRST"
+LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+# The planes of `NaiveGo.features` that each named set has.
+SETS = {"rules": [*range(16)], "turns": [*range(17), 19], "alive": [*range(20)]}
 
 Board = tuple[int, ...]  # a colour per point, row by row from the top
 
@@ -39,8 +41,8 @@ def has_liberty(board: Board, stones: set[int], around: set[int]) -> bool:
 
 
 @lru_cache(maxsize=10_000)
-def board_after(board: Board, point: int, colour: int, size: int) -> Board | None:
-    """The board with a stone placed and what it takes removed; None if the stone itself has no liberty."""
+def board_after(board: Board, point: int, colour: int, size: int) -> Board:
+    """The board with a stone placed and what has no liberty removed, enemies before own stones."""
     cells = list(board)
     cells[point] = colour
     placed = tuple(cells)
@@ -50,8 +52,11 @@ def board_after(board: Board, point: int, colour: int, size: int) -> Board | Non
             if not has_liberty(placed, stones, around):
                 for stone in stones:
                     cells[stone] = EMPTY
-    result = tuple(cells)
-    return result if has_liberty(result, *chain(result, point, size)) else None
+    stones, around = chain(tuple(cells), point, size)
+    if not has_liberty(tuple(cells), stones, around):
+        for stone in stones:
+            cells[stone] = EMPTY
+    return tuple(cells)
 
 
 @lru_cache(maxsize=1_000)
@@ -87,6 +92,33 @@ def is_own_eye(board: Board, point: int, colour: int, size: int) -> bool:
     return board[point] == EMPTY and surrounded and enemies <= (1 if len(inside) == 4 else 0)
 
 
+@lru_cache(maxsize=1_000)
+def pass_alive(board: Board, colour: int, size: int) -> set[int]:
+    """Benson's pass-alive stones of a colour, and the points of the regions that are vital to them."""
+    stones = [point for point in range(size * size) if board[point] == colour]
+    chains = {frozenset(chain(board, point, size)[0]) for point in stones}
+    others = tuple(colour if board[point] == colour else 9 for point in range(size * size))  # 9: anything else
+    regions = {frozenset(chain(others, point, size)[0]) for point in range(size * size) if others[point] == 9}
+
+    def beside(points: frozenset[int]) -> set[int]:
+        return {near for point in points for near in neighbours(point, size)}
+
+    def vital(region: frozenset[int], to: frozenset[int]) -> bool:
+        return {point for point in region if board[point] == EMPTY} <= beside(to)
+
+    while True:
+        alive = {c for c in chains if sum(vital(region, c) for region in regions) >= 2}
+        struck_out = set().union(*(chains - alive))
+        kept = {region for region in regions if not beside(region) & struck_out}
+        if alive == chains and kept == regions:
+            break
+        chains, regions = alive, kept
+        if not chains:
+            return set()
+    inside = {region for region in regions if any(vital(region, c) for c in chains)}
+    return set().union(*chains, *inside)
+
+
 class NaiveGo:
     """One Go position; `boards` holds every board since the start, one per ply."""
 
@@ -102,10 +134,10 @@ class NaiveGo:
         self.spares_eyes = spares_eyes
         board = [EMPTY] * env.N**2 if stones is None else np.asarray(stones).ravel().tolist()
         self.boards: list[Board] = [tuple(board)]
-        self.seen: set[Board] = {self.boards[0]}
         self.to_play = {"black": BLACK, "white": WHITE}.get(to_play, to_play)
         self.komi = env.komi if komi is None else komi
         self.moves: list[int] = []
+        self.seen: set[Board | tuple[Board, int]] = {self.remembered(self.board, self.to_play)}
         for point, colour in enumerate(board):
             if colour != EMPTY and not has_liberty(self.board, *chain(self.board, point, env.N)):
                 raise ValueError(f"the chain at {env.to_text(point)} has no liberty")
@@ -119,17 +151,31 @@ class NaiveGo:
         if action != self.env.pass_action:
             assert self.is_legal(action)
             board = board_after(board, action, self.to_play, self.env.N)
-            self.seen.add(board)
         self.boards.append(board)
         self.moves.append(action)
         self.to_play = -self.to_play
+        self.seen.add(self.remembered(board, self.to_play))
+
+    def remembered(self, board: Board, mover: int) -> Board | tuple[Board, int]:
+        """What superko compares."""
+        return (board, mover) if self.env.ko == "situational" else board
+
+    def is_suicide(self, action: int) -> bool:
+        return board_after(self.board, action, self.to_play, self.env.N)[action] == EMPTY
+
+    def is_repetition(self, action: int) -> bool:
+        after = board_after(self.board, action, self.to_play, self.env.N)
+        if after == self.board:
+            return True
+        if self.env.ko == "simple":
+            return self.boards[-2:-1] == [after]
+        return self.remembered(after, -self.to_play) in self.seen
 
     def is_legal(self, action: int) -> bool:
         """Whether the rules allow a point."""
-        if self.board[action] != EMPTY:
+        if self.board[action] != EMPTY or (self.is_suicide(action) and not self.env.suicide):
             return False
-        after = board_after(self.board, action, self.to_play, self.env.N)
-        return after is not None and after not in self.seen
+        return not self.is_repetition(action)
 
     def legal_mask(self) -> np.ndarray:
         if self.is_over():
@@ -142,7 +188,8 @@ class NaiveGo:
 
     def is_over(self) -> bool:
         passed = [action == self.env.pass_action for action in self.moves]
-        return passed[-2:] == [True, True] or len(self.moves) >= self.env.max_moves
+        two_passes = passed[-2:] == [True, True] and self.env.turns is None
+        return two_passes or len(self.moves) >= self.env.max_moves
 
     def score(self) -> float:
         return (area(self.board, self.env.N) - self.komi) * self.to_play
@@ -155,15 +202,16 @@ class NaiveGo:
         return np.array(owners(self.board, self.env.N), np.int8) * self.to_play
 
     def features(self) -> np.ndarray:
-        """The 16 planes of what the rules know, from the mover's view."""
+        """All planes of what the rules know, from the mover's view; the pass-alive ones where they are seen."""
         size = self.env.N
         points = range(size * size)
-        planes = np.zeros((16, size * size), np.float32)
+        planes = np.zeros((20, size * size), np.float32)
         owner = owners(self.board, size)
         for point in points:
             colour = self.board[point] * self.to_play
             if colour == EMPTY:
                 planes[5, point] = not self.is_legal(point)
+                planes[16, point] = not self.is_legal(point) and (self.env.suicide or not self.is_suicide(point))
                 planes[9, point] = owner[point] == self.to_play
                 planes[10, point] = owner[point] == -self.to_play
             else:
@@ -179,12 +227,15 @@ class NaiveGo:
         planes[13] = -self.komi * self.to_play / 10
         planes[14] = min(max(self.score() / 10, -3), 3)
         planes[15] = np.sign(self.score())
-        return planes.reshape(16, size, size)
+        for plane, colour in ((17, self.to_play), (18, -self.to_play)) if self.env.plane_set == "alive" else ():
+            planes[plane, list(pass_alive(self.board, colour, size))] = 1
+        planes[19] = min((self.env.max_moves - len(self.moves)) / (2 * size * size), 1)
+        return planes.reshape(20, size, size)
 
     def planes(self) -> np.ndarray:
-        if self.env.planes == 16:
-            return self.features()
         size = self.env.N
+        if isinstance(self.env.plane_set, str):
+            return self.features()[SETS[self.env.plane_set]]
         planes = np.zeros((self.env.planes, size, size), np.float32)
         for age, board in enumerate(self.boards[::-1][: self.env.history]):
             stones = np.array(board).reshape(size, size)
@@ -211,23 +262,29 @@ class NaiveGoEnv(GameEnv):
         board_size: int,
         *,
         komi: float | None = None,
-        planes: int | None = None,
+        planes: int | str | None = None,
         max_moves: int | None = None,
         first_pass: int = 0,
+        ko: str = "positional",
+        suicide: bool = False,
+        turns: int | None = None,
     ) -> None:
-        self.first_pass = first_pass
+        self.first_pass, self.ko, self.suicide, self.turns = first_pass, ko, suicide, turns
         self.N = board_size
-        self.planes = planes or 16
+        self.plane_set = "rules" if planes is None else planes
+        self.planes = len(SETS[self.plane_set]) if isinstance(self.plane_set, str) else self.plane_set
         self.history = self.planes // 2
         self.plane_shape = (board_size, board_size)
         self.action_space = board_size**2 + 1
         self.pass_action = board_size**2
         self.max_moves = 7 * board_size**2 // 5 if max_moves is None else max_moves
+        if turns is not None:
+            self.max_moves = 2 * turns
         self.komi = (9.0 if board_size == 7 else 7.5) if komi is None else komi
 
     @property
     def config(self) -> dict[str, Any]:
-        return {"board_size": self.N, "komi": self.komi, "planes": self.planes, "max_moves": self.max_moves}
+        return {"board_size": self.N, "komi": self.komi, "planes": self.plane_set, "max_moves": self.max_moves}
 
     @property
     def symmetries(self) -> Symmetries:

@@ -87,7 +87,7 @@ class NaivePlayoutSearch:
         mask = game.legal_mask()
         legal = [point for point in range(passing) if game.is_legal(point)]
         points = [point for point in legal if not own_eye(game, point)]
-        passes = not points or is_root or game.moves[-1:] == [passing]
+        passes = not points or is_root or (game.moves[-1:] == [passing] and game.env.turns is None)
         if not points and not mask[passing]:
             points, passes = legal, False
         for left in range(len(points), 1, -1):

@@ -67,12 +67,14 @@ class NaiveSearch:
         *,
         c_puct: float = 0.96,
         parent_value_weight: float = 1.0,
+        first_play_reduction: float = 0.0,
         virtual_loss: int = 1,
         leaves: int = 1,
     ) -> None:
         self.evaluate = evaluate
         self.c_puct = c_puct
         self.parent_value_weight = parent_value_weight
+        self.first_play_reduction = first_play_reduction
         self.virtual_loss = virtual_loss
         self.leaves = leaves
         self.root = Node(position, np.float32(0))
@@ -135,8 +137,14 @@ class NaiveSearch:
         weight = visits + self.parent_value_weight
         own = self.parent_value_weight * float(node.value)
         mean = (total + own) / weight if weight > 0 else 0.0
+        if child is None:
+            mean -= self.first_play_reduction * math.sqrt(self.tried(node))
         explore = self.c_puct * math.sqrt(node.visits + self.virtual_loss * node.virtual)
         return mean + explore * float(node.priors[action]) / (1.0 + visits)
+
+    def tried(self, node: Node) -> float:
+        """The priors of the actions with children in all, the latest first, as the kernel adds them."""
+        return sum(float(child.prior) for child in reversed(node.children.values()))
 
     def finish(self, path: list[Node]) -> None:
         """Evaluates the leaf at the end of a path and backs it up."""

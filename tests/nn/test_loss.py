@@ -26,6 +26,13 @@ def test_hand_computed_example():
     assert float(weighted.value) == pytest.approx(0.75 * 0.25 + 0.25 * 4.0)
 
 
+def test_the_value_may_weigh_another_share():
+    logits, target = torch.zeros(1, 4), torch.tensor([[0.0, 0.0, 0.0, 1.0]])
+    losses = alphazero_loss(logits, torch.zeros(1), target, torch.ones(1), value_weight=1.225)
+    assert (float(losses.policy), float(losses.value)) == (pytest.approx(math.log(4)), 1.0)
+    assert float(losses.total) == pytest.approx(math.log(4) + 1.225)
+
+
 def test_gradient_is_prediction_minus_target():
     logits = torch.zeros(1, 4, requires_grad=True)
     target = torch.tensor([[0.0, 0.0, 0.0, 1.0]])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet
+from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.saved import model_file, saved_go
 from alphago.nn.weights import ModelError
 from examples.tic_tac_toe import TicTacToeEnv
@@ -31,6 +31,14 @@ class TestGame:
     def test_another_board_has_its_usual_komi(self, saved: Path) -> None:
         assert saved_go(saved, 7) == GoEnv(7, komi=9, planes=5)
         assert saved_go(saved, 9, 6.5) == GoEnv(9, komi=6.5, planes=5)
+
+    def test_its_rules(self, tmp_path: Path) -> None:
+        path = tmp_path / "turns.safetensors"
+        env = GoEnv(3, komi=0, turns=6, first_pass=12, planes="turns", ko="situational", suicide=True)
+        NeuralNet(env, tower_height=1, channels=8).save(path)
+        assert saved_go(path) == env.replace(first_pass=0)
+        assert saved_go(path, 5) == GoEnv(5, turns=6, planes="turns", ko="situational", suicide=True)
+        assert load_model(path).env == saved_go(path)
 
     def test_another_game(self, tmp_path: Path) -> None:
         path = tmp_path / "other.safetensors"

@@ -1,6 +1,7 @@
 """Games as data: what is kept, how it is written to a file, and files that are none."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,17 @@ def random_game(seed: int, setup: dict | None = None) -> GameRecord:
         builder.add(action, policy, random.uniform(-1, 1), position.legal_mask.sum(), position.to_play)
         position = position.play(action)
     return builder.finish(position.result, position.score(), False, 10)
+
+
+def test_a_game_that_goes_on() -> None:
+    """From its record, as if it had never been finished."""
+    record = random_game(3, {"komi": 2.5})
+    half = replace(record, **{name: getattr(record, name)[:5] for name in ARRAYS})
+    builder = RecordBuilder.of(half)
+    names = ("moves", "policies", "values", "legal_counts", "movers")
+    for move, policy, value, count, mover in zip(*(getattr(record, name)[5:] for name in names), strict=True):
+        builder.add(int(move), policy / POLICY_SCALE, float(value), int(count), int(mover))
+    assert_same(builder.finish(record.outcome, record.score, record.resigned, 10), record)
 
 
 def saved(path: Path, records: list[GameRecord]) -> Path:

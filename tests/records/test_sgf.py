@@ -36,12 +36,36 @@ class TestReading:
         assert (game.result, game.outcome, game.margin) == ("B+R", 1.0, None)
         assert game.comment == "A short\ngame"
         assert game.comments == {1: "too \\ close]", 2: "main"}
-        assert game.env() == GoEnv(5, komi=6.5)
+        assert game.env() == GoEnv(5, komi=6.5, ko="simple")  # Japanese rules
 
     def test_corners(self) -> None:
         """aa is the top left, whatever the library's own count of rows."""
         assert moves(parse_sgf("(;SZ[9];B[aa];W[ia];B[ai];W[ii];B[cg])")) == "B A9, W J9, B A1, W J1, B C3"
         assert moves(parse_sgf("(;B[as];W[sa];B[pd])")) == "B A1, W T19, B Q16"
+
+    def test_a_board_of_25(self) -> None:
+        """Its letters go to y; tt is a point there."""
+        game = parse_sgf("(;SZ[25];B[tt];W[yy];B[];W[ay])")
+        assert moves(game) == "B U6, W Z1, B pass, W A1"
+        assert parse_sgf(format_sgf(game)) == game
+
+    @pytest.mark.parametrize(
+        ("name", "ko", "suicide"),
+        [("", "positional", False), ("Chinese", "positional", False), ("AGA", "situational", False),
+         ("NZ", "situational", True), ("Tromp-Taylor", "positional", True), ("korean", "simple", False),
+         ("koSIMPLEscoreAREAtaxNONEsui1", "simple", True), ("house rules", "positional", False)],
+    )  # fmt: skip
+    def test_rules(self, name: str, ko: str, suicide: bool) -> None:
+        game = parse_sgf(f"(;SZ[5]RU[{name}];B[aa])")
+        assert (game.env().ko, game.env().suicide) == (ko, suicide)
+        assert game.rules == name
+
+    def test_a_repetition_is_legal_where_the_rules_allow_it(self) -> None:
+        """Sending two and returning one, under simple ko and under superko."""
+        text = "(;SZ[5]RU[{}]AB[ba][da][cb]AW[ab][bb]PL[B];B[aa];W[ca];B[ba])"
+        assert moves(parse_sgf(text.format("Japanese"))) == "B A5, W C5, B B5"
+        with pytest.raises(ValueError, match="move 3, Black B5, is illegal: superko"):
+            parse_sgf(text.format("Chinese"))
 
     def test_passes(self) -> None:
         game = parse_sgf("(;SZ[19];B[tt];W[aa];B[])")
@@ -119,8 +143,8 @@ class TestErrors:
             ("hello", "no SGF data found"),
             ("(;SZ[9];B[aa]", "error parsing game 0: unexpected end of SGF data"),
             ("(;GM[2]SZ[8])", "it is no game of Go but GM[2]"),
-            ("(;SZ[9:13])", "the board is '9:13', wanted a square one from 2 to 19"),
-            ("(;SZ[25])", "the board is '25', wanted a square one from 2 to 19"),
+            ("(;SZ[9:13])", "the board is '9:13', wanted a square one from 2 to 25"),
+            ("(;SZ[26])", "the board is '26', wanted a square one from 2 to 25"),
             ("(;SZ[big])", "the board is 'big', wanted"),
             ("(;SZ[9]KM[7.3])", "komi is '7.3', wanted a multiple of 0.5"),
             ("(;SZ[9]KM[nan])", "komi is 'nan', wanted"),

@@ -96,6 +96,20 @@ class TestSteps:
         ]
         assert norms[0] == pytest.approx(norms[1], rel=0.02)
 
+    def test_the_values_weight(self, sample: Sample, workers: Workers) -> None:
+        """At 0 the policy learns and the value does not; the metrics tell both losses as they are."""
+        nets = [network_without_batch_norm(), network_without_batch_norm()]
+        silent, usual = (
+            Learner(net, 0.01, 0.0, 0.995, workers, value_weight=weight).step(sample)
+            for net, weight in zip(nets, (0.0, 1.0), strict=True)
+        )
+        assert silent is not None
+        assert usual is not None
+        assert silent["value_loss"] == usual["value_loss"] > 0
+        before = network_without_batch_norm()
+        assert all(map(torch.equal, nets[0].value.parameters(), before.value.parameters()))
+        assert not any(map(torch.equal, nets[1].value.parameters(), before.value.parameters()))
+
     def test_a_batch_of_one(self, memory: ReplayMemory, workers: Workers) -> None:
         learner = Learner(network(), 0.01, 0.0, 0.995, workers)
         assert learner.step(memory.sample(1, np.random.default_rng(0))) is not None

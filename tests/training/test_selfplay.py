@@ -112,6 +112,42 @@ class TestRecords:
         assert len({tuple(record.moves) for record in differ}) == 6
 
 
+class Certain(UniformEvaluator):
+    """Black always thinks that it has won."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        super().evaluate(batch, slots, priors, values)
+        values[:] = batch.to_play(slots, np.empty(len(slots), np.int8)) * 0.9
+
+
+class TestDecidedGames:
+    """Once one side has been sure for six plies, most moves have few readouts and are not trained on."""
+
+    def play(self, decided_value: float) -> SelfPlay:
+        settings = SelfPlaySettings(
+            readouts=6, decided_value=decided_value, resign_threshold=-1.0, groups=2, search=GUMBEL
+        )
+        return SelfPlay(GoEnv(5), settings, 200, seed=1)
+
+    def test_a_tenth_of_the_moves_is_searched_in_full(self) -> None:
+        games = self.play(0.3)
+        with Workers(2) as workers:
+            records = games.run(workers, Certain())
+        early, late = (
+            np.concatenate([record.weights[part] for record in records]) for part in (slice(6), slice(6, 15))
+        )
+        assert (early == 1).all()
+        assert set(late) == {0, 1}
+        assert 0.08 < late.mean() < 0.12
+        full = sum(int(record.weights.sum()) for record in records)
+        assert games.readouts_done == 6 * full + 4 * (games.moves - full) + games.moves
+
+    def test_none_is_where_nobody_is_as_sure(self) -> None:
+        games = self.play(1.0)
+        with Workers(2) as workers:
+            assert all((record.weights == 1).all() for record in games.run(workers, Certain()))
+
+
 class Gloomy(UniformEvaluator):
     """Black always thinks that it has lost, White that it has won."""
 

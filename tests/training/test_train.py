@@ -23,40 +23,18 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.weights import read_weights
 from alphago.records.record import load_records
+from alphago.training.game_metrics import describe_games
 from alphago.training.history import read_history
 from alphago.training.presets import PRESETS
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.run import train
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import TrainingSettings
-from alphago.training.trainer import describe_games
 from examples.tic_tac_toe import TicTacToeEnv
+from tests.training.runs import Listener
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 TINY = {"tower_height": 0, "channels": 8, "readouts": 4, "batch_size": 16, "start_training_after": 40}
-
-
-class Listener:
-    """A report that keeps what it is told."""
-
-    def __init__(self, at_iteration=None) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self.notes: list[str] = []
-        self.at_iteration = at_iteration
-
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
-        self.folder, self.settings = folder, settings
-
-    def iteration(self, metrics: dict[str, Any]) -> None:
-        self.rows.append(metrics)
-        if self.at_iteration:
-            self.at_iteration(len(self.rows))
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-    def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
-        self.last, self.weights, self.stopped = metrics, weights, stopped
 
 
 def run(folder: Path, env=GO, num_games: int = 24, **settings) -> tuple[NeuralNet, Listener]:
@@ -83,7 +61,10 @@ class TestRunFolder:
         names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
         checkpoints = {name for name in names if name.startswith("weights/")}
         games = {name for name in names if name.startswith("games/")}
-        assert names == {"config.json", "metrics.jsonl", "weights.safetensors"} | checkpoints | games
+        states = {name for name in names if name.startswith("state/")}
+        named = {"config.json", "metrics.jsonl", "weights.safetensors", "lock"}
+        assert names == named | checkpoints | games | states
+        assert len(states) == 2
         assert "weights/games-0000040.safetensors" in checkpoints
         assert 3 <= len(checkpoints) <= 5
         assert listener.weights == folder / "weights.safetensors"
@@ -272,7 +253,7 @@ class TestStopping:
         """At the next move, not after all the plies of an iteration."""
         start = time.monotonic()
         _, listener = run(
-            tmp_path, GoEnv(5), num_games=100_000, max_minutes=0.02, plies_per_iteration=10_000, readouts=8
+            tmp_path, GoEnv(5), num_games=100_000, max_minutes=0.02, plies_per_iteration=10_000, games_in_flight=16
         )
         assert 1.0 < time.monotonic() - start < 8
         assert not listener.stopped

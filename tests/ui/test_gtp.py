@@ -1,13 +1,18 @@
 """GTP as a controller sees it: what is sent, what comes back, byte by byte."""
 
 import io
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from alphago import __version__
 from alphago.cli import main
@@ -38,6 +43,12 @@ genmove
 undo
 showboard
 final_score
+fixed_handicap
+place_free_handicap
+set_free_handicap
+kgs-rules
+kata-set-rules
+kata-get-rules
 time_settings
 time_left"""
 
@@ -65,6 +76,16 @@ def prefers(*points: str, value: float = 0.0):
         return policy, value
 
     return network
+
+
+# Black takes nothing back but what White took: the third move repeats the board, with White to play.
+SEND_TWO = "b B5, w A4, b D5, w B4, b C4, w E1, b A5, w C5, b B5"
+WORD = st.one_of(
+    st.sampled_from([*COMMANDS.split(), "b", "w", "A1", "C3", "pass", "3", "0", "-1", "1e9", "nan", "aga", "#"]),
+    st.text(max_size=5),
+)
+LINE = st.lists(WORD, max_size=4).map(" ".join)
+ANY_ENGINE = GoEngine(GoEnv(3), UniformEvaluator(), 0)
 
 
 class TestParse:
@@ -170,7 +191,7 @@ class TestSetup:
         for size in (2, 7, 9):
             assert ask(who, f"boardsize {size}", "play b a1", "genmove w")[1] == ""
             assert who.game.position.board.shape == (size, size)
-        assert ask(who, "boardsize 1", "boardsize 20") == ["? unacceptable size"] * 2
+        assert ask(who, "boardsize 1", "boardsize 26") == ["? unacceptable size"] * 2
         assert who.game.env.N == 9
 
     def test_surplus_arguments_are_ignored(self) -> None:
@@ -353,6 +374,101 @@ class TestOutOfTurn:
             game.play(BLACK, 4)
         assert game.position is before
         assert game.plays == [(BLACK, 4)]
+
+
+class TestRules:
+    def test_they_are_told(self) -> None:
+        assert json.loads(ask(engine(), "kata-get-rules")[0]) == {
+            "ko": "POSITIONAL", "scoring": "AREA", "suicide": False, "tax": "NONE",
+        }  # fmt: skip
+        game = GoEngine(GoEnv(5, ko="simple", suicide=True), UniformEvaluator(), 0)
+        assert json.loads(ask(game, "kata-get-rules")[0])["ko"] == "SIMPLE"
+
+    def test_they_are_taken_and_stay(self) -> None:
+        """Sending two and returning one is legal under simple and situational ko."""
+        who = engine()
+        moves = [f"play {move}" for move in SEND_TWO.split(", ")]
+        for rules, last in (("aga", ""), ("chinese", "? illegal move"), ("japanese", ""), ("new_zealand", "")):
+            assert ask(who, "clear_board", f"kgs-rules {rules}", *moves)[-1] == last
+        assert ask(who, "clear_board", *moves)[-1] == ""
+
+    @pytest.mark.parametrize(
+        ("line", "failure"),
+        [("kgs-rules", "syntax error"), ("kgs-rules mine", "unknown rules"), ("kata-set-rules 7", "unknown rules")],
+    )
+    def test_no_rules(self, line: str, failure: str) -> None:
+        assert ask(engine(), line, "name") == [f"? {failure}", "alphago"]
+
+    def test_not_during_a_game(self) -> None:
+        assert ask(engine(), "play b A1", "kgs-rules aga") == ["", "? board not empty"]
+
+    def test_a_suicide(self) -> None:
+        lines = ["play b A2", "play w C3", "play b B1", "play w C2", "play b B2", "play w A1"]
+        assert ask(engine(3), *lines)[-1] == "? illegal move"
+        assert ask(engine(3), "kgs-rules nz", *lines)[-1] == "? illegal move"  # a single stone's is none under any
+        two = ["play w A1", "play b A2", "play b B2", "play b C1", "play w B1"]
+        assert ask(engine(3), *two)[-1] == "? illegal move"
+        who = engine(3)
+        assert ask(who, "kata-set-rules tromp-taylor", *two)[-1] == ""
+        assert draw(who.game.position) == tidy("...\nXX.\n..X")
+
+
+class TestHandicap:
+    def test_fixed(self) -> None:
+        who = engine(9)
+        assert ask(who, "fixed_handicap 3") == ["C3 G7 C7"]
+        assert who.game.position.to_play == WHITE
+        assert draw(who.game.position).count("X") == 3
+        assert ask(who, "play w E5", "undo", "genmove w")[:2] == ["", ""]
+        assert who.game.position.board[2, 2] == BLACK
+        assert ask(who, "fixed_handicap 2") == ["? board not empty"]
+        ask(who, "clear_board")
+        assert not who.game.position.board.any()
+
+    def test_free(self) -> None:
+        who = engine(9)
+        assert ask(who, "place_free_handicap 12") == ["C3 G7 C7 G3 C5 G5 E7 E3 E5"]
+        assert ask(who, "clear_board", "set_free_handicap A1 b2 J9") == ["", ""]
+        assert who.game.position.setup == {"black": "J9 B2 A1", "to_play": "white"}
+        assert ask(who, "play b C3", "play w D4", "komi 0.5") == ["", "", ""]  # Black out of turn
+        assert draw(who.game.position).count("X") == 4
+
+    @pytest.mark.parametrize(
+        ("line", "failure"),
+        [
+            ("fixed_handicap", "syntax error"),
+            ("fixed_handicap 1", "invalid number of stones"),
+            ("fixed_handicap 10", "invalid number of stones"),
+            ("place_free_handicap 1", "invalid number of stones"),
+            ("set_free_handicap A1", "bad vertex list"),
+            ("set_free_handicap A1 A1", "bad vertex list"),
+            ("set_free_handicap A1 pass", "bad vertex list"),
+            ("set_free_handicap A1 K9", "bad vertex list"),
+        ],
+    )
+    def test_none(self, line: str, failure: str) -> None:
+        who = engine(9)
+        assert ask(who, line) == [f"? {failure}"]
+        assert not who.game.position.board.any()
+
+    def test_small_boards_have_no_places(self) -> None:
+        assert ask(engine(5), "place_free_handicap 2") == ["? invalid number of stones"]
+
+
+class TestAnyText:
+    @hypothesis.settings(max_examples=100, deadline=None)
+    @given(st.lists(LINE, max_size=6))
+    def test_every_request_has_one_reply(self, lines: list[str]) -> None:
+        """Whatever comes in, a reply in its frame goes out, and the engine lives on."""
+        output = io.StringIO()
+        converse(ANY_ENGINE.commands, [*lines, "42 name"], output)
+        replies = output.getvalue().split("\n\n")
+        assert replies.pop() == ""
+        asked = [request for request in map(parse, lines) if request]
+        if "quit" not in [request.name for request in asked]:
+            assert len(replies) == len(asked) + 1
+            assert replies[-1] == "=42 alphago"
+        assert all(re.match(r"[=?][0-9]* ", text) for text in replies)
 
 
 class TestGenmove:
@@ -593,7 +709,7 @@ class TestCommandLine:
         ("arguments", "sentence"),
         [
             (["nowhere.safetensors"], "there is no file nowhere.safetensors"),
-            (["--board-size", "20"], "board_size is 2 to 19, came 20"),
+            (["--board-size", "26"], "board_size is 2 to 25, came 26"),
             (["--komi", "6.25"], "komi is a multiple of 0.5 from -1000 to 1000, came 6.25"),
             (["--readouts", "-1"], "--readouts is 0 or more, came -1"),
             (["--resign", "2"], "--resign is -1 to 1, came 2.0"),

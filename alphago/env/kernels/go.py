@@ -1,14 +1,16 @@
-"""Go on packed rows: captures, no suicide, positional superko, area score.
+"""Go on packed rows: captures, three ko rules, suicide or none, area score.
 
 One position is one row of int32 words, the same on every device:
 
-    header          HEADER words: side, ply, komi, hash, last moves, and where the following parts begin
+    header          HEADER words: rules, side, ply, komi, hash, last moves, and where the following parts begin
     cells           CELL words per point of the bordered board: colour, chain, pseudo-liberties
     vacated         1 word per board row: points from which a stone was ever taken
     scratch         2 words per board row, for the score
     boards          a ring of `depth` boards, 2 words per board row: Black's stones, White's stones
     filter          bits that say which board hashes may have occurred
     hashes          2 words per board that occurred, in order; a copy stops at the last one
+
+The last two are for superko; a row under simple ko has no words for them.
 
 A point is an index into the bordered board, p = (row + 1) * (N + 1) + column + 1, so that its
 neighbours are p - 1, p + 1, p - (N + 1), p + (N + 1).  An action is row * N + column, pass N * N.
@@ -35,7 +37,10 @@ AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 1
 PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: division by multiplication
 LAST, BEFORE_LAST, THIRD_LAST = 20, 21, 22  # the latest actions, NO_ACTION before the start
 SPARES_EYES = 23  # 1: own eyes may not be filled
-HEADER = 24
+KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: several stones may take themselves off the board
+PASSES_TO_END = 26  # so many passes in a row end the game
+BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
+HEADER = 32
 
 # Words of a cell.
 COLOUR, HEAD, NEXT, LIBERTIES, SUM, SQUARES, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
@@ -44,18 +49,28 @@ CELL = 8
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
 NO_ACTION = -1
 
-
-def row_words(size, depth, max_moves):
-    """Words in a row: board side, boards kept for the planes, longest game in plies."""
-    points = (size + 1) * (size + 2) + 1
-    filter_words = filter_bits(max_moves) // 32
-    return HEADER + CELL * points + 3 * size + 2 * size * depth + filter_words + 2 * (max_moves + 1)
+# Ko rules: what a stone may not bring back. The board before the other side's last move; any board that
+# occurred; any that occurred with the same side to move, be it after a pass.
+SIMPLE, POSITIONAL, SITUATIONAL = 0, 1, 2
 
 
-def filter_bits(max_moves):
-    """Bits in the superko filter: a power of two, at most a sixteenth of them ever set."""
+def bordered_points(size):
+    """Points of the bordered board, over which `cell` runs."""
+    return (size + 1) * (size + 2) + 1
+
+
+def row_words(size, depth, ko_rule, max_moves):
+    """Words in a row: board side, boards kept for the planes, ko rule, longest game in plies."""
+    words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
+    if ko_rule == SIMPLE:
+        return words
+    return words + filter_bits(size, max_moves) // 32 + 2 * (max_moves + 1)
+
+
+def filter_bits(size, max_moves):
+    """Bits in the superko filter: a power of two, of which at most a sixteenth are set in all but endless games."""
     bits = 256
-    while bits < 16 * (max_moves + 1):
+    while bits < 16 * min(max_moves + 1, 4 * size * size):
         bits *= 2
     return bits
 
@@ -161,9 +176,15 @@ def take(row, head_point, taker, at_board):
 
 
 @kernel
+def situation(row, board, mover):
+    """What superko compares: the board's hash, where the rule says so with the side to move."""
+    return board ^ (mover * 0x5DEECE66D123457) if load(row, KO_RULE) == SITUATIONAL else board
+
+
+@kernel
 def remember(row):
-    """Enters the present board's hash into the superko record."""
-    board = load_long(row, HASH_LOW)
+    """Enters the present board, with its side to move, into the superko record."""
+    board = situation(row, load_long(row, HASH_LOW), load(row, TO_PLAY))
     seen = load(row, BOARDS_SEEN)
     store_long(row, load(row, AT_HASHES) + 2 * seen, board)
     store(row, BOARDS_SEEN, seen + 1)
@@ -173,8 +194,11 @@ def remember(row):
 
 
 @kernel
-def occurred(row, board):
-    """Whether a board with this hash has been on the board before."""
+def occurred(row, board, mover):
+    """Whether the ko rule knows the board with this hash and `mover` to play: whether it may not come back."""
+    if load(row, KO_RULE) == SIMPLE:
+        return board == load_long(row, BEFORE_LOW)
+    board = situation(row, board, mover)
     bit = board & (load(row, FILTER_BITS) - 1)
     if (load(row, load(row, AT_FILTER) + (bit >> 5)) >> (bit & 31)) & 1 == 0:
         return False
@@ -187,7 +211,10 @@ def occurred(row, board):
 
 @kernel
 def put(row, point, colour):
-    """Places a stone, joins its chains and takes what has no liberty left; keeps bits and hash in step."""
+    """Places a stone, joins its chains and takes what has no liberty left, the enemy's before its own.
+
+    Keeps bits and hash in step.
+    """
     size = load(row, SIZE)
     stride = size + 1
     at_newest = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
@@ -228,6 +255,10 @@ def put(row, point, colour):
             if load(row, cell(head) + LIBERTIES) == 0:
                 board ^= load_long(row, cell(head) + CHAIN_LOW)
                 take(row, head, colour, at_newest + (size if enemy == WHITE else 0))
+    head = load(row, at + HEAD)
+    if load(row, cell(head) + LIBERTIES) == 0:
+        board ^= load_long(row, cell(head) + CHAIN_LOW)
+        take(row, head, enemy, at_newest + (size if colour == WHITE else 0))
     store_long(row, HASH_LOW, board)
 
 
@@ -236,6 +267,8 @@ def advance_boards(row):
     """Makes the next board of the ring the newest, equal to the one before it."""
     words = 2 * load(row, SIZE)
     depth = load(row, DEPTH)
+    if depth == 1:
+        return
     newest = load(row, NEWEST)
     after = newest + 1 if newest + 1 < depth else 0
     at = load(row, AT_BOARDS)
@@ -249,15 +282,21 @@ def play(row, action):
     """Plays a legal action for the side to move."""
     size = load(row, SIZE)
     colour = load(row, TO_PLAY)
+    rule = load(row, KO_RULE)
     advance_boards(row)
+    store(row, TO_PLAY, 3 - colour)
+    store(row, BEFORE_LOW, load(row, HASH_LOW))
+    store(row, BEFORE_HIGH, load(row, HASH_HIGH))
     if action == size * size:
         store(row, PASSES, load(row, PASSES) + 1)
+        if rule == SITUATIONAL:
+            remember(row)
     else:
         store(row, PASSES, 0)
         put(row, point_of(row, action), colour)
-        remember(row)
+        if rule != SIMPLE:
+            remember(row)
     store(row, PLY, load(row, PLY) + 1)
-    store(row, TO_PLAY, 3 - colour)
     store(row, THIRD_LAST, load(row, BEFORE_LAST))
     store(row, BEFORE_LAST, load(row, LAST))
     store(row, LAST, action)
@@ -265,13 +304,22 @@ def play(row, action):
 
 @kernel
 def is_over(row):
-    """Two passes in a row, or the longest game allowed."""
-    return load(row, PASSES) >= 2 or load(row, PLY) >= load(row, MAX_MOVES)
+    """Enough passes in a row, or the longest game allowed."""
+    return load(row, PASSES) >= load(row, PASSES_TO_END) or load(row, PLY) >= load(row, MAX_MOVES)
+
+
+@kernel
+def pass_ends(row):
+    """Whether a pass would end the game: one after enough others, never in games of fixed turns."""
+    return load(row, PASSES) + 1 >= load(row, PASSES_TO_END)
 
 
 @kernel
 def allowed(row, point, colour, check_repetition):
-    """Whether a stone may be placed on this empty point: no suicide, no board that occurred before."""
+    """Whether a stone may be placed on this empty point: no board that the ko rule forbids, suicide by the rules.
+
+    Without `check_repetition` ko is left out, but for suicide.
+    """
     stride = load(row, SIZE) + 1
     safe = False
     board = load_long(row, HASH_LOW) ^ stone_hash(point, colour)
@@ -296,7 +344,31 @@ def allowed(row, point, colour, check_repetition):
                     first = head
         if safe and not check_repetition:
             return True
-    return safe and not occurred(row, board)
+    if safe:
+        return not occurred(row, board, 3 - colour)
+    return load(row, SUICIDE) != 0 and suicide_allowed(row, point, colour)
+
+
+@kernel
+def suicide_allowed(row, point, colour):
+    """Whether the ko rule allows a stone that takes itself and its chains off the board.
+
+    A stone alone would leave the board as it was: that is a repetition under every rule.
+    """
+    stride = load(row, SIZE) + 1
+    board = load_long(row, HASH_LOW)
+    first = second = third = 0
+    for side in range(4):
+        step = stride if side & 1 else 1
+        near = point + (step if side & 2 else -step)
+        if load(row, cell(near) + COLOUR) == colour:
+            head = head_of(row, near)
+            if head != first and head != second and head != third:
+                board ^= load_long(row, head + CHAIN_LOW)
+                third = second
+                second = first
+                first = head
+    return first != 0 and not occurred(row, board, 3 - colour)
 
 
 @kernel
@@ -320,8 +392,8 @@ def legal_bits(row, r):
     """The legal points of board row r as bits.
 
     A stone on a point from which nothing was ever taken cannot repeat a board (the earlier board had
-    the stone, so it was taken since), and with an empty neighbour it is no suicide: only the other
-    points are looked at one by one.
+    the stone, so it was taken since) unless it is suicide, and with an empty neighbour it is none: only the
+    other points are looked at one by one.
     """
     size = load(row, SIZE)
     colour = load(row, TO_PLAY)
@@ -516,35 +588,29 @@ def position_hash(row):
 
 
 @kernel
-def reset(row, size, depth, max_moves, first_pass, spares_eyes, komi2, filter_size):
-    """Makes the row the empty board with Black to move."""
-    for i in range(row.shape[0]):
-        store(row, i, 0)
-    points = (size + 1) * (size + 2) + 1
-    store(row, SIZE, size)
+def lay_out(row):
+    """Makes a row of zeros, in which the header's rules are set, the empty board with Black to move."""
+    size = load(row, SIZE)
     store(row, PER_SIZE, 65536 // size + 1)
     store(row, PER_STRIDE, 65536 // (size + 1) + 1)
     store(row, TO_PLAY, BLACK)
-    store(row, KOMI2, komi2)
-    store(row, MAX_MOVES, max_moves)
-    store(row, FIRST_PASS, first_pass)
-    store(row, SPARES_EYES, spares_eyes)
     for word in range(LAST, THIRD_LAST + 1):
         store(row, word, NO_ACTION)
-    store(row, DEPTH, depth)
-    store(row, FILTER_BITS, filter_size)
+    points = (size + 1) * (size + 2) + 1
     at = HEADER + CELL * points
     store(row, AT_VACATED, at)
     store(row, AT_SCRATCH, at + size)
     store(row, AT_BOARDS, at + 3 * size)
-    at += 3 * size + 2 * size * depth
+    at += 3 * size + 2 * size * load(row, DEPTH)
     store(row, AT_FILTER, at)
-    store(row, AT_HASHES, at + filter_size // 32)
+    store(row, AT_HASHES, at + load(row, FILTER_BITS) // 32)
     for point in range(points):
         store(row, cell(point) + COLOUR, BORDER)
     for action in range(size * size):
         store(row, cell(point_of(row, action)) + COLOUR, EMPTY)
-    remember(row)
+    store_long(row, BEFORE_LOW, -1)  # no board
+    if load(row, KO_RULE) != SIMPLE:
+        remember(row)
 
 
 @kernel
@@ -553,7 +619,7 @@ def set_up(row, colours, to_play):
 
     Chains that have a liberty in the end have one on the way too (that one, or a point still to be
     filled that leads to it), so nothing is taken; if `misplaced` finds a stone afterwards, the row is
-    unfit for play.  The board becomes the first of the superko record; earlier ones stay empty.
+    unfit for play.  The board becomes the first that the ko rule knows; earlier ones stay empty.
     """
     size = load(row, SIZE)
     for action in range(size * size):
@@ -561,6 +627,8 @@ def set_up(row, colours, to_play):
         if colour != 0:
             put(row, point_of(row, action), BLACK if colour > 0 else WHITE)
     store(row, TO_PLAY, to_play)
+    if load(row, KO_RULE) == SIMPLE:
+        return
     store(row, BOARDS_SEEN, 0)
     for i in range(load(row, FILTER_BITS) // 32):
         store(row, load(row, AT_FILTER) + i, 0)
@@ -581,8 +649,8 @@ def misplaced(row, colours):
 
 @kernel
 def is_repetition(row, action):
-    """Whether an illegal point is illegal only because the board would repeat."""
-    return allowed(row, point_of(row, action), load(row, TO_PLAY), False)
+    """Whether an illegal empty point is illegal only because the board would repeat."""
+    return load(row, SUICIDE) != 0 or allowed(row, point_of(row, action), load(row, TO_PLAY), False)
 
 
 @kernel
@@ -604,9 +672,13 @@ def copy(source, target):
 
 
 @kernel
-def reset_batch(rows, slots, size, depth, max_moves, first_pass, spares_eyes, komi2, filter_size):
+def reset_batch(rows, slots, start, komi2, spares_eyes):
+    """Makes each row equal to `start` (see `lay_out`) but for what belongs to one game."""
     for i in range(slots.shape[0]):
-        reset(rows[slots[i]], size, depth, max_moves, first_pass, spares_eyes, komi2, filter_size)
+        row = rows[slots[i]]
+        copy(start, row)
+        store(row, KOMI2, komi2)
+        store(row, SPARES_EYES, spares_eyes)
 
 
 @kernel

@@ -2,6 +2,9 @@
 
 A network sees AlphaGo Zero's history planes and has to find out about liberties, superko and area by itself;
 here the rules say it.  Nothing in these planes is knowledge beyond the rules.
+
+A new plane is a number below, a name in PLANES, a few lines in `features`, and a set in SETS that has it.  The
+sets that networks were trained with stay as they are.
 """
 
 import numpy as np
@@ -10,41 +13,63 @@ from alphago.env.kernels.go import (
     AT_BOARDS,
     AT_SCRATCH,
     BLACK,
-    BORDER,
     COLOUR,
     EMPTY,
     HEAD,
     KOMI2,
     LAST,
+    MAX_MOVES,
     NEWEST,
     NEXT,
     NO_ACTION,
     PASSES,
+    PLY,
     SIZE,
     TO_PLAY,
+    WHITE,
     board_row,
     cell,
+    is_repetition,
     legal_bits,
     mark_areas,
     marked_area,
     mover_margin,
     occupied_bits,
-    point_of,
 )
-from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.go_alive import mark_alive
+from alphago.env.kernels.jit import kernel, load, lowest_bit, store
 
 # Planes, all from the mover's view.
 OWN, ENEMY = 0, 1
 ONE_LIBERTY, TWO_LIBERTIES, MORE_LIBERTIES = 2, 3, 4  # chains of either colour
 FORBIDDEN = 5  # empty points where the mover may not play: suicide, superko
-LAST_MOVE = 6  # and 7, 8: where the latest three moves were played
+LAST_MOVE, SECOND_LAST_MOVE, THIRD_LAST_MOVE = 6, 7, 8  # where the latest three moves were played
 OWN_REGION, ENEMY_REGION = 9, 10  # empty regions that touch stones of one side only
 ON_BOARD = 11  # ones
 PASSED = 12  # all ones if the last move was a pass
 KOMI = 13  # the mover's komi in tens of points
 SCORE = 14  # the mover's margin if the game ended here, in tens of points, -3 to 3
 AHEAD = 15  # its sign
-PLANES = 16
+KO = 16  # the forbidden points that are so because a board would be repeated
+OWN_ALIVE, ENEMY_ALIVE = 17, 18  # stones and points that are pass-alive
+PLIES_LEFT = 19  # until the longest game allowed, in shares of 2 N^2 plies, at most 1
+PLANES = 20
+
+# What a network may be trained with, by name: the planes in their order.  Each set has another even number of
+# planes, so that a network's input tells which it is (boards alone are an odd number).
+SETS = {
+    "rules": tuple(range(OWN, AHEAD + 1)),
+    "turns": (*range(OWN, KO + 1), PLIES_LEFT),
+    "alive": tuple(range(OWN, PLIES_LEFT + 1)),
+}
+ABSENT = -1
+
+
+def places(name):
+    """Where the planes stand in the named set: int64 [PLANES], ABSENT for those that it has not."""
+    table = np.full(PLANES, ABSENT, np.int64)
+    table[list(SETS[name])] = np.arange(len(SETS[name]))
+    return table
 
 
 @kernel
@@ -70,81 +95,140 @@ def liberties_to_three(row, head_point):
 
 
 @kernel
-def write_liberties(row, out, at):
-    """Sets each stone in the plane of its chain's liberties; `at`: where ONE_LIBERTY begins, all zeros."""
+def write_constant(value, points, place, out, at):
+    if place != ABSENT:
+        for i in range(at + points * place, at + points * place + points):
+            store(out, i, np.float32(value))
+
+
+@kernel
+def write_chain(row, head, place, out, at):
+    """Sets the stones of the chain with this head point in the plane that stands at `place`."""
     size = load(row, SIZE)
-    points = size * size
-    for action in range(points):
-        point = point_of(row, action)
-        colour = load(row, cell(point) + COLOUR)
-        if colour == EMPTY or colour == BORDER or load(row, cell(point) + HEAD) != point:
-            continue
-        begin = at + points * (liberties_to_three(row, point) - 1)
-        stone = point
-        while True:
-            r = board_row(row, stone)
-            store(out, begin + r * size + stone - (r + 1) * (size + 1) - 1, np.float32(1))
-            stone = load(row, cell(stone) + NEXT)
-            if stone == point:
-                break
+    begin = at + size * size * place
+    stone = head
+    while True:
+        r = board_row(row, stone)
+        store(out, begin + r * size + stone - (r + 1) * (size + 1) - 1, np.float32(1))
+        stone = load(row, cell(stone) + NEXT)
+        if stone == head:
+            return
 
 
 @kernel
-def write_bits(bits, size, out, at):
-    """Writes one board row of a plane."""
-    for c in range(size):
-        store(out, at + c, np.float32((bits >> c) & 1))
-
-
-@kernel
-def write_constant(value, points, out, at):
-    for i in range(points):
-        store(out, at + i, np.float32(value))
-
-
-@kernel
-def features(row, out, at):
-    """Writes PLANES planes of N * N floats into `out` from index `at`."""
+def write_liberties(row, places, out, at):
+    """Sets each stone in the plane of its chain's liberties."""
     size = load(row, SIZE)
-    points = size * size
+    for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
+        write_constant(0, size * size, load(places, plane), out, at)
+    for r in range(size):
+        left = occupied_bits(row, r)
+        while left:
+            point = (r + 1) * (size + 1) + lowest_bit(left) + 1
+            left &= left - 1
+            if load(row, cell(point) + HEAD) == point:
+                place = load(places, ONE_LIBERTY + liberties_to_three(row, point) - 1)
+                if place != ABSENT:
+                    write_chain(row, point, place, out, at)
+
+
+@kernel
+def write_bits(bits, size, place, out, at):
+    """Writes one board row, `at` in a plane, of the plane that stands at `place`."""
+    if place != ABSENT:
+        at += size * size * place
+        for c in range(size):
+            store(out, at + c, np.float32((bits >> c) & 1))
+
+
+@kernel
+def repeating_bits(row, r, forbidden):
+    """The bits of `forbidden`, points of board row r, that only the ko rule forbids."""
+    size = load(row, SIZE)
+    left = forbidden
+    while left:
+        c = lowest_bit(left)
+        if not is_repetition(row, r * size + c):
+            forbidden &= ~(1 << c)
+        left &= left - 1
+    return forbidden
+
+
+@kernel
+def write_rows(row, places, out, at):
+    """The planes that are bits: stones, forbidden points and regions."""
+    size = load(row, SIZE)
     black = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
-    black_moves = load(row, TO_PLAY) == BLACK
-    own = black if black_moves else black + size
+    own = black if load(row, TO_PLAY) == BLACK else black + size
     enemy = 2 * black + size - own
-    mark_areas(row)
-    margin = mover_margin(row, marked_area(row))
     own_marks = load(row, AT_SCRATCH) + own - black
     enemy_marks = load(row, AT_SCRATCH) + enemy - black
-    for i in range(points * ONE_LIBERTY, points * FORBIDDEN):
-        store(out, at + i, np.float32(0))
-    for i in range(points * LAST_MOVE, points * OWN_REGION):
-        store(out, at + i, np.float32(0))
-    write_liberties(row, out, at + points * ONE_LIBERTY)
     for r in range(size):
         begin = at + r * size
         empty = ~occupied_bits(row, r) & ((1 << size) - 1)
         mine = load(row, own_marks + r)
         theirs = load(row, enemy_marks + r)
-        write_bits(load(row, own + r), size, out, begin + points * OWN)
-        write_bits(load(row, enemy + r), size, out, begin + points * ENEMY)
-        write_bits(empty & ~legal_bits(row, r), size, out, begin + points * FORBIDDEN)
-        write_bits(empty & mine & ~theirs, size, out, begin + points * OWN_REGION)
-        write_bits(empty & theirs & ~mine, size, out, begin + points * ENEMY_REGION)
-    for age in range(3):
-        action = load(row, LAST + age)
-        if 0 <= action < points:
-            store(out, at + points * (LAST_MOVE + age) + action, np.float32(1))
-    komi = np.float32(load(row, KOMI2)) / np.float32(20)
-    write_constant(1, points, out, at + points * ON_BOARD)
-    write_constant(load(row, PASSES) > 0, points, out, at + points * PASSED)
-    write_constant(-komi if black_moves else komi, points, out, at + points * KOMI)
-    clipped = min(max(margin / np.float32(10), np.float32(-3)), np.float32(3))
-    write_constant(clipped, points, out, at + points * SCORE)
-    write_constant(np.float32(margin > 0) - np.float32(margin < 0), points, out, at + points * AHEAD)
+        forbidden = empty & ~legal_bits(row, r)
+        write_bits(load(row, own + r), size, load(places, OWN), out, begin)
+        write_bits(load(row, enemy + r), size, load(places, ENEMY), out, begin)
+        write_bits(forbidden, size, load(places, FORBIDDEN), out, begin)
+        write_bits(empty & mine & ~theirs, size, load(places, OWN_REGION), out, begin)
+        write_bits(empty & theirs & ~mine, size, load(places, ENEMY_REGION), out, begin)
+        if load(places, KO) != ABSENT:
+            write_bits(repeating_bits(row, r, forbidden), size, load(places, KO), out, begin)
 
 
 @kernel
-def features_batch(rows, slots, out):
-    """`out` is float32 [n, PLANES * N * N]."""
+def write_alive(row, places, scratch, out, at):
+    """The pass-alive planes."""
+    points = load(row, SIZE) * load(row, SIZE)
+    mover = load(row, TO_PLAY)
+    for colour in range(BLACK, WHITE + 1):
+        place = load(places, OWN_ALIVE if colour == mover else ENEMY_ALIVE)
+        if place != ABSENT:
+            write_constant(0, points, place, out, at)
+            mark_alive(row, colour, np.float32(1), scratch, out, at + points * place)
+
+
+@kernel
+def write_last_moves(row, places, out, at):
+    """The planes of the latest three moves, of which a pass has no point."""
+    points = load(row, SIZE) * load(row, SIZE)
+    for age in range(3):
+        action = load(row, LAST + age)
+        place = load(places, LAST_MOVE + age)
+        write_constant(0, points, place, out, at)
+        if 0 <= action < points and place != ABSENT:
+            store(out, at + points * place + action, np.float32(1))
+
+
+@kernel
+def features(row, places, scratch, out, at):
+    """Writes a set of planes of N * N floats into `out` from index `at`; `places` says which and where.
+
+    scratch: int32 [go_alive.scratch_words(N)].
+    """
+    points = load(row, SIZE) * load(row, SIZE)
+    black_moves = load(row, TO_PLAY) == BLACK
+    mark_areas(row)
+    margin = mover_margin(row, marked_area(row))
+    write_rows(row, places, out, at)
+    write_liberties(row, places, out, at)
+    write_alive(row, places, scratch, out, at)
+    write_last_moves(row, places, out, at)
+    komi = np.float32(load(row, KOMI2)) / np.float32(20)
+    write_constant(1, points, load(places, ON_BOARD), out, at)
+    write_constant(load(row, PASSES) > 0, points, load(places, PASSED), out, at)
+    write_constant(-komi if black_moves else komi, points, load(places, KOMI), out, at)
+    clipped = min(max(margin / np.float32(10), np.float32(-3)), np.float32(3))
+    write_constant(clipped, points, load(places, SCORE), out, at)
+    write_constant(np.float32(margin > 0) - np.float32(margin < 0), points, load(places, AHEAD), out, at)
+    left = np.float32(load(row, MAX_MOVES) - load(row, PLY)) / np.float32(2 * points)
+    write_constant(min(left, np.float32(1)), points, load(places, PLIES_LEFT), out, at)
+
+
+@kernel
+def features_batch(rows, slots, places, scratch, out):
+    """`out` is float32 [n, planes * N * N]."""
     for i in range(slots.shape[0]):
-        features(rows[slots[i]], out[i], 0)
+        features(rows[slots[i]], places, scratch, out[i], 0)

@@ -1,0 +1,86 @@
+"""One position of Go, to read, print and play on."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from alphago.env.board import draw_board, result_text
+from alphago.env.game import PLAYER_NAMES, GameEnv, Position
+from alphago.env.kernels import go as kernels
+
+if TYPE_CHECKING:
+    from alphago.env.go import GoEnv
+
+# Why a stone may not bring a board back, by the ko rule.
+REPETITION = {
+    "simple": "ko, the board would be the one before the last move",
+    "positional": "superko, the board would be one that was there before",
+    "situational": "superko, the board would be one that the same side had to move on before",
+}
+
+
+class GoPosition(Position):
+    """A Go position to read, print and play on.
+
+    `score()` is Black's area minus White's area and komi (Tromp and Taylor: every stone on the board
+    counts as alive); `result` its sign.
+    """
+
+    env: "GoEnv"
+
+    @cached_property
+    def board(self) -> np.ndarray:
+        """int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 at the top."""
+        board = np.zeros(self.env.N * self.env.N, np.int8)
+        kernels.board(self.batch.rows[0], board)  # type: ignore[attr-defined]
+        board.flags.writeable = False
+        return board.reshape(self.env.N, self.env.N)
+
+    @property
+    def komi(self) -> float:
+        return float(self.batch.rows[0, kernels.KOMI2]) / 2  # type: ignore[attr-defined]
+
+    @cached_property
+    def pass_alive(self) -> np.ndarray:
+        """int8 [N, N]: 1 where Black is pass-alive, -1 where White is (see `GoBatch.pass_alive`)."""
+        movers = self.batch.pass_alive(np.zeros(1, np.int64), np.empty((1, self.env.N**2), np.int8))  # type: ignore[attr-defined]
+        points = movers.reshape(self.env.N, self.env.N) * np.int8(self.to_play)
+        points.flags.writeable = False
+        return points
+
+    @property
+    def spares_eyes(self) -> bool:
+        """Whether own eyes may not be filled in this game."""
+        return bool(self.batch.rows[0, kernels.SPARES_EYES])  # type: ignore[attr-defined]
+
+    def setup_in(self, env: GameEnv) -> dict[str, Any]:
+        return {**self.setup, "komi": self.komi} if getattr(env, "komi", None) != self.komi else dict(self.setup)
+
+    def why_illegal(self, action: int) -> str:
+        if action == self.env.pass_action:
+            return f"passing is allowed from move {self.env.first_pass} on"
+        if self.board.ravel()[action]:
+            return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
+        row = self.batch.rows[0]  # type: ignore[attr-defined]
+        if self.spares_eyes and kernels.is_own_eye(row, kernels.point_of(row, action), int(row[kernels.TO_PLAY])):
+            return "an own eye, which this game spares"
+        if kernels.allowed(row, kernels.point_of(row, action), int(row[kernels.TO_PLAY]), False):
+            return REPETITION[self.env.ko]
+        return "suicide that only repeats a board" if self.env.suicide else "suicide"
+
+    def moves_text(self) -> str:
+        players = [PLAYER_NAMES[self.to_play * (-1) ** (len(self.moves) - i)][0] for i in range(len(self.moves))]
+        return ", ".join(f"{p} {self.env.to_text(a)}" for p, a in zip(players, self.moves, strict=True))
+
+    def __str__(self) -> str:
+        """The board with coordinates; X Black, O White, and brackets around the last stone."""
+        last = self.moves[-1] if self.moves and self.moves[-1] != self.env.pass_action else None
+        if self.is_over:
+            margin = self.score()
+            state = f"game over, {result_text(margin)}"
+        else:
+            state = f"{PLAYER_NAMES[self.to_play]} (X) to play" if self.to_play == 1 else "White (O) to play"
+        passed = ", last move pass" if self.moves and last is None else ""
+        board = draw_board(self.board, last)
+        return f"{board}\n   move {len(self.moves)}: {state}{passed}, komi {self.komi:g}"

@@ -1,0 +1,127 @@
+"""The rules that a game of Go can be played by: ko, suicide, komi, handicap, and the names that others give them."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.env.kernels import go as kernels
+
+KO_RULES = {"simple": kernels.SIMPLE, "positional": kernels.POSITIONAL, "situational": kernels.SITUATIONAL}
+ENDLESS = 65_536  # plies of a game without a cap, after which it is scored as it stands: memory has an end
+
+
+class Rules(NamedTuple):
+    """What a stone may do.
+
+    ko: "simple", nobody brings back the board before the other side's last move; "positional", no board
+        occurs twice; "situational", none occurs twice with the same side to move, passes included.
+    suicide: whether several stones may take themselves off the board.  A single one never may: the board
+        would stay as it was.
+    """
+
+    ko: str = "positional"
+    suicide: bool = False
+
+
+# As in SGF's RU and GTP's kgs-rules; of Japanese rules only ko and suicide hold here, games are scored by area.
+NAMED = {
+    "Chinese": Rules("positional", False),
+    "Tromp-Taylor": Rules("positional", True),
+    "AGA": Rules("situational", False),
+    "NZ": Rules("situational", True),
+    "GOE": Rules("positional", True),
+    "Japanese": Rules("simple", False),
+    "Korean": Rules("simple", False),
+}
+ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor"}
+LONG_NAME = re.compile(r"ko(SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax\w+?)?sui([01])\w*", re.IGNORECASE)
+
+
+def read_rules(text: str) -> Rules | None:
+    """The rules of that name, in any spelling ("new_zealand", "NZ"); None for one that is not known.
+
+    The long names, such as KataGo's koSIMPLEscoreAREAtaxNONEsui0, are read too.
+    """
+    match = LONG_NAME.fullmatch(text.strip())
+    if match:
+        return Rules(match[1].lower(), match[2] == "1")
+    word = re.sub("[^a-z]", "", text.lower())
+    word = ALIASES.get(word, word)
+    return next((rules for name, rules in NAMED.items() if re.sub("[^a-z]", "", name.lower()) == word), None)
+
+
+def named_rules(text: str) -> Rules:
+    """The rules of that name; ValueError with the names there are."""
+    rules = read_rules(text)
+    if rules is None:
+        raise ValueError(f"no rules are called {text!r}: there are {', '.join(NAMED)}")
+    return rules
+
+
+def rules_name(rules: Rules) -> str:
+    """A name that `read_rules` and other programs read; a long one where no name means area and these rules."""
+    names = {named: name for name, named in reversed(NAMED.items()) if named.ko != "simple"}
+    return names.get(rules) or f"ko{rules.ko.upper()}scoreAREAtaxNONEsui{int(rules.suicide)}"
+
+
+def rules_json(rules: Rules) -> str:
+    """The rules as KataGo's `kata-get-rules` tells them."""
+    told = {"ko": rules.ko.upper(), "scoring": "AREA", "suicide": rules.suicide, "tax": "NONE"}
+    return json.dumps(told)
+
+
+def check_ko(ko: str) -> str:
+    """The ko rule; ValueError for one that there is not."""
+    if ko not in KO_RULES:
+        raise ValueError(f"ko is {', '.join(map(repr, KO_RULES))}, came {ko!r}")
+    return ko
+
+
+def check_komi(komi: float) -> float:
+    """Komi as a float; ValueError unless it is a multiple of 0.5 of reasonable size."""
+    value = float(komi)
+    if not (abs(value) <= 1000 and value * 2 == int(value * 2)):
+        raise ValueError(f"komi is a multiple of 0.5 from -1000 to 1000, came {komi!r}")
+    return value
+
+
+def check_player(player: int | str) -> int:
+    """+1 or -1 for "black", "white", "B", "w", +1, -1."""
+    named = {"black": 1, "b": 1, "white": -1, "w": -1}
+    value = named.get(player.lower()) if isinstance(player, str) else player
+    if value not in (1, -1):
+        raise ValueError(f"to_play is 'black' or 'white' (or +1, -1), came {player!r}")
+    return int(value)
+
+
+def check_whole(name: str, value: Any, least: int) -> int:
+    """A whole number of at least that size; ValueError that names it."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} is a whole number from {least}, came {value!r}")
+    return int(value)
+
+
+def most_handicap(size: int) -> int:
+    """The most stones that have fixed places: 9, 4 on even boards and 7x7, none below."""
+    return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
+
+
+def handicap_points(size: int, count: int) -> list[int]:
+    """The actions where `count` handicap stones stand (GTP 2, "fixed_handicap"); ValueError where there is no place.
+
+    They are on the third line, from 13x13 on the fourth.
+    """
+    most = most_handicap(size)
+    if not 2 <= check_whole("handicap", count, 0) <= most:
+        fits = f"2 to {most}" if most else "none"
+        raise ValueError(f"the handicap stones that have a place on {size}x{size} are {fits}, came {count}")
+    near = 2 if size < 13 else 3
+    far, middle = size - 1 - near, size // 2
+    corners = [(far, near), (near, far), (near, near), (far, far)]  # (row, column), row 0 at the top
+    sides = [(middle, near), (middle, far), (near, middle), (far, middle)]
+    places = (corners[:count] if count < 4 else corners) + sides[: (count - 4) // 2 * 2 if count > 5 else 0]
+    if count in (5, 7, 9):
+        places.append((middle, middle))
+    return [row * size + column for row, column in places]

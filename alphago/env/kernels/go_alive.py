@@ -1,0 +1,183 @@
+"""Pass-alive chains and points, as Benson defined them: safe even if their side never plays again.
+
+Source: D. B. Benson, "Life in the Game of Go", Information Sciences 10 (1976).  A region of a colour is a
+connected set of points without its stones.  It is vital to a chain if all its empty points are liberties of the
+chain.  Chains with fewer than two vital regions are struck out, then regions that touch a chain struck out,
+until nothing changes: the chains left are pass-alive, and so are the points of the regions vital to them.
+
+`scratch` is int32 [scratch_words(size)]: the points of all regions one after the other, where each begins,
+whether each is still open, the regions' marks, and vital regions per chain (at its head).
+"""
+
+from alphago.env.kernels.go import BLACK, BORDER, COLOUR, EMPTY, HEAD, SIZE, TO_PLAY, bordered_points, cell, point_of
+from alphago.env.kernels.jit import kernel, load, store
+
+VITAL = 2  # regions that a chain needs
+
+
+def scratch_words(size):
+    """Words of scratch for a board of this size."""
+    return 3 * size * size + 1 + 2 * bordered_points(size)
+
+
+@kernel
+def gather(row, colour, first, members, scratch, at_marks):
+    """Appends the region around `first` to scratch from index `members`; returns the index after it."""
+    stride = load(row, SIZE) + 1
+    store(scratch, members, first)
+    store(scratch, at_marks + first, 1)
+    end = members + 1
+    while members < end:
+        point = load(scratch, members)
+        members += 1
+        for side in range(4):
+            step = stride if side & 1 else 1
+            near = point + (step if side & 2 else -step)
+            other = load(row, cell(near) + COLOUR)
+            if other != colour and other != BORDER and load(scratch, at_marks + near) == 0:
+                store(scratch, at_marks + near, 1)
+                store(scratch, end, near)
+                end += 1
+    return end
+
+
+@kernel
+def divide(row, colour, scratch, at_begins, at_marks):
+    """Divides all points without a stone of `colour` into regions; returns how many there are."""
+    size = load(row, SIZE)
+    for i in range((size + 1) * (size + 2) + 1):
+        store(scratch, at_marks + i, 0)
+    regions = end = 0
+    for action in range(size * size):
+        point = point_of(row, action)
+        if load(row, cell(point) + COLOUR) != colour and load(scratch, at_marks + point) == 0:
+            store(scratch, at_begins + regions, end)
+            end = gather(row, colour, point, end, scratch, at_marks)
+            regions += 1
+    store(scratch, at_begins + regions, end)
+    return regions
+
+
+@kernel
+def touches(row, point, colour, head):
+    """Whether a stone beside the point belongs to the chain of `colour` with this head point."""
+    stride = load(row, SIZE) + 1
+    for side in range(4):
+        step = stride if side & 1 else 1
+        at = cell(point + (step if side & 2 else -step))
+        if load(row, at + COLOUR) == colour and load(row, at + HEAD) == head:
+            return True
+    return False
+
+
+@kernel
+def is_vital(row, colour, head, scratch, begin, end):
+    """Whether all empty points of the region at scratch[begin:end] are liberties of the chain."""
+    for i in range(begin, end):
+        point = load(scratch, i)
+        if load(row, cell(point) + COLOUR) == EMPTY and not touches(row, point, colour, head):
+            return False
+    return True
+
+
+@kernel
+def count_vital(row, colour, scratch, begin, end, at_counts):
+    """Adds one to each chain that the region is vital to; returns how many these are."""
+    i = begin
+    while i < end and load(row, cell(load(scratch, i)) + COLOUR) != EMPTY:
+        i += 1
+    if i == end:
+        return 0
+    # Such a chain is beside the first empty point, as beside all others.
+    stride = load(row, SIZE) + 1
+    chains = first = second = third = 0
+    for side in range(4):
+        step = stride if side & 1 else 1
+        at = cell(load(scratch, i) + (step if side & 2 else -step))
+        if load(row, at + COLOUR) == colour:
+            head = load(row, at + HEAD)
+            if head != first and head != second and head != third:
+                third = second
+                second = first
+                first = head
+                if is_vital(row, colour, head, scratch, i, end):
+                    store(scratch, at_counts + head, load(scratch, at_counts + head) + 1)
+                    chains += 1
+    return chains
+
+
+@kernel
+def touches_struck_out(row, colour, scratch, begin, end, at_counts):
+    """Whether a chain beside the region has too few vital regions."""
+    stride = load(row, SIZE) + 1
+    for i in range(begin, end):
+        point = load(scratch, i)
+        for side in range(4):
+            step = stride if side & 1 else 1
+            at = cell(point + (step if side & 2 else -step))
+            if load(row, at + COLOUR) == colour and load(scratch, at_counts + load(row, at + HEAD)) < VITAL:
+                return True
+    return False
+
+
+@kernel
+def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
+    """One round: counts the vital regions of all chains, and closes regions beside a chain with too few.
+
+    Returns whether a region was closed.
+    """
+    size = load(row, SIZE)
+    for i in range((size + 1) * (size + 2) + 1):
+        store(scratch, at_counts + i, 0)
+    for region in range(regions):
+        if load(scratch, at_open + region) != 0:
+            begin = load(scratch, at_begins + region)
+            count_vital(row, colour, scratch, begin, load(scratch, at_begins + region + 1), at_counts)
+    closed = False
+    for region in range(regions):
+        if load(scratch, at_open + region) != 0:
+            begin = load(scratch, at_begins + region)
+            if touches_struck_out(row, colour, scratch, begin, load(scratch, at_begins + region + 1), at_counts):
+                store(scratch, at_open + region, 0)
+                closed = True
+    return closed
+
+
+@kernel
+def mark_alive(row, colour, value, scratch, out, at):
+    """Writes `value` into `out`, N * N numbers from index `at`, at the pass-alive stones and points of `colour`."""
+    size = load(row, SIZE)
+    stride = size + 1
+    at_begins = size * size
+    at_open = 2 * size * size + 1
+    at_marks = 3 * size * size + 1
+    at_counts = at_marks + (size + 1) * (size + 2) + 1
+    regions = divide(row, colour, scratch, at_begins, at_marks)
+    for region in range(regions):
+        store(scratch, at_open + region, 1)
+    while strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
+        pass
+    for action in range(size * size):
+        at_cell = cell(point_of(row, action))
+        if load(row, at_cell + COLOUR) == colour and load(scratch, at_counts + load(row, at_cell + HEAD)) >= VITAL:
+            store(out, at + action, value)
+    for region in range(regions):
+        begin = load(scratch, at_begins + region)
+        end = load(scratch, at_begins + region + 1)
+        if load(scratch, at_open + region) != 0 and count_vital(row, colour, scratch, begin, end, at_counts) > 0:
+            for i in range(begin, end):
+                point = load(scratch, i)
+                r = point // stride - 1
+                store(out, at + r * size + point - (r + 1) * stride - 1, value)
+
+
+@kernel
+def pass_alive_batch(rows, slots, scratch, out):
+    """`out` is int8 [n, N * N]: 1 where the mover is pass-alive, -1 where the other side is, else 0."""
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        mover = load(row, TO_PLAY)
+        for point in range(load(row, SIZE) * load(row, SIZE)):
+            store(out[i], point, 0)
+        for colour in range(BLACK, BLACK + 2):
+            mark_alive(row, colour, 1 if colour == mover else -1, scratch, out[i], 0)

@@ -1,0 +1,172 @@
+"""What a call of `train` comes to: a new run, or an old one that goes on, perhaps with other settings."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+
+from alphago.arena.players import contestant
+from alphago.env.game import GameEnv
+from alphago.mcts.search import SearchSettings
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import available_cores
+from alphago.settings import make_settings
+from alphago.training.presets import named_preset, preset_for
+from alphago.training.proof import Opponent
+from alphago.training.settings import TrainingSettings
+
+NO_LIMIT = 10**9  # games of a run that ends by the clock
+# Settings that a run keeps: its games so far would be other ones, or belong elsewhere.
+STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "taught_games")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller of `train` said; None and missing settings are left to the run's folder, or to defaults."""
+
+    env: GameEnv
+    num_games: int | None
+    preset: str | None
+    model: NeuralNet | None
+    sizes: Mapping[str, int]  # of the network
+    until: Opponent | None
+    settings: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if self.model is not None and self.sizes:
+            raise ValueError("tower_height and channels describe a new network; a model was given too")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run: its settings, its network (with what weights, a state may say), whom it has to beat, and its config."""
+
+    settings: TrainingSettings
+    model: NeuralNet
+    until: Opponent | None
+    config: dict[str, Any]
+    needed: int = 0  # positions after which another run was proved to be stronger than `until`; 0: nobody knows
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # name: before and now, in a run that goes on
+
+
+def new_run(asked: Asked) -> Plan:
+    """The plan of a run that begins; ValueError or TypeError for what cannot be trained."""
+    env = asked.env
+    recipe = named_preset(asked.preset) if asked.preset is not None else None
+    if asked.preset is None and asked.num_games is None:
+        recipe = preset_for(env)
+    given = {**(recipe.settings if recipe else {}), **asked.settings}
+    if asked.num_games is not None:
+        given["num_games"] = asked.num_games
+    elif given.get("max_minutes") is not None:
+        given.setdefault("num_games", NO_LIMIT)
+    settings = make_settings(TrainingSettings, **given)
+    # A run keeps these, wherever it goes on and however long it becomes.
+    flight = settings.selfplay().games_in_flight
+    settings = replace(settings, groups=settings.groups or available_cores(), games_in_flight=flight)
+    model = asked.model
+    if model is None:
+        with seeded(settings.seed):
+            model = NeuralNet(env, **{**(recipe.network if recipe else {}), **asked.sizes})
+    model = fitted(model, env)
+    config: dict[str, Any] = {
+        "game": env.name,
+        "env": env.config,
+        "network": model.config,
+        "settings": asdict(settings),
+        "until": asdict(asked.until) if asked.until else None,
+        "changes": [],
+    }
+    proved = recipe.proved_after if recipe else {}
+    return Plan(settings, model, known(asked.until), config, proved.get(asked.until.name, 0) if asked.until else 0)
+
+
+def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
+    """The plan of a run that goes on; what the caller does not say is as the folder says.
+
+    ValueError that names what a run cannot change, with both values.
+    """
+    env, network = asked.env, config["network"]
+
+    def differs(name: str, was: Any, came: Any) -> NoReturn:
+        raise ValueError(f"the run in {folder} has {name} {was!r}, now {came!r} came: choose another folder")
+
+    if env.name != config["game"]:
+        differs("game", config["game"], env.name)
+    compare(config["env"], env.config, differs)
+    recipe = named_preset(asked.preset) if asked.preset is not None else None
+    model = asked.model
+    if model is None:
+        compare(network, {**(recipe.network if recipe else {}), **asked.sizes}, differs)
+        if network["custom"]:
+            slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
+            raise ValueError(
+                f"the run in {folder} has a network of its own parts ({slots}): pass one like it as model=…"
+            )
+        sizes = {name: network[name] for name in ("tower_height", "channels", "size_free", "preset")}
+        with seeded(0):  # which weights, the state says
+            model = NeuralNet(env, **sizes)
+    model = fitted(model, env)
+    compare(network, model.config, differs)
+
+    before = saved_settings(config, folder)
+    given = {**(recipe.settings if recipe else {}), **asked.settings, "num_games": asked.num_games}
+    said = {name: value for name, value in given.items() if value is not None}
+    settings = make_settings(TrainingSettings, **{**vars(before), **said})
+    pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
+    changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    for name, pair in changes.items():
+        if name in STRUCTURAL:
+            differs(name, *pair)
+    was_until = Opponent(**config["until"]) if config["until"] else None
+    until = asked.until or was_until
+    if until != was_until:
+        changes["until"] = (was_until, until)
+    new = {**config, "settings": asdict(settings), "until": asdict(until) if until else None}
+    return Plan(settings, model, known(until), new, changes=changes)
+
+
+def known(opponent: Opponent | None) -> Opponent | None:
+    """The opponent; ValueError now rather than in a minute if nobody is called so."""
+    if opponent is not None:
+        contestant(opponent.name)
+    return opponent
+
+
+def compare(saved: Mapping[str, Any], came: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
+    """Calls `differs` with the first name of `came` whose value was saved as another one."""
+    for name, value in json.loads(json.dumps(came)).items():
+        if saved.get(name) != value:
+            differs(name, saved.get(name), value)
+
+
+def saved_settings(config: Mapping[str, Any], folder: Path) -> TrainingSettings:
+    """The settings in a run's config; ValueError with a sentence if they are none."""
+    try:
+        given = dict(config["settings"])
+        if given["search"] is not None:
+            given["search"] = SearchSettings(**given["search"])
+        return make_settings(TrainingSettings, **given)
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"the run in {folder} has settings of another version: {error}") from error
+
+
+def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
+    """The network for the game's board; ValueError if it plays another game."""
+    resized = model.resized(env)
+    return model if model.env.plane_shape == env.plane_shape else resized
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seeds torch for the block and puts its random state back afterwards."""
+    state = torch.get_rng_state()
+    torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)

@@ -1,0 +1,87 @@
+"""Self-play between two moves, as data: the games that are not over, and the random streams behind them."""
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+
+from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.search import Search
+from alphago.records.record import GameRecord, RecordBuilder, read_arrays, to_arrays
+from alphago.training.selfplay import Group, SelfPlay
+
+PREFIX = "selfplay."  # of the tensors' names
+
+
+def unfinished(selfplay: SelfPlay) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """All that self-play needs to go on at a move boundary, but for trees: tensors by name, and plain data.
+
+    Its threads must stand still.
+    """
+    groups, games = [], []
+    for group in selfplay.groups:
+        slots = [slot_state(group, slot) for slot in range(len(group.builders))]
+        kept = {"next": group.next, "left": group.left, "readouts": group.readouts, "finished": len(group.finished)}
+        groups.append({**kept, "slots": slots})
+        begun = [builder for builder in group.builders if builder is not None]
+        games += [builder.finish(0.0, 0.0, False, group.env.action_space) for builder in begun]
+        games += [record for _, record in group.finished]
+    arrays = to_arrays(games)
+    data = {"groups": groups, "setups": arrays.pop("setups").tolist()}
+    return {PREFIX + name: torch.from_numpy(array) for name, array in arrays.items()}, data
+
+
+def slot_state(group: Group, slot: int) -> dict[str, Any] | None:
+    """What a group knows of the game in a slot beside its record; None for an empty slot."""
+    if group.builders[slot] is None:
+        return None
+    return {
+        "plies": int(group.plies[slot]),
+        "opening": int(group.opening[slot]),
+        "decided": int(group.decided[slot]),
+        "may_resign": bool(group.may_resign[slot]),
+        "generator": group.generators[slot].bit_generator.state,
+    }
+
+
+def go_on_with(
+    selfplay: SelfPlay, evaluator: Evaluator, tensors: Mapping[str, torch.Tensor], data: Mapping[str, Any]
+) -> None:
+    """Puts what `unfinished` gave in place of the games that `selfplay` would begin; empty slots begin what is left.
+
+    The number of groups and of games side by side become what they were.
+    """
+    arrays = {name.removeprefix(PREFIX): tensor.numpy() for name, tensor in tensors.items() if name.startswith(PREFIX)}
+    games = iter(read_arrays({**arrays, "setups": np.array(data["setups"])}))
+    new = selfplay.groups[0]
+    selfplay.groups = []
+    for kept in data["groups"]:
+        width, stride = len(kept["slots"]), len(data["groups"])
+        group = Group(new.env, new.settings, width, new.seed, kept["next"], stride, new.last)
+        group.left, group.readouts = kept["left"], kept["readouts"]
+        group.search = Search(group.env, evaluator, width, group.settings.search)
+        for slot, slot_kept in enumerate(kept["slots"]):
+            if slot_kept is None:
+                group.begin(slot)
+            else:
+                put(group, slot, slot_kept, next(games))
+        for record in islice(games, kept["finished"]):
+            assert record.seed is not None
+            group.finished.append((record.seed[1], record))
+        selfplay.groups.append(group)
+
+
+def put(group: Group, slot: int, kept: dict[str, Any], record: GameRecord) -> None:
+    """Plays a game up to where it was, in a slot."""
+    assert group.search is not None
+    slots = np.array([slot])
+    batch = group.search.batch
+    batch.reset(slots, **record.setup)
+    batch.replay(slots, record.moves.astype(np.int32)[None, :], np.array([len(record)], np.int32), slots)
+    group.builders[slot] = RecordBuilder.of(record)
+    group.plies[slot], group.opening[slot] = kept["plies"], kept["opening"]
+    group.decided[slot], group.may_resign[slot] = kept["decided"], kept["may_resign"]
+    group.generators[slot] = np.random.default_rng(0)
+    group.generators[slot].bit_generator.state = kept["generator"]

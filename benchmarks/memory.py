@@ -1,0 +1,48 @@
+"""What a position of 9x9 takes: in the replay memory, and in the files of a run.
+
+The games are played by the package's 9x9 network with the recipe's settings, so that lengths of games, shares of moves
+that are trained on, and policies are those of a run.
+"""
+
+import argparse
+import gc
+import io
+import tracemalloc
+
+from alphago import ReplayMemory, load_model, selfplay
+from alphago.records.record import RecordBuilder, save_records
+from alphago.training.presets import PRESETS
+from alphago.training.settings import TrainingSettings
+
+WANTED = 500_000  # positions of a run's memory
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--games", type=int, default=256, metavar="N", help="to measure by (256)")
+    parser.add_argument("--readouts", type=int, default=8, metavar="N", help="simulations a move (8)")
+    options = parser.parse_args()
+    env = PRESETS["9x9"].make_env().training_variant()
+    settings = TrainingSettings(num_games=options.games, games_in_flight=64).selfplay()
+    names = ("opening_plies", "decided_value", "resign_threshold")
+    chosen = {name: getattr(settings, name) for name in names}
+    records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, **chosen)
+    file = io.BytesIO()
+    save_records(file, records)
+    plies = sum(len(record) for record in records)
+    tracemalloc.start()
+    memory = ReplayMemory(env)
+    for record in records:  # copies, made as self-play makes them
+        made = RecordBuilder.of(record).finish(record.outcome, record.score, record.resigned, env.action_space)
+        memory.add([made])
+    gc.collect()
+    held = tracemalloc.get_traced_memory()[0]
+    positions = len(memory)
+    print(f"{options.games} games of 9x9: {plies} moves, {positions} positions to train on")
+    for where, size in (("in memory", held), ("on disk", file.getbuffer().nbytes)):
+        each = size / positions
+        print(f"{where}: {each:.0f} bytes a position, {each * WANTED / 1e6:.0f} MB for {WANTED:,}")
+
+
+if __name__ == "__main__":
+    main()

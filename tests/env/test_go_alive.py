@@ -1,0 +1,160 @@
+"""Benson's pass-alive chains and regions, on drawings; random games hold them to plain Go in test_go_agreement.py."""
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv
+from tests.diagrams import draw, position, tidy
+from tests.naive.go import pass_alive, random_board
+
+# name -> (drawing, what is pass-alive and whose)
+SHAPES = {
+    "the empty board": (". . / . .", ". . / . ."),
+    "one eye is not enough": (". X . / X X . / . . .", ". . . / . . . / . . ."),
+    "two eyes": (
+        """
+        . X . X .
+        X X X X .
+        . . . . .
+        . . . . .
+        . . . . .
+        """,
+        """
+        X X X X .
+        X X X X .
+        . . . . .
+        . . . . .
+        . . . . .
+        """,
+    ),
+    "both cut into pieces with an eye each": (
+        """
+        . X . O .
+        X O O O .
+        . X . O .
+        X X O O .
+        . O . . .
+        """,
+        """
+        . . . . .
+        . . . . .
+        . . . . .
+        . . . . .
+        . . . . .
+        """,
+    ),
+    "two chains that share both eyes": (
+        """
+        X X X .
+        X O O X
+        X O . X
+        . X X X
+        """,
+        "X X X X / X X X X / X X X X / X X X X",
+    ),
+    "a dead stone in an eye is theirs": (
+        """
+        O . X . X
+        . X X X X
+        X X . . .
+        . . . . .
+        . . . . .
+        """,
+        """
+        X X X X X
+        X X X X X
+        X X . . .
+        . . . . .
+        . . . . .
+        """,
+    ),
+    "a region whose middle is out of reach is nobody's": (
+        """
+        X . X X X
+        X X . X X
+        X . . . X
+        X X . X X
+        X X X X .
+        """,
+        """
+        X X X X X
+        X X . X X
+        X . . . X
+        X X . X X
+        X X X X X
+        """,
+    ),
+    "both sides": (
+        """
+        . X . X O .
+        X X X X O O
+        O O O O O .
+        . . . . O O
+        . . . . . .
+        . . . . . .
+        """,
+        """
+        X X X X O O
+        X X X X O O
+        O O O O O O
+        . . . . O O
+        . . . . . .
+        . . . . . .
+        """,
+    ),
+    "a full board but for two eyes": (
+        """
+        X X X X
+        X . X X
+        X X . X
+        X X X X
+        """,
+        """
+        X X X X
+        X X X X
+        X X X X
+        X X X X
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("mover", ["black", "white"])
+@pytest.mark.parametrize(("drawing", "alive"), SHAPES.values(), ids=SHAPES.keys())
+def test_shapes(drawing: str, alive: str, mover: str) -> None:
+    shown = position(drawing.replace("/", "\n"), to_play=mover)
+    assert draw(shown.pass_alive) == tidy(alive.replace("/", "\n"))
+
+
+def test_colours_exchanged() -> None:
+    for drawing, alive in SHAPES.values():
+        turned = drawing.replace("/", "\n").translate(str.maketrans("XO", "OX"))
+        assert draw(-position(turned).pass_alive) == tidy(alive.replace("/", "\n"))
+
+
+@pytest.mark.parametrize(("size", "boards"), [(2, 40), (3, 60), (4, 100), (5, 100), (9, 20)])
+def test_random_boards_agree_with_plain_go(size: int, boards: int) -> None:
+    random = np.random.default_rng(size)
+    env = GoEnv(size)
+    batch, found = env.new_batch(1), 0
+    for number in range(boards):
+        shares = [[0.06, 0.2, 0.74], [0.35, 0.3, 0.35], [0.74, 0.2, 0.06]][number % 3]
+        stones = random_board(size, shares, random)
+        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=[1, -1][number % 2])
+        out = batch.pass_alive(np.zeros(1, np.int64), np.full((1, size * size), 7, np.int8))[0]
+        cells = tuple(stones.ravel().tolist())
+        expected = np.zeros(size * size, np.int8)
+        for colour in (1, -1):
+            expected[list(pass_alive(cells, colour, size))] = colour
+        assert np.array_equal(out * [1, -1][number % 2], expected), f"\n{draw(stones)}"
+        found += int(expected.any())
+    assert found >= boards // 40
+
+
+def test_many_slots_at_once() -> None:
+    env = GoEnv(3)
+    batch = env.new_batch(3)
+    full = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 0]])
+    batch.reset(np.array([1]), stones=full)
+    out = batch.pass_alive(np.array([2, 1]), np.full((2, 9), 5, np.int8))
+    assert out.tolist() == [[0] * 9, [1] * 9]

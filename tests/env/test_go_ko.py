@@ -1,0 +1,248 @@
+"""Ko, superko and suicide on drawings, under each rule."""
+
+import numpy as np
+import pytest
+
+from alphago.env.check import check_game
+from alphago.env.game import IllegalMove
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from tests.diagrams import board, draw, is_legal, play, position, tidy
+from tests.naive.go import NaiveGoEnv
+
+KO_RULES = ("simple", "positional", "situational")
+
+
+def under(drawing: str, moves: str, ko: str, suicide: bool = False, **setup: object) -> GoPosition:
+    """The drawn position after some moves, under a ko rule."""
+    env = GoEnv(len(board(drawing)), ko=ko, suicide=suicide, max_moves=200)
+    return position(drawing, moves, env=env, **setup)
+
+
+def allowing(drawing: str, moves: str, point: str, suicide: bool = False, **setup: object) -> set[str]:
+    """The ko rules under which a point may be played after some moves."""
+    return {ko for ko in KO_RULES if is_legal(under(drawing, moves, ko, suicide, **setup), point)}
+
+
+KO = """
+    . X O . .
+    X O . O .
+    . X O . .
+    . . . . .
+    . . . . .
+    """
+
+
+def test_a_ko_may_not_be_retaken_at_once_under_any_rule() -> None:
+    assert allowing(KO, "B C4", "B4") == set()
+    assert allowing(KO, "B C4, W A1, B E1", "B4") == set(KO_RULES)
+
+
+@pytest.mark.parametrize("ko", KO_RULES)
+def test_passes_lift_a_simple_ko_and_never_superko(ko: str) -> None:
+    """After two passes, which fixed turns allow, the board before the last move is the present one."""
+    passed = position(KO, "B C4, W pass, B pass", env=GoEnv(5, ko=ko, turns=9))
+    assert is_legal(passed, "B4") == (ko == "simple")
+
+
+SENT = """
+    . X . X .
+    O O X . .
+    . . . . .
+    . . . . .
+    . . . . .
+    """
+
+
+def test_sending_two_returning_one() -> None:
+    """Three plies after, the same board, with the other side to move."""
+    assert allowing(SENT, "B A5, W C5", "B5") == {"simple", "situational"}
+    assert allowing(SENT, "B A5, W C5, B E1, W E2", "B5") == set(KO_RULES)
+
+
+def test_situational_superko_counts_turns_that_were_passed() -> None:
+    """The first board had White to move, then Black: after the two are returned it would be White's again."""
+    assert allowing(SENT, "W pass, B A5, W C5", "B5", to_play="white") == {"simple"}
+
+
+def test_after_it_was_returned_a_pass_completes_the_circle() -> None:
+    """A pass is legal everywhere; sending the two again makes a second situation of its kind."""
+    again = "B A5, W C5, B B5, W pass"
+    assert is_legal(under(SENT, again, "simple"), "A5")
+    assert not is_legal(under(SENT, again, "situational"), "A5")
+
+
+TRIPLE_KO = """
+    . X O . . . . . .
+    X O . O . . . . .
+    . X O . . . . . .
+    . X O . . . . . .
+    X . X O . . . . .
+    . X O . . . . . .
+    . X O . . . . . .
+    X O . O . . . . .
+    . X O . . . . . .
+    """
+
+
+def test_a_triple_ko_goes_round_under_simple_ko_alone() -> None:
+    moves = "B C8, W B5, B C2, W B8, B C5"
+    assert allowing(TRIPLE_KO, moves, "B2") == {"simple"}
+    start = under(TRIPLE_KO, "", "simple")
+    round_trip = play(start, f"{moves}, W B2")
+    assert draw(round_trip) == draw(start)
+    assert draw(play(round_trip, f"{moves}, W B2, {moves}, W B2")) == draw(start)
+
+
+ETERNAL_LIFE = """
+    . O X .
+    O O X X
+    O O X X
+    . X . O
+    """
+
+
+def test_eternal_life_lasts_under_simple_ko_alone() -> None:
+    """Each side sends two stones, takes two and puts one back: after four plies all is as before."""
+    moves = "B A1, W C1, B B1"
+    assert allowing(ETERNAL_LIFE, moves, "D1") == {"simple"}
+    start = under(ETERNAL_LIFE, "", "simple")
+    again = play(start, f"{moves}, W D1")
+    assert draw(again) == draw(start)
+    assert draw(play(again, f"{moves}, W D1, {moves}, W D1")) == draw(start)
+
+
+# --- suicide ---------------------------------------------------------------------------------------
+
+CORNER = """
+    . O X .
+    X X X .
+    . . . .
+    . . . .
+    """
+
+
+def test_several_stones_may_take_themselves_off_where_suicide_is_allowed() -> None:
+    assert not is_legal(under(CORNER, "", "positional", to_play="white"), "A4")
+    gone = under(CORNER, "W A4", "positional", True, to_play="white")
+    assert draw(gone) == tidy(". . X . / X X X . / . . . . / . . . .".replace("/", "\n"))
+    assert gone.to_play == 1
+    assert gone.score() == 16 - 7.5
+
+
+def test_suicide_of_several_chains_at_once() -> None:
+    drawing = """
+        O . O X
+        X O X .
+        . X . .
+        . . . .
+        """
+    gone = under(drawing, "W B4", "simple", True, to_play="white")
+    assert draw(gone) == tidy(". . . X / X . X . / . X . . / . . . .".replace("/", "\n"))
+    # Black's stones have their liberties back.
+    assert is_legal(gone, "B4")
+    assert is_legal(play(gone, "B D1"), "B3")
+
+
+@pytest.mark.parametrize("ko", KO_RULES)
+def test_a_single_stones_suicide_is_a_repetition_under_every_rule(ko: str) -> None:
+    alone = under(". X . / X . . / . . .".replace("/", "\n"), "", ko, True, to_play="white")
+    with pytest.raises(IllegalMove, match="illegal move A3: suicide that only repeats a board, in GoEnv"):
+        alone.play(alone.env.from_text("A3"))
+
+
+def test_suicide_that_brings_a_board_back_is_superko_of_stones_that_nobody_took_before() -> None:
+    """White adds a second stone to one that died: the board before the first one is back."""
+    drawing = ". . X . / X X X . / . . . . / . . . .".replace("/", "\n")
+    # White B4, Black passes, White A4: both are gone, and the board is the first one.
+    assert allowing(drawing, "W B4, B pass", "A4", True, to_play="white") == {"simple", "situational"}
+    assert allowing(drawing, "W B4, B D1", "A4", True, to_play="white") == set(KO_RULES)
+    assert allowing(drawing, "B pass, W B4, B pass", "A4", True) == {"simple"}
+
+
+def test_enemies_are_taken_before_own_stones() -> None:
+    drawing = """
+        . O X .
+        O O X .
+        X X . .
+        . . . .
+        """
+    taken = under(drawing, "B A4", "positional", True)
+    assert draw(taken) == tidy("X . X . / . . X . / X X . . / . . . .".replace("/", "\n"))
+
+
+# --- bent four in the corner -----------------------------------------------------------------------
+
+BENT_FOUR = """
+    O O . . X O
+    O X X X X O
+    X X O O O O
+    O O O . O .
+    . O O O O O
+    O O . O O .
+    """
+KILLED = "W C6, B D6, W B6, B A6, W A5"
+
+
+def test_bent_four_in_the_corner_counts_as_it_stands_until_it_is_played_out() -> None:
+    """No ruling: by area and without a move, the stones in the corner and Black's around them both live."""
+    stands = position(BENT_FOUR, env=GoEnv(6, komi=0))
+    assert stands.score() == 7 - 27
+    assert not stands.pass_alive[:2, :5].any()
+
+
+@pytest.mark.parametrize("ko", KO_RULES)
+def test_bent_four_in_the_corner_is_a_ko_that_the_surrounded_side_has_to_win(ko: str) -> None:
+    taken = under(BENT_FOUR, KILLED, ko, to_play="white")
+    assert not is_legal(taken, "A6")
+    dead = play(taken, "B pass, W A6, B C6, W A6, B pass, W A5, B B6, W A5, B A6, W A5")
+    assert not (dead.board == 1).any()
+    assert dead.score() == -36 - dead.komi
+
+
+# --- the ways to end a game ------------------------------------------------------------------------
+
+
+def test_a_game_without_a_cap_goes_on_until_two_passes() -> None:
+    env = GoEnv(2, ko="simple", max_moves=0)
+    assert env.max_moves == 65_536
+    assert env.config["max_moves"] == 0
+    batch, slot = env.new_batch(1), np.zeros(1, np.int64)
+    random = np.random.default_rng(0)
+    for _ in range(2000):
+        points = np.flatnonzero(batch.legal_mask(slot, np.empty((1, 5), np.bool_))[0, :-1])
+        batch.play(slot, random.choice(points if len(points) else [env.pass_action], 1).astype(np.int32))
+    assert not batch.is_over(slot, np.empty(1, np.bool_))[0]
+    batch.play(slot, np.array([4], np.int32))
+    batch.play(slot, np.array([4], np.int32))
+    assert batch.is_over(slot, np.empty(1, np.bool_))[0]
+
+
+@pytest.mark.parametrize("ko", KO_RULES)
+def test_the_contract_holds_without_a_cap(ko: str) -> None:
+    check_game(GoEnv(2, ko=ko, suicide=ko == "positional", max_moves=300), games=2)
+    options = {"ko": ko, "max_moves": 0}
+    start = GoEnv(3, **options).position()
+    twin = NaiveGoEnv(3, ko=ko).new()
+    assert np.array_equal(start.legal_mask, twin.legal_mask())
+
+
+def test_fixed_turns() -> None:
+    """Each side plays so often; passes use a turn up, and two of them end nothing."""
+    env = GoEnv(3, turns=3, komi=0)
+    assert (env.max_moves, env.config["max_moves"], env.fixed_length) == (6, None, True)
+    going = play(env.position(), "B B2, W pass, B pass, W pass, B pass")
+    assert not going.is_over
+    ended = play(going, "W A1")
+    assert ended.is_over
+    assert ended.score() == 0  # a stone each, and the empty points touch both
+    assert env.resized(5).turns == 3
+    assert env.replace(turns=None).max_moves == 12
+
+
+def test_in_games_of_fixed_turns_a_pass_may_be_the_last_resort() -> None:
+    """As in cody2007's: no pass while there is another move."""
+    env = GoEnv(2, turns=2, first_pass=4)
+    assert not env.position().legal_mask[-1]
+    full = env.position(black="A1 A2 B1", to_play="black")
+    assert np.flatnonzero(full.legal_mask).tolist() == [env.pass_action]

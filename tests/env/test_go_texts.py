@@ -1,0 +1,165 @@
+"""Coordinates, komi, colours, rules and handicaps, as people write them."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import (
+    NAMED,
+    Rules,
+    check_komi,
+    check_player,
+    handicap_points,
+    named_rules,
+    read_rules,
+    rules_name,
+)
+from tests.diagrams import draw, tidy
+
+FEW = settings(max_examples=80, deadline=None)
+
+
+@pytest.mark.parametrize("size", [2, 9, 19, 25])
+def test_every_point_has_a_name_of_its_own(size: int) -> None:
+    env = GoEnv(size)
+    names = [env.to_text(action) for action in range(env.action_space)]
+    assert len(set(names)) == env.action_space
+    assert [env.from_text(name) for name in names] == list(range(env.action_space))
+    assert [env.from_text(f" {name.lower()} ") for name in names] == list(range(env.action_space))
+
+
+def test_a_board_of_25_has_columns_to_z() -> None:
+    env = GoEnv(25)
+    assert (env.to_text(0), env.to_text(24), env.to_text(624)) == ("A25", "Z25", "Z1")
+
+
+@FEW
+@given(st.integers(2, 25), st.one_of(st.text(max_size=5), st.from_regex("[A-Za-z][0-9]{1,3}", fullmatch=True)))
+def test_a_text_is_a_point_or_an_error_with_a_sentence(size: int, text: str) -> None:
+    env = GoEnv(size)
+    names = [env.to_text(action) for action in range(env.pass_action)]
+    written = re.sub("(?<=[A-Z])0(?=[1-9])", "", text.strip().upper())  # D04 is D4
+    if written in names or written == "PASS":
+        assert env.from_text(text) == (env.pass_action if written == "PASS" else names.index(written))
+    else:
+        with pytest.raises(ValueError, match=re.escape(f"{text!r} is no point of GoEnv({size})")):
+            env.from_text(text)
+
+
+@FEW
+@given(st.one_of(st.floats(), st.integers(-3000, 3000).map(lambda n: n / 2)))
+def test_komi_is_kept_or_refused(komi: float) -> None:
+    fits = math.isfinite(komi) and abs(komi) <= 1000 and (2 * komi).is_integer()
+    if fits:
+        assert GoEnv(3, komi=komi).position().komi == komi
+    else:
+        with pytest.raises(ValueError, match="komi is a multiple of"):
+            check_komi(komi)
+
+
+@FEW
+@given(st.text(max_size=8))
+def test_a_colour_is_one_of_two_or_refused(text: str) -> None:
+    if text.lower() in ("b", "black", "w", "white"):
+        assert check_player(text) == (1 if text.lower()[0] == "b" else -1)
+    else:
+        with pytest.raises(ValueError, match="to_play is 'black' or 'white'"):
+            check_player(text)
+
+
+# --- rules -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ko", ["simple", "positional", "situational"])
+@pytest.mark.parametrize("suicide", [False, True])
+def test_rules_have_a_name_that_is_read_again(ko: str, suicide: bool) -> None:
+    rules = Rules(ko, suicide)
+    assert read_rules(rules_name(rules)) == rules
+    assert GoEnv(5, **rules._asdict()).rules == rules
+
+
+def test_names_of_rules() -> None:
+    assert rules_name(Rules()) == "Chinese"
+    assert rules_name(Rules("positional", True)) == "Tromp-Taylor"
+    assert rules_name(Rules("simple", False)) == "koSIMPLEscoreAREAtaxNONEsui0"  # Japanese would say territory
+    for spelling in ("NZ", "new zealand", "New_Zealand", "nz"):
+        assert read_rules(spelling) == Rules("situational", True)
+    for name, rules in NAMED.items():
+        assert read_rules(name.lower()) == rules
+    assert read_rules("koPOSITIONALscoreAREAtaxNONEsui1whiteHandicapBonus0") == Rules("positional", True)
+    assert read_rules("koSIMPLEscoreTERRITORYtaxSEKIsui0") is None
+    with pytest.raises(ValueError, match="no rules are called 'mine': there are Chinese, Tromp-Taylor, AGA"):
+        named_rules("mine")
+
+
+@FEW
+@given(st.text(max_size=30))
+def test_any_text_is_rules_or_none(text: str) -> None:
+    rules = read_rules(text)
+    assert rules is None or read_rules(rules_name(rules)) == rules
+
+
+# --- set-ups ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "points"),
+    [
+        (19, 2, "D4 Q16"),
+        (19, 3, "D4 Q16 D16"),
+        (19, 4, "D4 Q16 D16 Q4"),
+        (19, 5, "D4 Q16 D16 Q4 K10"),
+        (19, 6, "D4 Q16 D16 Q4 D10 Q10"),
+        (19, 7, "D4 Q16 D16 Q4 D10 Q10 K10"),
+        (19, 8, "D4 Q16 D16 Q4 D10 Q10 K16 K4"),
+        (19, 9, "D4 Q16 D16 Q4 D10 Q10 K16 K4 K10"),
+        (9, 5, "C3 G7 C7 G3 E5"),
+        (13, 4, "D4 K10 D10 K4"),
+        (7, 4, "C3 E5 C5 E3"),
+        (8, 2, "C3 F6"),
+    ],
+)
+def test_handicap_stones_stand_where_gtp_says(size: int, count: int, points: str) -> None:
+    env = GoEnv(size)
+    assert [env.to_text(action) for action in handicap_points(size, count)] == points.split()
+    position = env.position(handicap=count)
+    assert position.to_play == -1
+    assert (position.board == 1).sum() == count
+    assert eval(position.describe()).describe() == position.describe()
+    assert env.position(handicap=count, to_play="black").to_play == 1
+
+
+@pytest.mark.parametrize(("size", "count"), [(19, 1), (19, 10), (7, 5), (8, 5), (6, 2), (19, -1)])
+def test_other_handicaps_have_no_place(size: int, count: int) -> None:
+    with pytest.raises(ValueError, match="handicap"):
+        GoEnv(size).position(handicap=count)
+
+
+def test_a_position_from_any_board() -> None:
+    env = GoEnv(3)
+    board = [[1, 0, -1], [0, 1, 0], [-1, 0, 0]]
+    position = env.position(board=board, to_play="white", komi=0)
+    assert draw(position) == tidy("X . O / . X . / O . .".replace("/", "\n"))
+    assert position.to_play == -1
+    assert eval(position.describe()).board.tolist() == board
+    assert env.position(board=position.board, black="B3").board[0, 1] == 1
+    for wrong in ([[1, 0], [0, 1]], [[2, 0, 0], [0, 0, 0], [0, 0, 0]]):
+        with pytest.raises(ValueError, match=r"a board is \[3, 3\] points of 1, -1 and 0"):
+            env.position(board=wrong)
+    with pytest.raises(ValueError, match="two stones were placed at A3"):
+        env.position(board=board, black="A3")
+
+
+def test_a_game_is_gone_through_again() -> None:
+    start = GoEnv(5).position(black="C3", to_play="white", komi=0.5)
+    last = start
+    for point in ("A1", "B2", "pass", "E5"):
+        last = last.play(start.env.from_text(point))
+    replayed = list(last.replay())
+    assert [position.moves for position in replayed] == [last.moves[:ply] for ply in range(5)]
+    assert draw(replayed[0]) == draw(start)
+    assert (draw(replayed[-1]), replayed[-1].komi, replayed[-1].describe()) == (draw(last), 0.5, last.describe())

@@ -1,0 +1,142 @@
+"""Gumbel search improves every policy: on solved games, what it teaches and plays is worth no less than the prior.
+
+Danihelka et al. 2022, section 3 and appendix C.  That holds for true values of the actions considered, so each of
+them is visited once here, and evaluated with the result of best play.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alphago.env.game import GameBatch, Position
+from alphago.env.go import GoEnv
+from alphago.mcts.search import Search, SearchSettings
+from examples.tic_tac_toe import TicTacToeEnv
+from tests import diagrams
+from tests.mcts.trees import ONE, search_from
+
+
+def best(position: Position) -> float:
+    """The result with best play, the mover's view; looks at all games."""
+    if position.is_over:
+        return position.to_play * position.result
+    after = [position.play(int(action)) for action in np.flatnonzero(position.legal_mask)]
+    return max(position.to_play * child.to_play * best(child) for child in after)
+
+
+class Puzzle(NamedTuple):
+    """A position whose actions are of different worth."""
+
+    position: Position
+    worth: np.ndarray  # float64 [A], each action's result with best play, the mover's view; 0 for illegal ones
+    values: dict[bytes, float]  # of the position and of those one move later, by their planes, in the mover's view
+
+
+def solved(position: Position) -> Puzzle:
+    worth = np.zeros(position.env.action_space)
+    values = {position.planes().tobytes(): best(position)}
+    for action in np.flatnonzero(position.legal_mask):
+        child = position.play(int(action))
+        values[child.planes().tobytes()] = best(child)
+        worth[action] = position.to_play * child.to_play * best(child)
+    assert len(set(worth[position.legal_mask])) > 1, "all actions are alike: nothing can be improved"
+    return Puzzle(position, worth, values)
+
+
+def tic_tac_toe(moves: str) -> Position:
+    position = TicTacToeEnv().position()
+    for move in moves.split():
+        position = position.play(position.env.from_text(move))
+    return position
+
+
+PUZZLES = [
+    solved(tic_tac_toe("A3 B2 B3")),
+    solved(tic_tac_toe("A3 B3 A1 A2")),
+    solved(tic_tac_toe("B2 A3 C1 A1")),
+    solved(diagrams.play(GoEnv(2, komi=0.5, max_moves=5).position(), "B A1")),
+    solved(diagrams.play(GoEnv(2, komi=1.5, max_moves=4).position(), "B A1, W pass")),
+    solved(diagrams.position("""
+        . O X
+        O O X
+        X X .
+    """, env=GoEnv(3, max_moves=1), komi=2.5)),
+    solved(diagrams.position("""
+        . X O
+        X O O
+        X O .
+    """, env=GoEnv(3, max_moves=3), komi=0.5)),
+]  # fmt: skip
+
+
+class TrueValues:
+    """Knows the puzzle's results; the priors are `prior` at the puzzle and all alike elsewhere."""
+
+    def __init__(self, puzzle: Puzzle, prior: np.ndarray) -> None:
+        self.puzzle = puzzle
+        self.prior = prior
+        self.root = puzzle.position.planes().tobytes()
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        priors[:] = mask / mask.sum(axis=1, keepdims=True)
+        for i, slot in enumerate(slots):
+            planes = batch.env.position_of(batch, int(slot)).planes().tobytes()
+            values[i] = self.puzzle.values[planes]
+            if planes == self.root:
+                priors[i] = self.prior
+
+
+def per_action(low: float, high: float) -> st.SearchStrategy[list[float]]:
+    return st.lists(st.floats(low, high, width=32), min_size=10, max_size=10)
+
+
+def searched(puzzle: Puzzle, logits: list[float], noise: list[float], chosen: SearchSettings) -> Search:
+    """The puzzle with each of the actions considered visited once."""
+    legal = puzzle.position.legal_mask
+    prior = np.where(legal, np.exp(logits[: len(legal)]), 0).astype(np.float32)
+    search = search_from([puzzle.position], TrueValues(puzzle, prior / prior.sum()), chosen)
+    search.gumbel[0] = noise[: len(legal)]
+    search.run(np.array([min(chosen.considered, legal.sum())], np.int32))
+    return search
+
+
+draws = given(
+    puzzle=st.sampled_from(PUZZLES),
+    logits=per_action(-12, 0),
+    noise=per_action(-3, 12),
+    c_visit=st.sampled_from([0.0, 5.0, 50.0]),
+    c_scale=st.floats(0.01, 4),
+    considered=st.integers(1, 10),
+)
+examples = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+@examples
+@draws
+def test_the_policy_it_teaches(puzzle, logits, noise, c_visit, c_scale, considered) -> None:
+    """The improved policy's value, all actions visited, is no less than the prior's."""
+    chosen = SearchSettings(gumbel=True, considered=10, c_visit=c_visit, c_scale=c_scale)
+    search = searched(puzzle, logits, noise, chosen)
+    legal = puzzle.position.legal_mask
+    assert (search.visits(ONE)[0][legal] == 1).all()
+    prior = np.where(legal, np.exp(logits[: len(legal)]), 0)
+    policy = search.improved(ONE)[0][0].astype(np.float64)
+    assert abs(policy.sum() - 1) < 1e-4
+    assert policy @ puzzle.worth >= prior @ puzzle.worth / prior.sum() - 1e-5
+
+
+@examples
+@draws
+def test_the_action_it_plays(puzzle, logits, noise, c_visit, c_scale, considered) -> None:
+    """For every draw of the noise it is worth no less than the action that noise and prior alone would draw."""
+    chosen = SearchSettings(gumbel=True, considered=considered, c_visit=c_visit, c_scale=c_scale)
+    search = searched(puzzle, logits, noise, chosen)
+    legal = puzzle.position.legal_mask
+    prior = np.where(legal, np.exp(logits[: len(legal)]), 0)
+    with np.errstate(divide="ignore"):
+        drawn = np.log(prior) + noise[: len(legal)]
+    likely = np.flatnonzero(drawn > drawn.max() - 1e-3)  # equal but for rounding
+    assert puzzle.worth[search.improved(ONE)[1][0]] >= puzzle.worth[likely].min()

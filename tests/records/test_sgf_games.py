@@ -1,0 +1,68 @@
+"""Games of others, replayed move by move against the board of the library sgfmill."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sgfmill import boards, sgf
+
+from alphago.records.sgf import format_sgf, parse_sgf, read_sgf
+
+DATA = Path(__file__).parents[1] / "data"
+MORE = os.environ.get("ALPHAGO_SGF_GAMES")  # a folder of any number of games, for the slow test
+GAMES = sorted(DATA.glob("**/*.sgf"))
+
+
+def replay(path: Path) -> int:
+    """Plays a game on both boards, compares them after each move, and returns how many stones were taken."""
+    game = read_sgf(path)
+    position = game.position(ply=0)
+    size = position.env.N
+    other = boards.Board(size)
+    colours = {"b": 1, "w": -1, None: 0}
+    taken = 0
+    for ply, node in enumerate(n for n in sgf.Sgf_game.from_bytes(path.read_bytes()).get_main_sequence()[1:]):
+        colour, point = node.get_move()
+        if colour is None:
+            continue
+        if ply in game.inserted:
+            position = position.play(position.env.pass_action)
+        if position.is_over:
+            break
+        before = int(np.abs(position.board).sum())
+        assert position.to_play == colours[colour]
+        if point is None:
+            position = position.play(position.env.pass_action)
+        else:
+            row, column = point
+            other.play(row, column, colour)
+            position = position.play((size - 1 - row) * size + column)
+            taken += before + 1 - int(np.abs(position.board).sum())
+        theirs = [[colours[other.get(size - 1 - r, c)] for c in range(size)] for r in range(size)]
+        assert np.array_equal(position.board, theirs), f"{path.name} after {position.moves_text()}"
+    assert position.moves == game.moves
+    assert position.score() + position.komi == other.area_score()
+    return taken
+
+
+def test_there_are_games() -> None:
+    assert len(GAMES) == 8
+
+
+@pytest.mark.parametrize("path", GAMES, ids=lambda path: path.stem)
+def test_games(path: Path) -> None:
+    assert replay(path) > 0
+
+
+@pytest.mark.parametrize("path", GAMES, ids=lambda path: path.stem)
+def test_games_written_again(path: Path) -> None:
+    game = read_sgf(path)
+    assert parse_sgf(format_sgf(game)) == game
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(MORE is None, reason="ALPHAGO_SGF_GAMES names no folder")
+def test_all_games_of_a_folder() -> None:
+    paths = sorted(p for p in Path(str(MORE)).glob("**/*") if p.suffix.lower() == ".sgf")
+    assert sum(replay(path) for path in paths) > len(paths)
