@@ -1,4 +1,7 @@
-"""Games as data: self-play of the network that comes with the package, as records, SGF files and training samples."""
+"""Games as data: self-play of the network that comes with the package, as records, SGF files and training samples.
+
+SGF files need sgfmill, the package's extra `sgf`.
+"""
 
 import argparse
 from pathlib import Path

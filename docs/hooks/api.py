@@ -17,7 +17,8 @@ import alphago
 # What the public names speak of, and who uses the package needs to know, by home.
 BESIDE = {
     "alphago.env.game": ("PlainState",),
-    "alphago.env.go": ("GoPosition",),
+    "alphago.env.go_position": ("GoPosition",),
+    "alphago.env.go_rules": ("Rules",),
     "alphago.arena.gtp": ("GtpProgram",),
     "alphago.arena.elo": ("elo_ratings",),
     "alphago.arena.sprt": ("Sprt",),

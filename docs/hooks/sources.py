@@ -3,7 +3,6 @@
 Links of other pages to these files, right where the repository is read, are turned to the pages.
 """
 
-import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -34,14 +33,12 @@ def page_of(path: str) -> str:
 
 
 def examples_page() -> str:
-    """All programs of examples/, each under its docstring's first sentence."""
+    """All programs of examples/, each under its name."""
     parts = [
         "# Examples",
         "Programs to copy, in the folder `examples`; run them from the repository's root, as in"
         " `python examples/custom_tower.py`. The notebook `examples/tower_height_and_readouts.ipynb` lies beside them.",
     ]
     for path in sorted((ROOT / "examples").glob("*.py")):
-        code = path.read_text("utf-8")
-        summary = (ast.get_docstring(ast.parse(code)) or "").split("\n\n")[0]
-        parts += [f"## {path.stem}", summary, f"```python\n{code}```"]
+        parts += [f"## {path.stem}", f"```python\n{path.read_text('utf-8')}```"]
     return "\n\n".join(parts) + "\n"
