@@ -644,7 +644,7 @@ class TestLearns:
         assert searching.losses == 0, searching
         assert searching.wins > 320
         raw = evaluate(TIC_TAC_TOE, net, "random", 400, readouts=0, seed=seed)
-        assert raw.losses < 20, raw
+        assert raw.losses < 40, raw
         untrained = NeuralNet(TIC_TAC_TOE, tower_height=1, channels=32)
         assert evaluate(TIC_TAC_TOE, untrained, "random", 400, readouts=0, seed=seed).losses > 60
 
