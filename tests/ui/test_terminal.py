@@ -11,7 +11,9 @@ from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
+from alphago.ui.screen import Screen
 from alphago.ui.terminal import TerminalGame, play
+from alphago.ui.thinking import Limit
 from examples.tic_tac_toe import SQUARES, TicTacToeEnv
 
 BLACK, WHITE = 1, -1
@@ -26,18 +28,32 @@ class ScriptedPlayer:
         self.root_value = value
         self.resigns = resigns
         self.interrupted = False
+        self.next_move: int | None = None
 
     def initialize_game(self, position: Position | None = None) -> None:
         self.position = self.env.position() if position is None else position
         self.resigned_to: int | None = None
 
-    def suggest_move(self) -> int:
+    def tree_search(self, parallel_readouts: int | None = None) -> int:
         if self.interrupted:
             raise KeyboardInterrupt
-        return self.env.from_text(next(self.moves))
+        return parallel_readouts or 1
+
+    def pick_move(self) -> int:
+        """The next move of the list, until it is played."""
+        if self.next_move is None:
+            self.next_move = self.env.from_text(next(self.moves))
+        return self.next_move
+
+    def policy_move(self) -> int:
+        return self.pick_move()
+
+    def expected_line(self, action: int, plies: int = 6) -> str:
+        return f"{self.env.to_text(action)} A1"
 
     def play_move(self, action: int) -> None:
         self.position = self.position.play(action)
+        self.next_move = None
 
     def should_resign(self) -> bool:
         return self.resigns
@@ -77,9 +93,9 @@ def converse(player: ScriptedPlayer, human: int, *lines: str | type[BaseExceptio
             return line
         raise line
 
-    position = TerminalGame(player, human, read, shown.append).run()
+    position = TerminalGame(player, human, Screen(read, shown.append), Limit(16)).run()
     assert next(typed, None) is None, "the game ended before everything was typed"
-    return Transcript("\n".join(shown), position, prompts)
+    return Transcript("\n".join(shown).rstrip(), position, prompts)
 
 
 def go(human: int, *lines: str | type[BaseException], engine: str = "", **options) -> Transcript:
@@ -203,8 +219,8 @@ class TestOtherCommands:
     def test_help_names_every_command(self):
         player = ScriptedPlayer(GoEnv(5))
         text = converse(player, BLACK, "HELP").text
-        commands = TerminalGame(player, BLACK, input, print).commands
-        assert all(f"\n  {name:8}" in text for name in [*commands, "pass", "A5"])
+        commands = TerminalGame(player, BLACK, Screen(), Limit(1)).commands
+        assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
 
     def test_quit(self):
         end = go(BLACK, "d4", "Quit", engine="C3")
@@ -271,7 +287,7 @@ class TestAnyGame:
         assert end.text.endswith("Black wins.\nYou win!")
 
     def test_help_shows_its_moves(self):
-        assert "\n  0       a move, written like this one" in converse(ScriptedPlayer(Nim()), BLACK, "help").text
+        assert "\n  0           a move, written like this one" in converse(ScriptedPlayer(Nim()), BLACK, "help").text
 
 
 class TestPlay:
@@ -279,10 +295,19 @@ class TestPlay:
 
     def lines(self, *typed):
         answers = iter(typed)
-        return lambda prompt: next(answers)
+
+        def read(prompt: str) -> str:
+            for answer in answers:
+                return answer
+            raise EOFError
+
+        return read
 
     def test_the_stand_in_has_the_players_verbs(self):
-        for name in ("initialize_game", "suggest_move", "play_move", "should_resign", "set_result"):
+        for name in (
+            "initialize_game", "tree_search", "pick_move", "policy_move", "expected_line", "play_move", "should_resign",
+            "set_result",
+        ):  # fmt: skip
             ours, real = (inspect.signature(getattr(c, name)) for c in (ScriptedPlayer, MCTSPlayer))
             assert list(ours.parameters) == list(real.parameters)
 
@@ -294,7 +319,7 @@ class TestPlay:
             UniformEvaluator(),
             4,
             mode,
-            read=self.lines("hint", "undo", "score", "pass", "b2", "pass", "pass", "pass"),
+            read=self.lines("hint", "undo", "score", "pass", "b2", "pass", "pass", "pass", ""),
             write=shown.append,
         )
         text = "\n".join(shown)
@@ -309,7 +334,7 @@ class TestPlay:
         shown = []
         position = play(TicTacToeEnv(), UniformEvaluator(), 50, mode, read=self.lines(*SQUARES), write=shown.append)
         assert position.is_over
-        assert shown[-1] == "draw: nobody wins." or shown[-1] in ("You win!", "The engine wins.")
+        assert {"draw: nobody wins.", "You win!", "The engine wins."} & set(shown)
 
     def test_undo_rebuilds_the_search(self):
         position = play(
