@@ -191,8 +191,8 @@ class TerminalGame:
         move = self.position.env.to_text(thought.action)
         self.play_move(thought.action)
         self.say(
-            f"The engine ({PLAYER_NAMES[engine]}) played {move} and sees its chance to win at {thought.win_rate}."
-            f"  Best line: {thought.line}."
+            f"The engine ({PLAYER_NAMES[engine]}) played {move} and sees its chance to win at {thought.win_rate}.\n"
+            f"Best line: {thought.line}."
         )
 
     def hint(self, _: str) -> None:
@@ -202,8 +202,8 @@ class TerminalGame:
         thought = self.think()
         move = self.position.env.to_text(thought.action)
         self.say(
-            f"The engine would play {move} for you and sees your chance to win at {thought.win_rate}."
-            f"  Best line: {thought.line}."
+            f"The engine would play {move} for you and sees your chance to win at {thought.win_rate}.\n"
+            f"Best line: {thought.line}."
         )
 
     def undo(self, _: str) -> None:

@@ -67,5 +67,5 @@ class TestInfo:
         clock = iter(range(0, 100, 2))
         monkeypatch.setattr("time.perf_counter", lambda: next(clock))
         calls = []
-        assert rate(lambda: calls.append(1) or 6.0, 5) == 12 / 6
-        assert len(calls) == 3
+        assert rate(lambda: calls.append(1) or 6.0, 5) == 18 / 8
+        assert len(calls) == 1 + 3

@@ -141,9 +141,7 @@ class TestSettings:
         help_text = " ".join(parser.format_help().split())
         for name in ("go", "gomoku"):
             text = {setting.name: setting.text for setting in settings_of(GAMES[name])}["planes"]
-            assert (
-                f"{name}: {text}".split(" ")[:6] == help_text[help_text.index(f"{name}: {text[:20]}") :].split(" ")[:6]
-            )
+            assert f"{name}: {text[:40]}" in help_text
 
     def test_defaults_are_told(self) -> None:
         texts = {setting.name: setting.told for setting in settings_of(GoEnv)}

@@ -11,6 +11,7 @@ from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
+from alphago.records.sgf import read_sgf
 from alphago.ui.screen import Screen
 from alphago.ui.terminal import TerminalGame, play
 from alphago.ui.thinking import Limit
@@ -365,3 +366,84 @@ class TestPlay:
         shown = []
         play(GoEnv(3), num_readouts=2, tower_height=1, read=self.lines("quit"), write=shown.append)
         assert "untrained" in shown[0]
+
+
+class TestFiles:
+    """save and load, with the real player."""
+
+    def talk(self, env: GameEnv, *typed: str, mode: int = 0, readouts: int = 4) -> tuple[Position, str]:
+        answers = iter(typed)
+        shown: list[str] = []
+        position = play(env, UniformEvaluator(), readouts, mode, read=lambda _: next(answers), write=shown.append)
+        return position, "\n".join(shown)
+
+    def test_go(self, tmp_path):
+        path = tmp_path / "a game.sgf"
+        position, text = self.talk(GoEnv(5, komi=2.5), "c3", "b2", f"save {path}", "quit")
+        assert f"Saved in {path}." in text
+        game = read_sgf(path)
+        assert (game.moves, game.komi, game.result, game.players) == (position.moves, 2.5, "", ("you", "alphago"))
+        again, _ = self.talk(GoEnv(5, komi=2.5), f"load {path}", "undo", "quit")
+        assert again.moves == position.moves[:2]
+        assert again.komi == 2.5
+
+    def test_the_other_sides_turn_after_loading(self, tmp_path):
+        """A game saved by Black goes on with White, who lets the engine move."""
+        path = tmp_path / "game.sgf"
+        self.talk(GoEnv(5), "c3", f"save {path}", "quit")
+        position, _ = self.talk(GoEnv(5), f"load {path}", "quit", mode=1)
+        assert len(position.moves) == 3
+
+    def test_a_game_that_is_over(self, tmp_path):
+        path = tmp_path / "game.sgf"
+        typed = ("c3", "save", f"SAVE {path}", "b2", "hint", "resign", "undo", "resign", f"save {path}", "")
+        _, text = self.talk(GoEnv(3, max_moves=2), *typed)
+        assert "Not saved: type the name of a file too, as in `save game.sgf`." in text
+        assert "illegal move B2" in text
+        assert text.count("The game is over") == 2  # hint and resign change nothing
+        assert read_sgf(path).result.startswith("B+R") is False
+        assert text.count("You resign.") == 1
+
+    def test_a_resignation_is_saved_and_taken_back(self, tmp_path):
+        path = tmp_path / "game.sgf"
+        position, text = self.talk(GoEnv(5), "c3", "resign", "c2", f"save {path}", "undo", "b1", "quit")
+        assert read_sgf(path).result == "W+R"
+        assert "the game is over by resignation" in text
+        assert position.env.to_text(position.moves[2]) == "B1"
+
+    def test_another_game(self, tmp_path):
+        path = tmp_path / "game.npz"
+        position, _ = self.talk(TicTacToeEnv(), "b2", f"save {path}", "quit")
+        again, _ = self.talk(TicTacToeEnv(), f"load {path}", "quit")
+        assert again.moves == position.moves
+        assert str(again) == str(position)
+
+    @pytest.mark.parametrize(
+        ("name", "sentence"),
+        [
+            ("", "Not loaded: type the name of a file too, as in `load game.sgf`."),
+            ("none.sgf", "No such file or directory"),
+            ("nine.sgf", "nine.sgf holds a game on 9x9, this one is 5x5."),
+            ("bad.sgf", "Not loaded: bad.sgf: "),
+            ("long.sgf", "long.sgf holds no game of GoEnv(5, max_moves=3): "),
+        ],
+    )
+    def test_what_cannot_be_loaded(self, tmp_path, monkeypatch, name, sentence):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "nine.sgf").write_text("(;SZ[9];B[aa])")
+        (tmp_path / "bad.sgf").write_text("nothing")
+        (tmp_path / "long.sgf").write_text("(;SZ[5];B[aa];W[ba];B[ca];W[da];B[ea])")
+        position, text = self.talk(GoEnv(5, max_moves=3), f"load {name}", "quit")
+        assert sentence in text
+        assert position.moves == ()
+
+    def test_what_cannot_be_saved(self, tmp_path):
+        (tmp_path / "folder").mkdir()
+        _, text = self.talk(GoEnv(5), f"save {tmp_path / 'folder'}", f"save {tmp_path / 'no' / 'a.sgf'}", "quit")
+        assert text.count("Not saved: ") == 2
+        assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+    def test_the_network_alone(self):
+        position, text = self.talk(GoEnv(5), "c3", "hint", "quit", readouts=0)
+        assert len(position.moves) == 2
+        assert "Best line: A5." in text  # the first of equally probable actions
