@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -191,3 +192,62 @@ class TestCommand:
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60)
         assert done.returncode == 0
         assert time.perf_counter() - start < 5  # 0.1 s on an idle machine
+
+
+class TestTrain:
+    """What the flags of `alphago train` become."""
+
+    @pytest.fixture
+    def given(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple]:
+        calls: list[tuple] = []
+        monkeypatch.setattr("alphago.training.run.train", lambda *words, **keywords: calls.append((*words, keywords)))
+
+        def call(command: str) -> tuple:
+            assert main(["train", *command.split()]) == 0
+            return calls[-1]
+
+        return call
+
+    def test_nothing_given(self, given: Callable[[str], tuple]) -> None:
+        assert given("") == (GoEnv(9, komi=7), None, {})
+
+    def test_settings(self, given: Callable[[str], tuple]) -> None:
+        command = "--board-size 5 --games 7 --minutes 3 --batch-size 64 --curriculum 3:0.5 --exact-rules --seed 4"
+        settings = {"max_minutes": 3.0, "batch_size": 64, "curriculum": ((3, 0.5),), "exact_rules": True, "seed": 4}
+        assert given(command) == (GoEnv(5), 7, settings)
+
+    def test_a_part_of_the_search(self, given: Callable[[str], tuple]) -> None:
+        *_, settings = given("--c-scale 0.5 --no-gumbel")
+        assert settings == {"search": {"c_scale": 0.5, "gumbel": False}}
+        chosen = TrainingSettings(**settings, num_games=80, readouts=32).selfplay().search
+        assert chosen == SearchSettings(c_scale=0.5, gumbel=False, considered=16, leaves=2)
+
+    def test_the_game(self, given: Callable[[str], tuple]) -> None:
+        env, *_ = given("--board-size 7 --komi 8.5 --planes 17 --first-pass 3")
+        assert env == GoEnv(7, komi=8.5, planes=17, first_pass=3)
+        env, *_ = given("--game gomoku --board-size 9 --connect-row 4")
+        assert env == GAMES["gomoku"](9, 4)
+
+    def test_the_board_of_a_preset(self, given: Callable[[str], tuple]) -> None:
+        """It is the preset's, unless one is named."""
+        assert given("--preset 7x7") == (GoEnv(7, komi=9), None, {"preset": "7x7"})
+        assert given("--preset 7x7 --board-size 5")[0] == GoEnv(5)
+        assert given("--preset 7x7 --komi 9.5")[0] == GoEnv(7, komi=9.5)
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            ("--connect-row 3", "go has no connect_row, came 3"),
+            ("--preset 7x7 --connect-row 3", "go has no connect_row, came 3"),
+            ("--game reversi --komi 3", "reversi has no komi, came 3.0"),
+            ("--model 7x7 --connect-row 3", "go has no connect_row, came 3"),
+        ],
+    )
+    def test_a_setting_of_another_game(self, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["train", *words.split()]) == 2
+        assert capsys.readouterr().err == f"alphago train: {sentence}\n"
+
+
+def test_a_part_of_a_search_that_there_is_not() -> None:
+    with pytest.raises(TypeError, match="no setting 'c_skale': did you mean c_scale"):
+        TrainingSettings(search={"c_skale": 1.0})
