@@ -11,47 +11,17 @@ import argparse
 import os
 import platform
 import time
-from collections.abc import Callable
 
 import numpy as np
 import torch
 
+from alphago.cli.rates import network_rate, playout_rate, simulation_rate
 from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
-from alphago.env.kernels.playouts import playout_batch, random_action
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
-from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.selfplay import SelfPlay, SelfPlaySettings
-
-
-def best_rate(work: Callable[[], float], repeats: int) -> float:
-    """The best of several runs of `work`, in units per second; `work` returns how many units it did."""
-    best = 0.0
-    for _ in range(repeats + 1):  # the first compiles and warms up
-        start = time.perf_counter()
-        units = work()
-        best = max(best, units / (time.perf_counter() - start))
-    return best
-
-
-def random_starts(env: GoEnv, batch: GameBatch, games: int, plies: int) -> None:
-    """Plays some random moves in slots 0 .. games - 1, another game in each."""
-    state = np.array([7], np.int64)
-    for slot in range(games):
-        for _ in range(plies):
-            action = random_action(batch.rows[slot], state, False)  # type: ignore[attr-defined]
-            batch.play(np.array([slot]), np.array([action], np.int32))
-
-
-def playouts(size: int, count: int, fill_eyes: bool) -> float:
-    env = GoEnv(size)
-    batch = env.new_batch(count)
-    slots, state = np.arange(count), np.array([1], np.int64)
-    batch.reset(slots)
-    playout_batch(batch.rows, slots, state, fill_eyes)
-    return count
 
 
 class WithPlanes(HashEvaluator):
@@ -60,15 +30,6 @@ class WithPlanes(HashEvaluator):
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         batch.planes(slots, np.empty((len(slots), batch.env.planes, *batch.env.plane_shape), np.float32))
         super().evaluate(batch, slots, priors, values)
-
-
-def simulations(evaluator: Evaluator, size: int, games: int, readouts: int) -> float:
-    env = GoEnv(size)
-    search = Search(env, evaluator, games, SearchSettings())
-    random_starts(env, search.batch, games, 10)
-    start = time.perf_counter()
-    search.run(np.full(games, readouts, np.int32))
-    return games * readouts / (time.perf_counter() - start)
 
 
 class Counting:
@@ -81,25 +42,6 @@ class Counting:
         key = id(batch)
         self.counts[key] = self.counts.get(key, 0) + len(slots)
         self.evaluator.evaluate(batch, slots, priors, values)
-
-
-def network_rate(evaluator: Evaluator, env: GoEnv, width: int, cores: int, seconds: float) -> float:
-    """Positions per second of the evaluator alone, on all cores at once, in batches of `width`."""
-
-    def work() -> float:
-        batch = env.new_batch(width)
-        random_starts(env, batch, width, 20)
-        slots, priors = np.arange(width), np.empty((width, env.action_space), np.float32)
-        values = np.empty(width, np.float32)
-        evaluator.evaluate(batch, slots, priors, values)
-        done, start = 0, time.perf_counter()
-        while time.perf_counter() - start < seconds:
-            evaluator.evaluate(batch, slots, priors, values)
-            done += width
-        return done / (time.perf_counter() - start)
-
-    with one_torch_thread(), Workers(cores) as workers:
-        return sum(workers.run([work] * cores))
 
 
 def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, readouts: int, plies: int) -> tuple:
@@ -129,16 +71,16 @@ def main() -> None:
         )
 
     print("\nrules, one core                                  playouts/s")
-    for size, count in ((9, 4000), (19, 600)):
-        light = best_rate(lambda s=size, c=count: playouts(s, int(c * scale) + 1, False), repeats)
-        full = best_rate(lambda s=size, c=count: playouts(s, int(c * scale) + 1, True), repeats)
+    for size in (9, 19):
+        light = max(playout_rate(size, 0.2 * scale) for _ in range(repeats))
+        full = max(playout_rate(size, 0.2 * scale, fill_eyes=True) for _ in range(repeats))
         print(f"  {size}x{size} light (own eyes spared)               {light:12,.0f}")
         print(f"  {size}x{size} uniform over legal points             {full:12,.0f}")
 
     print("\nsearch, one core, 9x9, 64 games x 400 readouts  simulations/s")
     rates = {}
     for name, evaluator in (("hash network", HashEvaluator()), ("hash network and planes", WithPlanes())):
-        rates[name] = max(simulations(evaluator, 9, 64, 400) for _ in range(repeats + 1))
+        rates[name] = max(simulation_rate(evaluator, 9, 64, 0.2 * scale) for _ in range(repeats))
         print(f"  {name:<42} {rates[name]:12,.0f}")
 
     print(f"\nnetwork and self-play, {cores} cores           positions/s   moves/s   evaluations/s   ratio")

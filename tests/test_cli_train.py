@@ -118,7 +118,9 @@ def test_play_without_a_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 def test_a_model_says_when_it_resigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless the command line does."""
     thresholds = []
-    monkeypatch.setattr("alphago.cli.serve", lambda *_, resign_threshold, **__: thresholds.append(resign_threshold))
+    monkeypatch.setattr(
+        "alphago.ui.gtp_commands.serve", lambda *_, resign_threshold, **__: thresholds.append(resign_threshold)
+    )
     net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
     net.save(tmp_path / "silent.safetensors")
     net.save(tmp_path / "calibrated.safetensors", {"resign_threshold": "-0.875"})

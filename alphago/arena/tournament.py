@@ -42,6 +42,7 @@ class TournamentSettings:
     games: in each match, an even number: each opening is played with both colours.
     random_opening: plies on random points, the same in all matches.
     opening_plies: plies drawn in proportion to visits; None for none where openings are random, else N^2 / 12.
+    seed: of openings and of players that draw; another one gives other games.
     sprt: (elo0, elo1): a match ends early when `Sprt(elo0, elo1)` decides, the first player against the second.
     """
 

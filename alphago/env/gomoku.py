@@ -22,7 +22,7 @@ class GomokuEnv(GameEnv):
     Black begins; whoever first has `connect_row` stones or more in a straight line wins, a full board is a draw.
     No move is forbidden to either side, and there is no pass.  An action is row * N + column with row 0 at the top.
 
-    connect_row: 1 to board_size.
+    connect_row: stones in a line that win, 1 to board_size.
     planes: an odd number from 3: 2 planes per remembered board (own and enemy stones, the newest board first), 1 for
         the side to move.  Names and defaults of all three are AlphaGo.jl's.
 

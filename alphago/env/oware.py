@@ -27,6 +27,8 @@ class OwareEnv(GameEnv):
     again, and after `max_moves` plies; in the last three cases both take the seeds in their own houses.  The margin
     is the difference of the stores, the outcome its sign.
 
+    max_moves: plies after which the game ends.
+
     An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError with a sentence.
     """
 

@@ -111,6 +111,19 @@ class MCTSPlayer:
             self.search.run(np.array([self.num_readouts], np.int32), np.array([self.two_player_mode]))
         return self.pick_move()
 
+    def policy_move(self) -> int:
+        """The most probable action by the evaluator's priors; no search of the position must have begun."""
+        if self.is_done():
+            raise ValueError(f"no move to pick: the game is over ({self.result_string})")
+        self.search.expand_roots(_GAME)
+        return int(self.search.priors(_GAME)[0].argmax())
+
+    def expected_line(self, action: int, plies: int = 6) -> str:
+        """The moves that the search expects from `action` on, as text; the action alone where it was not searched."""
+        tree = self.search.tree
+        nodes = [node for node in self._children(ROOT) if tree.action[0, node] == action]
+        return self._line(nodes[0], plies) if nodes else self.env.to_text(action)
+
     def play_move(self, action: int) -> None:
         """Plays a move of either side and keeps the part of the tree below it; raises IllegalMove."""
         position = self.position.play(action)

@@ -37,6 +37,8 @@ class SearchSettings:
         root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
         noise; below it, visits follow the improved policy, in which values weigh
         (c_visit + max N) c_scale.
+    considered: actions that a Gumbel search begins with at the root.
+    c_visit, c_scale: of a Gumbel search: how much values count against logits, see `gumbel`.
     """
 
     c_puct: float = 0.96

@@ -20,6 +20,7 @@ Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]  # planes [n, …] ->
 # the smallest; with bfloat16 and many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2}
 TRACING = threading.Lock()  # torch.fx traces one module at a time
+FORMS = ("openvino", "fused", "modules")
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
@@ -36,8 +37,9 @@ class NetEvaluator:
 
     dtype: "float32" or "bfloat16"; None takes the faster.  A network whose modules cannot follow runs in
         float32 and as it is, which `dtype` and `form` then say.
-    form: what computes it: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (torch, as it is).
-    Raises ValueError for a network whose weights are not finite.
+    form: what computes it: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (torch, as it is);
+        None takes the fastest that there is and that gives the network's results.
+    Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it here.
     """
 
     def __init__(
@@ -48,17 +50,20 @@ class NetEvaluator:
         policy: nn.Module,
         *,
         dtype: str | None = None,
+        form: str | None = None,
     ) -> None:
         if dtype is None:
             dtype = "bfloat16" if has_native_bfloat16() else "float32"
         if dtype not in DTYPES:
             raise ValueError(f"dtype is 'float32', 'bfloat16' or None, came {dtype!r}")
+        if form not in (None, *FORMS):
+            raise ValueError(f"form is {', '.join(map(repr, FORMS))} or None, came {form!r}")
         for module in (base_net, value, policy):
             check_finite(module)
         frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
         self.env = env
         with TRACING, torch.no_grad():
-            self._run, self._compute_dtype, self.form = fastest(frozen, example_planes(env), DTYPES[dtype])
+            self._run, self._compute_dtype, self.form = fastest(frozen, example_planes(env), DTYPES[dtype], form)
         self._local = threading.local()
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -156,8 +161,13 @@ def example_planes(env: GameEnv) -> torch.Tensor:
     return planes.contiguous(memory_format=torch.channels_last)
 
 
-def fastest(frozen: Frozen, planes: torch.Tensor, dtype: torch.dtype) -> tuple[Run, torch.dtype, str]:
-    """The fastest form that gives the same results, the type it computes in, and its name."""
+def fastest(
+    frozen: Frozen, planes: torch.Tensor, dtype: torch.dtype, wished: str | None = None
+) -> tuple[Run, torch.dtype, str]:
+    """The fastest form that gives the same results, the type it computes in, and its name.
+
+    ValueError if a form was wished for that does not.
+    """
     wanted = frozen(planes)
     forms: tuple[tuple[str, Callable[..., Run], torch.dtype], ...] = (
         ("openvino", in_openvino, dtype),
@@ -166,12 +176,16 @@ def fastest(frozen: Frozen, planes: torch.Tensor, dtype: torch.dtype) -> tuple[R
         ("fused", in_fused_calls, torch.float32),
     )
     for name, form, kind in forms:
+        if wished not in (None, name):
+            continue
         try:
             run = form(frozen, planes, wanted, kind)
             if agree(results(run, planes, wanted), wanted, ROUNDING[kind]):
                 return run, kind, name
         except Exception:  # whatever a user's module, torch.fx, TorchScript or OpenVINO may raise: take the next form
             continue
+    if wished not in (None, "modules"):
+        raise ValueError(f"the form {wished!r} cannot compute this network here")
     return torch_run(frozen, torch.float32), torch.float32, "modules"
 
 

@@ -1,6 +1,7 @@
 """Who hears of a training run: the loop prints nothing, it tells its reports."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +22,47 @@ class Report(Protocol):
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         """After the last one; `stopped` by the user before its time."""
+
+
+class TensorBoardReport:
+    """Curves for TensorBoard, in the folder `tensorboard` of the run, over games.
+
+    Raises ImportError with a sentence when it is made where tensorboard is not installed.
+    """
+
+    def __init__(self) -> None:
+        self.make_writer = tensorboard_writer()
+        self.writer: Any = None
+        self.games = 0
+
+    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+        self.writer = self.make_writer(str(folder / "tensorboard"))
+        rows = "\n".join(f"| {name} | {value} |" for name, value in settings.items())
+        self.writer.add_text("settings", f"| setting | value |\n| --- | --- |\n{rows}")
+
+    def iteration(self, metrics: dict[str, Any]) -> None:
+        """Every number in the metrics becomes a point of the curve of its name."""
+        self.games = metrics["games"]
+        for name, value in metrics.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                self.writer.add_scalar(name, value, self.games)
+        self.writer.flush()
+
+    def note(self, text: str) -> None:
+        self.writer.add_text("notes", text, self.games)
+
+    def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
+        self.writer.close()
+
+
+def tensorboard_writer() -> Callable[[str], Any]:
+    """What makes a writer of TensorBoard's files from a folder's name; ImportError where it is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise ImportError("curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'") from None
+    make_writer: Callable[[str], Any] = SummaryWriter
+    return make_writer
 
 
 class ConsoleReport:

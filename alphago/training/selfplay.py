@@ -7,6 +7,7 @@ depend on which thread was faster.
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +20,9 @@ from alphago.mcts.search import Search, SearchSettings, leaves_for
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.settings import make_settings
+
+# Hears of a finished game: its number and its record, in no order, and from several threads at once.
+Tell = Callable[[int, GameRecord], object]
 
 DECIDED_PLIES, DECIDED_SHARE, CHEAP_READOUTS = 6, 0.1, 4
 
@@ -91,6 +95,7 @@ class Group:
         self.search: Search | None = None
         self.finished: list[tuple[int, GameRecord]] = []
         self.left = 0  # moves to play before the evaluator may change
+        self.tell: Tell | None = None
         self.moves = 0
         self.readouts_done = 0  # simulations, and the roots' own evaluations
 
@@ -222,6 +227,8 @@ class Group:
         assert builder.seed is not None
         record = builder.finish(outcome, score, resigned, self.env.action_space)
         self.finished.append((builder.seed[1], record))
+        if self.tell is not None:
+            self.tell(builder.seed[1], record)
         self.begin(slot)
 
 
@@ -243,11 +250,14 @@ class SelfPlay:
         evaluator: Evaluator,
         plies: int | None = None,
         stop: threading.Event | None = None,
+        tell: Tell | None = None,
     ) -> list[GameRecord]:
         """Plays `plies` moves in every game (None: until all games are over); returns finished games in order.
 
-        `stop` ends the call at the next move.
+        `stop` ends the call at the next move.  `tell`: called with each game as it ends.
         """
+        for group in self.groups:
+            group.tell = tell
         self.begin(evaluator, plies)
         self.go_on(workers, stop)
         return self.take()
@@ -297,9 +307,15 @@ class SelfPlay:
         return sum(group.readouts_done for group in self.groups)
 
 
-def default_search(games: int, readouts: int) -> SearchSettings:
-    """The search of self-play with so many games side by side: Gumbel's."""
-    return SearchSettings(gumbel=True, considered=max(2, min(16, readouts // 2)), leaves=leaves_for(games, readouts))
+def chosen_search(search: SearchSettings | Mapping[str, Any] | None, games: int, readouts: int) -> SearchSettings:
+    """The search of self-play with so many games side by side: Gumbel's, changed by the settings that `search` names.
+
+    Complete settings stay as they are.  TypeError that names near misses for a setting that there is not.
+    """
+    if isinstance(search, SearchSettings):
+        return search
+    usual = {"gumbel": True, "considered": max(2, min(16, readouts // 2)), "leaves": leaves_for(games, readouts)}
+    return make_settings(SearchSettings, **{**usual, **(search or {})})
 
 
 def selfplay(
@@ -309,19 +325,23 @@ def selfplay(
     num_games: int = 1,
     *,
     seed: int = 0,
+    search: SearchSettings | Mapping[str, Any] | None = None,
+    tell: Tell | None = None,
     **settings: Any,
 ) -> list[GameRecord]:
     """Plays games of a network against itself and returns their records, in order.
 
-    nn: a NeuralNet, an evaluator, or a function on positions.  Further keywords are those of
-    `SelfPlaySettings`.  The same seed gives the same games.
+    nn: a NeuralNet, an evaluator, or a function on positions.
+    search: see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes
+        some settings of that one.
+    tell: called with each game as it ends, see Tell.
+    Further keywords are those of `SelfPlaySettings`.  The same seed gives the same games.
     """
     if num_games < 1:
         raise ValueError(f"num_games is 1 or more, came {num_games!r}")
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
-    if "search" not in settings:
-        flight = min(chosen.games_in_flight, num_games)
-        chosen = replace(chosen, search=default_search(flight, readouts))
+    flight = min(chosen.games_in_flight, num_games)
+    chosen = replace(chosen, search=chosen_search(search, flight, readouts))
     games = SelfPlay(env, chosen, num_games, seed)
     with one_torch_thread(), Workers(len(games.groups)) as workers:
-        return games.run(workers, as_evaluator(nn, env))
+        return games.run(workers, as_evaluator(nn, env), tell=tell)

@@ -1,13 +1,14 @@
 """How a run is trained: one frozen dataclass, kept in the run's config."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
-from alphago.training.selfplay import SelfPlaySettings, default_search
+from alphago.training.selfplay import SelfPlaySettings, chosen_search
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class TrainingSettings:
     resign_threshold: see SelfPlaySettings; -1, never, because a young network is sure of nonsense: one
         that has seen White win every game would resign all others after a few moves.
     no_resign_share, temperature_plies, groups: see SelfPlaySettings.
-    search: see SearchSettings; None for a Gumbel search with enough leaves to fill a batch.
+    search: see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes
+        some settings of that one.
     curriculum: smaller boards to begin with, each as (board size, share of the run), in order: ((7, 0.25),) plays
         the first quarter of the run on 7x7.  For size-free networks.
     max_minutes: ends the run after this much time if it is not over before.
@@ -70,7 +72,7 @@ class TrainingSettings:
     no_resign_share: float = 0.05
     temperature_plies: int | None = None
     groups: int | None = None
-    search: SearchSettings | None = None
+    search: SearchSettings | Mapping[str, Any] | None = None
     curriculum: tuple[tuple[int, float], ...] = ()
     max_minutes: float | None = None
     taught_games: int = 0
@@ -119,7 +121,7 @@ class TrainingSettings:
     def selfplay(self) -> SelfPlaySettings:
         """The part that self-play reads."""
         flight = self.games_in_flight or max(1, min(256, self.num_games // 8))
-        search = self.search or default_search(flight, self.readouts)
+        search = chosen_search(self.search, flight, self.readouts)
         names = (
             "readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share", "opening_plies",
             "decided_value",

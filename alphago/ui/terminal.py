@@ -1,7 +1,7 @@
 """A game against the engine, typed at a terminal."""
 
-import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,26 +9,30 @@ import numpy as np
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position
 from alphago.mcts.player import MCTSPlayer
+from alphago.ui.saved_games import load_game, save_game
+from alphago.ui.screen import Read, Screen, Write
+from alphago.ui.thinking import Limit, Thought, think
 
 HELP = """\
-  {move:7} a move, written like this one{passes}
-  undo    take back your last move and what followed it
-  hint    what the engine would play for you
-  score   who would win if the game ended here
-  resign  give the game up
-  quit    leave without a result
-  help    this list"""
-
-Read = Callable[[str], str]  # a prompt in, a line out; EOFError when there are no more lines
-Write = Callable[[str], object]  # receives whole lines
+  {move:11} a move, written like this one{passes}
+  undo        take back your last move and what followed it
+  hint        what the engine would play for you
+  score       who would win if the game ended here
+  save FILE   keep the game so far{kind}
+  load FILE   go on with a game that was kept
+  resign      give the game up
+  quit        leave without a result
+  help        this list"""
+WITH_FILE = ("save", "load")  # commands that take the name of a file
 
 
 def play(
     env: GameEnv,
     nn: Any = None,
-    num_readouts: int = 800,
+    num_readouts: int | None = 800,
     mode: int = 0,
     *,
+    seconds: float | None = None,
     tower_height: int | None = None,
     read: Read | None = None,
     write: Write | None = None,
@@ -37,43 +41,30 @@ def play(
 
     nn: whatever `MCTSPlayer` takes; without it an untrained network of `tower_height` blocks, which
         plays badly and is announced as such.
-    num_readouts: simulations for every move of the engine and every hint.
+    num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
+        move without search, None searches until `seconds` are over.
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
+    seconds: ends every search after this much time, if `num_readouts` does not end it before.
     read, write: used instead of `input` and `print`.
 
     End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced
-    but no part of the position: its `is_over` stays False.
+    but no part of the position: its `is_over` stays False.  Raises ValueError for a mode or limit that there is not.
     """
     if mode not in (0, 1):
         raise ValueError(f"mode is 0 (you are Black) or 1 (you are White), came {mode!r}")
     if nn is not None and tower_height is not None:
         raise ValueError("tower_height is for the untrained network that plays when none is given")
-    read, write = read or _ask, write or _print
+    limit, screen = Limit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
             nn = _untrained(env, tower_height)
-            write("No network was given: your opponent is untrained.  train(env) makes a better one.")
-        player = MCTSPlayer(env, nn, num_readouts=num_readouts, two_player_mode=True)
-        game = TerminalGame(player, 1 if mode == 0 else -1, read, write)
+            screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
+        player = MCTSPlayer(env, nn, two_player_mode=True)
+        game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit)
     except KeyboardInterrupt:
-        write("")
+        screen.say("")
         return env.position()
     return game.run()
-
-
-def _ask(prompt: str) -> str:
-    """`input`, for which a closed input is at its end and bytes that are no text are a typo."""
-    if sys.stdin is None:  # it was closed before Python started
-        raise EOFError
-    try:
-        return input(prompt)
-    except UnicodeDecodeError:
-        return "\N{REPLACEMENT CHARACTER}"
-
-
-def _print(text: str) -> None:
-    """`print` that is seen at once, also through a pipe."""
-    print(text, flush=True)
 
 
 def _untrained(env: GameEnv, tower_height: int | None) -> Any:
@@ -87,22 +78,27 @@ class TerminalGame:
 
     player: an `MCTSPlayer`; it is put to the start position.
     human: +1 if the person is Black, the first player, -1 if White.
+    limit: what each search may take.
     """
 
-    def __init__(self, player: MCTSPlayer, human: int, read: Read, write: Write) -> None:
+    def __init__(self, player: MCTSPlayer, human: int, screen: Screen, limit: Limit) -> None:
         player.initialize_game()
         self.player = player
         self.human = human
-        self.read = read
-        self.write = write
+        self.screen = screen
+        self.say = screen.say
+        self.limit = limit
         self.positions: list[Position] = [player.position]  # all of the game, the last one stands
         self.left = False  # the person has gone
         self.resigned = False
-        self.commands: dict[str, Callable[[], None]] = {
+        self.announced = False  # the result, of a game that is over
+        self.commands: dict[str, Callable[[str], None]] = {
             "undo": self.undo,
             "hint": self.hint,
             "score": self.score,
-            "resign": lambda: self.resign(self.human),
+            "save": self.save,
+            "load": self.load,
+            "resign": lambda _: self.resign(self.human),
             "quit": self.quit,
             "help": self.help,
         }
@@ -111,39 +107,56 @@ class TerminalGame:
     def position(self) -> Position:
         return self.positions[-1]
 
+    @property
+    def over(self) -> bool:
+        return self.resigned or self.position.is_over
+
     def run(self) -> Position:
         """Plays to the end, or until the person leaves; returns the last position."""
         try:
             self.say(f"You are {PLAYER_NAMES[self.human]}.  `help` lists what you can type.")
-            self.say(str(self.position))
-            while not (self.left or self.resigned or self.position.is_over):
-                if self.position.to_play == self.human:
-                    self.human_turn()
+            self.draw()
+            while not self.left:
+                if self.over:
+                    self.after_game()
+                elif self.position.to_play == self.human:
+                    self.human_turn(f"Your move ({PLAYER_NAMES[self.human]}): ")
                 else:
                     self.engine_turn()
         except (EOFError, KeyboardInterrupt):
+            self.screen.clear_status()
             self.say("")  # ends the line of the prompt
             self.quit()
-        if not self.left:
-            self.announce_result()
         return self.position
 
-    def say(self, text: str) -> None:
-        self.write(text)
+    def draw(self) -> None:
+        self.screen.draw(str(self.position))
 
-    def human_turn(self) -> None:
-        """One line of input: a command or a move."""
-        text = self.read(f"Your move ({PLAYER_NAMES[self.human]}): ").strip()
-        command = self.commands.get(text.lower())
-        if command is not None:
-            command()
+    def human_turn(self, prompt: str) -> bool:
+        """One line of input: a command or a move; False for an empty one."""
+        text = self.screen.read(prompt).strip()
+        name, _, argument = text.partition(" ")
+        if name.lower() in self.commands and (not argument or name.lower() in WITH_FILE):
+            self.commands[name.lower()](argument.strip())
         elif text:
             self.try_move(text)
+        return bool(text)
+
+    def after_game(self) -> None:
+        """Tells the result once, and offers what can still be done."""
+        if not self.announced:
+            self.announce_result()
+            self.announced = True
+        if not self.human_turn("The game is over (save FILE, undo, or Enter to leave): "):
+            self.left = True
 
     def try_move(self, text: str) -> None:
         """Plays a typed move, or says why not."""
         try:
-            self.play_move(self.player.position.env.from_text(text))
+            action = self.position.env.from_text(text)
+            if self.resigned:
+                raise IllegalMove("the game is over by resignation")
+            self.play_move(action)
         except IllegalMove as reason:
             self.say(f"{reason}.")
         except ValueError as reason:
@@ -152,51 +165,105 @@ class TerminalGame:
     def play_move(self, action: int) -> None:
         self.player.play_move(action)
         self.positions.append(self.player.position)
-        self.say(str(self.position))
+        self.draw()
+
+    def think(self) -> Thought:
+        """The engine's thoughts on the position, with a line that shows how far they are."""
+        whole = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
+
+        def tell(readouts: int, thought: Thought) -> None:
+            mover = PLAYER_NAMES[self.position.to_play]
+            self.screen.status(
+                f"{readouts}{whole} readouts, win rate of {mover} {thought.win_rate}, best line {thought.line}"
+            )
+
+        thought = think(self.player, self.limit, tell)
+        self.screen.clear_status()
+        return thought
 
     def engine_turn(self) -> None:
         engine = -self.human
         self.say("The engine is thinking.")
-        action = self.player.suggest_move()
+        thought = self.think()
         if self.player.should_resign():
             self.resign(engine)
             return
-        # The value is asked before the move: afterwards it is the view of whoever moves then.
-        move, chance = self.position.env.to_text(action), win_rate(self.player.root_value)
-        self.play_move(action)
-        self.say(f"The engine ({PLAYER_NAMES[engine]}) played {move} and sees its chance to win at {chance}.")
+        move = self.position.env.to_text(thought.action)
+        self.play_move(thought.action)
+        self.say(
+            f"The engine ({PLAYER_NAMES[engine]}) played {move} and sees its chance to win at {thought.win_rate}.\n"
+            f"Best line: {thought.line}."
+        )
 
-    def hint(self) -> None:
-        action = self.player.suggest_move()
-        move, chance = self.position.env.to_text(action), win_rate(self.player.root_value)
-        self.say(f"The engine would play {move} for you and sees your chance to win at {chance}.")
+    def hint(self, _: str) -> None:
+        if self.over:
+            self.say("The game is over: there is nothing to play.")
+            return
+        thought = self.think()
+        move = self.position.env.to_text(thought.action)
+        self.say(
+            f"The engine would play {move} for you and sees your chance to win at {thought.win_rate}.\n"
+            f"Best line: {thought.line}."
+        )
 
-    def undo(self) -> None:
-        """Goes back to where the person last chose a move."""
+    def undo(self, _: str) -> None:
+        """Goes back to where the person last chose a move; takes back a resignation."""
         before = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
+        if self.resigned and self.position.to_play == self.human:
+            before.append(len(self.positions) - 1)
         if not before:
             self.say("You have not moved yet: there is nothing to take back.")
             return
-        del self.positions[before[-1] + 1 :]
-        self.player.initialize_game(self.position)
-        self.say(str(self.position))
+        self.go_to(self.positions[: before[-1] + 1])
 
-    def help(self) -> None:
+    def go_to(self, positions: list[Position]) -> None:
+        """Goes on from the last of the positions, which are a game."""
+        self.player.initialize_game(positions[-1])
+        self.positions = positions
+        self.resigned = self.announced = False
+        self.draw()
+
+    def help(self, _: str) -> None:
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
-        passes = "" if self.position.env.pass_action is None else "\n  pass    let the other side move"
-        self.say(HELP.format(move=example, passes=passes))
+        passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
+        kind = " (SGF)" if self.position.env.name == "go" else ""
+        self.say(HELP.format(move=example, passes=passes, kind=kind))
 
-    def score(self) -> None:
+    def score(self, _: str) -> None:
         self.say(f"If the game ended here: {result_text(self.position.score())}.")
 
+    def save(self, name: str) -> None:
+        """Writes the game to the file of that name, or says why not."""
+        names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
+        try:
+            path = file_named(name, "save")
+            save_game(path, self.player.env, self.player.extract_data(), self.over, names)
+        except (ValueError, OSError, ImportError) as reason:
+            self.say(f"Not saved: {reason}.")
+        else:
+            self.say(f"Saved in {path}.")
+
+    def load(self, name: str) -> None:
+        """Goes on with the game in the file of that name, or says why not."""
+        try:
+            positions = load_game(file_named(name, "load"), self.player.env)
+        except (ValueError, OSError, ImportError) as reason:
+            self.say(f"Not loaded: {reason}.")
+        else:
+            self.go_to(positions)
+
     def resign(self, loser: int) -> None:
+        if self.over:
+            self.say("The game is over already.")
+            return
         self.resigned = True
         self.player.set_result(-loser, True)
         self.say("You resign." if loser == self.human else "The engine resigns.")
 
-    def quit(self) -> None:
+    def quit(self, _: str = "") -> None:
         self.left = True
-        self.say(f"You left the game after {len(self.position.moves)} moves.")
+        if not self.over:
+            self.say(f"You left the game after {len(self.position.moves)} moves.")
 
     def announce_result(self) -> None:
         result, text = self.player.result, self.player.result_string
@@ -207,6 +274,8 @@ class TerminalGame:
             self.say("You win!" if result * self.human > 0 else "The engine wins.")
 
 
-def win_rate(value: float) -> str:
-    """A value of -1 .. 1 as a chance: '75 %'."""
-    return f"{50 * (1 + value):.0f} %"
+def file_named(name: str, command: str) -> Path:
+    """The path that was typed; ValueError where none was."""
+    if not name:
+        raise ValueError(f"type the name of a file too, as in `{command} game.sgf`")
+    return Path(name).expanduser()

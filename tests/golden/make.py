@@ -1,8 +1,8 @@
-"""Writes search.json, the signature of the search: what fixed searches with a hash net visit.
+"""Writes search.json, what fixed searches with a hash net visit, and signature.json, what `alphago bench` prints.
 
     python -m tests.golden.make
 
-A commit that changes the file changes how the search chooses (or the hashes of positions), and says
+A commit that changes either file changes how the search chooses (or the hashes of positions), and says
 so in its message.
 """
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from alphago.cli.signature import search_runs, signature
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
@@ -19,6 +20,7 @@ from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams
 
 PATH = Path(__file__).with_name("search.json")
+SIGNATURE = Path(__file__).with_name("signature.json")
 
 NINE = """
     . . . . . . . . .
@@ -78,6 +80,14 @@ def write(path: Path = PATH) -> None:
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
+def write_signature(path: Path = SIGNATURE) -> None:
+    """The signature, and the checksum of each game's searches by either rule."""
+    runs = list(search_runs())
+    known = {"signature": signature(runs), "searches": {f"{run.game} {run.rule}": run.checksum for run in runs}}
+    path.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
     write()
-    print(f"wrote {PATH}")
+    write_signature()
+    print(f"wrote {PATH} and {SIGNATURE}")

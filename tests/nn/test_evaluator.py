@@ -353,3 +353,27 @@ def test_making_one_warns_of_nothing():
         warnings.simplefilter("error")
         NeuralNet(GoEnv(5), tower_height=1, channels=4).evaluator()
         NeuralNet(GoEnv(5), Branches(16)).evaluator()
+
+
+class TestForm:
+    """What computes a network can be chosen."""
+
+    def make(self, form: str) -> NetEvaluator:
+        net = NeuralNet(GoEnv(5), tower_height=1, channels=8)
+        return NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype="float32", form=form)
+
+    @pytest.mark.parametrize("form", ["fused", "modules"])
+    def test_torch(self, form: str) -> None:
+        assert self.make(form).form == form
+
+    def test_one_that_there_is_not(self) -> None:
+        with pytest.raises(ValueError, match="form is 'openvino', 'fused', 'modules' or None, came 'fast'"):
+            self.make("fast")
+
+    def test_one_that_is_not_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def missing() -> None:
+            raise ImportError("no openvino")
+
+        monkeypatch.setattr("alphago.nn.openvino.package", missing)
+        with pytest.raises(ValueError, match="the form 'openvino' cannot compute this network here"):
+            self.make("openvino")

@@ -11,7 +11,10 @@ from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
+from alphago.records.sgf import read_sgf
+from alphago.ui.screen import Screen
 from alphago.ui.terminal import TerminalGame, play
+from alphago.ui.thinking import Limit
 from examples.tic_tac_toe import SQUARES, TicTacToeEnv
 
 BLACK, WHITE = 1, -1
@@ -26,18 +29,32 @@ class ScriptedPlayer:
         self.root_value = value
         self.resigns = resigns
         self.interrupted = False
+        self.next_move: int | None = None
 
     def initialize_game(self, position: Position | None = None) -> None:
         self.position = self.env.position() if position is None else position
         self.resigned_to: int | None = None
 
-    def suggest_move(self) -> int:
+    def tree_search(self, parallel_readouts: int | None = None) -> int:
         if self.interrupted:
             raise KeyboardInterrupt
-        return self.env.from_text(next(self.moves))
+        return parallel_readouts or 1
+
+    def pick_move(self) -> int:
+        """The next move of the list, until it is played."""
+        if self.next_move is None:
+            self.next_move = self.env.from_text(next(self.moves))
+        return self.next_move
+
+    def policy_move(self) -> int:
+        return self.pick_move()
+
+    def expected_line(self, action: int, plies: int = 6) -> str:
+        return f"{self.env.to_text(action)} A1"
 
     def play_move(self, action: int) -> None:
         self.position = self.position.play(action)
+        self.next_move = None
 
     def should_resign(self) -> bool:
         return self.resigns
@@ -77,9 +94,9 @@ def converse(player: ScriptedPlayer, human: int, *lines: str | type[BaseExceptio
             return line
         raise line
 
-    position = TerminalGame(player, human, read, shown.append).run()
+    position = TerminalGame(player, human, Screen(read, shown.append), Limit(16)).run()
     assert next(typed, None) is None, "the game ended before everything was typed"
-    return Transcript("\n".join(shown), position, prompts)
+    return Transcript("\n".join(shown).rstrip(), position, prompts)
 
 
 def go(human: int, *lines: str | type[BaseException], engine: str = "", **options) -> Transcript:
@@ -203,8 +220,8 @@ class TestOtherCommands:
     def test_help_names_every_command(self):
         player = ScriptedPlayer(GoEnv(5))
         text = converse(player, BLACK, "HELP").text
-        commands = TerminalGame(player, BLACK, input, print).commands
-        assert all(f"\n  {name:8}" in text for name in [*commands, "pass", "A5"])
+        commands = TerminalGame(player, BLACK, Screen(), Limit(1)).commands
+        assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
 
     def test_quit(self):
         end = go(BLACK, "d4", "Quit", engine="C3")
@@ -271,7 +288,7 @@ class TestAnyGame:
         assert end.text.endswith("Black wins.\nYou win!")
 
     def test_help_shows_its_moves(self):
-        assert "\n  0       a move, written like this one" in converse(ScriptedPlayer(Nim()), BLACK, "help").text
+        assert "\n  0           a move, written like this one" in converse(ScriptedPlayer(Nim()), BLACK, "help").text
 
 
 class TestPlay:
@@ -279,10 +296,19 @@ class TestPlay:
 
     def lines(self, *typed):
         answers = iter(typed)
-        return lambda prompt: next(answers)
+
+        def read(prompt: str) -> str:
+            for answer in answers:
+                return answer
+            raise EOFError
+
+        return read
 
     def test_the_stand_in_has_the_players_verbs(self):
-        for name in ("initialize_game", "suggest_move", "play_move", "should_resign", "set_result"):
+        for name in (
+            "initialize_game", "tree_search", "pick_move", "policy_move", "expected_line", "play_move", "should_resign",
+            "set_result",
+        ):  # fmt: skip
             ours, real = (inspect.signature(getattr(c, name)) for c in (ScriptedPlayer, MCTSPlayer))
             assert list(ours.parameters) == list(real.parameters)
 
@@ -294,7 +320,7 @@ class TestPlay:
             UniformEvaluator(),
             4,
             mode,
-            read=self.lines("hint", "undo", "score", "pass", "b2", "pass", "pass", "pass"),
+            read=self.lines("hint", "undo", "score", "pass", "b2", "pass", "pass", "pass", ""),
             write=shown.append,
         )
         text = "\n".join(shown)
@@ -309,7 +335,7 @@ class TestPlay:
         shown = []
         position = play(TicTacToeEnv(), UniformEvaluator(), 50, mode, read=self.lines(*SQUARES), write=shown.append)
         assert position.is_over
-        assert shown[-1] == "draw: nobody wins." or shown[-1] in ("You win!", "The engine wins.")
+        assert {"draw: nobody wins.", "You win!", "The engine wins."} & set(shown)
 
     def test_undo_rebuilds_the_search(self):
         position = play(
@@ -340,3 +366,84 @@ class TestPlay:
         shown = []
         play(GoEnv(3), num_readouts=2, tower_height=1, read=self.lines("quit"), write=shown.append)
         assert "untrained" in shown[0]
+
+
+class TestFiles:
+    """save and load, with the real player."""
+
+    def talk(self, env: GameEnv, *typed: str, mode: int = 0, readouts: int = 4) -> tuple[Position, str]:
+        answers = iter(typed)
+        shown: list[str] = []
+        position = play(env, UniformEvaluator(), readouts, mode, read=lambda _: next(answers), write=shown.append)
+        return position, "\n".join(shown)
+
+    def test_go(self, tmp_path):
+        path = tmp_path / "a game.sgf"
+        position, text = self.talk(GoEnv(5, komi=2.5), "c3", "b2", f"save {path}", "quit")
+        assert f"Saved in {path}." in text
+        game = read_sgf(path)
+        assert (game.moves, game.komi, game.result, game.players) == (position.moves, 2.5, "", ("you", "alphago"))
+        again, _ = self.talk(GoEnv(5, komi=2.5), f"load {path}", "undo", "quit")
+        assert again.moves == position.moves[:2]
+        assert again.komi == 2.5
+
+    def test_the_other_sides_turn_after_loading(self, tmp_path):
+        """A game saved by Black goes on with White, who lets the engine move."""
+        path = tmp_path / "game.sgf"
+        self.talk(GoEnv(5), "c3", f"save {path}", "quit")
+        position, _ = self.talk(GoEnv(5), f"load {path}", "quit", mode=1)
+        assert len(position.moves) == 3
+
+    def test_a_game_that_is_over(self, tmp_path):
+        path = tmp_path / "game.sgf"
+        typed = ("c3", "save", f"SAVE {path}", "b2", "hint", "resign", "undo", "resign", f"save {path}", "")
+        _, text = self.talk(GoEnv(3, max_moves=2), *typed)
+        assert "Not saved: type the name of a file too, as in `save game.sgf`." in text
+        assert "illegal move B2" in text
+        assert text.count("The game is over") == 2  # hint and resign change nothing
+        assert read_sgf(path).result.startswith("B+R") is False
+        assert text.count("You resign.") == 1
+
+    def test_a_resignation_is_saved_and_taken_back(self, tmp_path):
+        path = tmp_path / "game.sgf"
+        position, text = self.talk(GoEnv(5), "c3", "resign", "c2", f"save {path}", "undo", "b1", "quit")
+        assert read_sgf(path).result == "W+R"
+        assert "the game is over by resignation" in text
+        assert position.env.to_text(position.moves[2]) == "B1"
+
+    def test_another_game(self, tmp_path):
+        path = tmp_path / "game.npz"
+        position, _ = self.talk(TicTacToeEnv(), "b2", f"save {path}", "quit")
+        again, _ = self.talk(TicTacToeEnv(), f"load {path}", "quit")
+        assert again.moves == position.moves
+        assert str(again) == str(position)
+
+    @pytest.mark.parametrize(
+        ("name", "sentence"),
+        [
+            ("", "Not loaded: type the name of a file too, as in `load game.sgf`."),
+            ("none.sgf", "No such file or directory"),
+            ("nine.sgf", "nine.sgf holds a game on 9x9, this one is 5x5."),
+            ("bad.sgf", "Not loaded: bad.sgf: "),
+            ("long.sgf", "long.sgf holds no game of GoEnv(5, max_moves=3): "),
+        ],
+    )
+    def test_what_cannot_be_loaded(self, tmp_path, monkeypatch, name, sentence):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "nine.sgf").write_text("(;SZ[9];B[aa])")
+        (tmp_path / "bad.sgf").write_text("nothing")
+        (tmp_path / "long.sgf").write_text("(;SZ[5];B[aa];W[ba];B[ca];W[da];B[ea])")
+        position, text = self.talk(GoEnv(5, max_moves=3), f"load {name}", "quit")
+        assert sentence in text
+        assert position.moves == ()
+
+    def test_what_cannot_be_saved(self, tmp_path):
+        (tmp_path / "folder").mkdir()
+        _, text = self.talk(GoEnv(5), f"save {tmp_path / 'folder'}", f"save {tmp_path / 'no' / 'a.sgf'}", "quit")
+        assert text.count("Not saved: ") == 2
+        assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+    def test_the_network_alone(self):
+        position, text = self.talk(GoEnv(5), "c3", "hint", "quit", readouts=0)
+        assert len(position.moves) == 2
+        assert "Best line: A5." in text  # the first of equally probable actions

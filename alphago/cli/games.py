@@ -1,0 +1,62 @@
+"""`alphago play` and `alphago gtp`."""
+
+import argparse
+
+from alphago.cli.models import add_game, add_model, load
+from alphago.env.go import GoEnv
+
+
+def add_play(parser: argparse.ArgumentParser) -> None:
+    parser.description = "You type D4, pass, undo, hint, score, save FILE, load FILE, resign or quit."
+    add_model(parser)
+    add_game(parser, "the model's own, or go", "the model's own, or 9")
+    parser.add_argument("--komi", type=float, metavar="K", help="White's points before a game of Go")
+    parser.add_argument("--white", action="store_true", help="you play White")
+    parser.add_argument(
+        "--readouts", type=int, metavar="N", help="simulations a move (200, with --seconds as many as fit); 0: none"
+    )
+    parser.add_argument("--seconds", type=float, metavar="S", help="time a move; --readouts may end it earlier")
+    parser.set_defaults(run=run_play)
+
+
+def run_play(options: argparse.Namespace) -> int:
+    from alphago.ui.terminal import play
+
+    env, network = load(options.model, options.board_size, options.komi, options.game)
+    readouts = options.readouts
+    if readouts is None and options.seconds is None:
+        readouts = 200
+    play(env, network, readouts, 1 if options.white else 0, seconds=options.seconds)
+    return 0
+
+
+def add_gtp(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Speaks the Go Text Protocol, version 2, on standard input and output."
+    add_model(parser)
+    parser.add_argument("--readouts", type=int, default=800, metavar="N", help="simulations a move; 0: none (800)")
+    parser.add_argument("--board-size", type=int, metavar="N", help="the model's own, or 9 without a model")
+    parser.add_argument("--komi", type=float, metavar="K", help="White's points, until the controller tells them")
+    parser.add_argument("--resign", type=float, metavar="VALUE", help="resign below it, -1: never (the model's value)")
+    parser.add_argument("--seed", type=int, metavar="S", help="of the choice among equally good moves")
+    parser.set_defaults(run=run_gtp)
+
+
+def run_gtp(options: argparse.Namespace) -> int:
+    from alphago.ui.gtp import reserved_stdout
+    from alphago.ui.gtp_commands import serve
+
+    with reserved_stdout() as output:  # before anything is loaded: libraries print
+        if options.readouts < 0:
+            raise ValueError(f"--readouts is 0 or more, came {options.readouts}")
+        if options.resign is not None and not -1 <= options.resign <= 1:
+            raise ValueError(f"--resign is -1 to 1, came {options.resign}")
+        env, network = load(options.model, options.board_size, options.komi, GoEnv.name)
+        assert isinstance(env, GoEnv)
+        resign = options.resign
+        if resign is None:
+            resign = float(network.notes.get("resign_threshold", -1.0))
+        try:
+            serve(env, network, options.readouts, resign_threshold=resign, seed=options.seed, output=output)
+        except BrokenPipeError:  # the controller has gone
+            return 1
+    return 0

@@ -1,0 +1,141 @@
+"""How fast this machine is: rules, search, networks and training, each for a part of a given time."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from alphago.env.game import GameBatch
+from alphago.env.go import GoEnv
+from alphago.env.kernels.playouts import playout_batch, random_action
+from alphago.mcts.evaluator import Evaluator, HashEvaluator
+from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.evaluator import FORMS, NetEvaluator
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.training.learner import Learner
+from alphago.training.memory import Sample
+from alphago.training.presets import PRESETS
+
+BATCH = 128  # positions in a network's call
+SAMPLES = 512  # positions in a gradient step
+
+
+def measure_rates(seconds: float) -> dict[str, float]:
+    """Units per second by name; compiling and loading come on top of the time.
+
+    Games are 9x9, the network is the 9x9 recipe's.  A form of the network that this machine cannot compute is left
+    out.  Playouts and search take one core, networks and training all of them.
+    """
+    recipe = PRESETS["9x9"]
+    env, cores = recipe.make_env(), available_cores()
+    net = NeuralNet(env, **recipe.network)
+    size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
+    share = seconds / (3 + len(FORMS))
+    rates = {
+        "playouts, one core": playout_rate(9, share),
+        "search simulations, one core": simulation_rate(HashEvaluator(), 9, 64, share),
+    }
+    for form in FORMS:
+        try:
+            evaluator = NetEvaluator(env, net.base_net, net.value, net.policy, form=form)
+        except ValueError:  # such as openvino where it is not installed
+            continue
+        rates[f"positions of {size}, {form} {evaluator.dtype}"] = network_rate(evaluator, env, BATCH, cores, share)
+    rates[f"training samples of {size}"] = training_rate(net, cores, share)
+    return rates
+
+
+def rate(work: Callable[[], float], seconds: float) -> float:
+    """Units per second of `work`, which returns how many units it did, called until the time is over.
+
+    The first call, which compiles and warms up, does not count.
+    """
+    work()
+    done, start = 0.0, time.perf_counter()
+    while done == 0 or time.perf_counter() - start < seconds:
+        done += work()
+    return done / (time.perf_counter() - start)
+
+
+def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
+    """Random games of Go from the empty board."""
+    count = max(1, 16_000 // size**2)
+    batch = GoEnv(size).new_batch(count)
+    slots, state = np.arange(count), np.array([1], np.int64)
+
+    def work() -> float:
+        batch.reset(slots)
+        playout_batch(batch.rows, slots, state, fill_eyes)
+        return count
+
+    return rate(work, seconds)
+
+
+def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float) -> float:
+    """Simulations of PUCT in games side by side, 400 a move."""
+    env, readouts = GoEnv(size), 400
+    search = Search(env, evaluator, games, SearchSettings())
+    random_starts(env, search.batch, games, 10)
+
+    def work() -> float:
+        search.forget(np.arange(games))
+        search.run(np.full(games, readouts, np.int32))
+        return games * readouts
+
+    return rate(work, seconds)
+
+
+def network_rate(evaluator: Evaluator, env: GoEnv, width: int, cores: int, seconds: float) -> float:
+    """Positions that the evaluator does on all cores at once, in batches of `width`."""
+
+    def one_core() -> float:
+        batch = env.new_batch(width)
+        random_starts(env, batch, width, 20)
+        slots, priors = np.arange(width), np.empty((width, env.action_space), np.float32)
+        values = np.empty(width, np.float32)
+
+        def work() -> float:
+            evaluator.evaluate(batch, slots, priors, values)
+            return width
+
+        return rate(work, seconds)
+
+    with one_torch_thread(), Workers(cores) as workers:
+        return sum(workers.run([one_core] * cores))
+
+
+def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
+    """Positions that gradient steps learn from, in batches of SAMPLES; the network is changed."""
+    sample = random_sample(net, SAMPLES)
+    with one_torch_thread(), Workers(cores) as workers:
+        learner = Learner(net, 0.001, 0.01, 0.995, workers)
+
+        def work() -> float:
+            learner.step(sample)
+            return SAMPLES
+
+        return rate(work, seconds)
+
+
+def random_starts(env: GoEnv, batch: GameBatch, games: int, plies: int) -> None:
+    """Plays some random moves in slots 0 .. games - 1, another game in each."""
+    state = np.array([7], np.int64)
+    for slot in range(games):
+        for _ in range(plies):
+            action = random_action(batch.rows[slot], state, False)  # type: ignore[attr-defined]
+            batch.play(np.array([slot]), np.array([action], np.int32))
+
+
+def random_sample(net: NeuralNet, count: int) -> Sample:
+    """Positions to learn from that mean nothing, in the shapes of real ones."""
+    generator, env = np.random.default_rng(1), net.env
+    height, width = env.plane_shape
+    return Sample(
+        planes=generator.integers(0, 2, (count, env.planes, height, width)).astype(np.float32),
+        policy=generator.dirichlet(np.full(env.action_space, 0.1), count).astype(np.float32),
+        value=generator.uniform(-1, 1, count).astype(np.float32),
+        weight=np.ones(count, np.float32),
+        score=np.zeros(count, np.float32),
+        ownership=generator.integers(-1, 2, (count, height * width)).astype(np.int8),
+    )

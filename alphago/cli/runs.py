@@ -1,0 +1,150 @@
+"""`alphago train`, `alphago selfplay` and `alphago plot`."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from alphago.arena.gtp import EngineError
+from alphago.cli.game_folder import GameFolder
+from alphago.cli.models import (
+    add_game,
+    add_game_settings,
+    add_model,
+    check_named,
+    given_game_settings,
+    load,
+    with_settings,
+)
+from alphago.cli.options import add_settings, given_settings
+from alphago.env.game import GameEnv
+from alphago.env.games import make_game
+from alphago.env.go import GoEnv
+from alphago.mcts.search import SearchSettings
+from alphago.settings import make_settings
+from alphago.training.selfplay import SelfPlaySettings, selfplay
+from alphago.training.settings import TrainingSettings
+
+SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
+
+# What self-play chooses by itself, as help tells it.
+SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
+
+
+def add_train(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Trains by the board's recipe until the time is over; Ctrl-C saves and stops. "
+        "With the folder of a run, it goes on; options then change what they say and leave the rest."
+    )
+    add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
+    parser.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
+    parser.add_argument("--tower-height", type=int, metavar="N", help="residual blocks (the recipe's)")
+    parser.add_argument("--channels", type=int, metavar="N", help="width of the network (the recipe's)")
+    parser.add_argument("--model", metavar="FILE", help="a network to go on with; it stays as it is")
+    parser.add_argument(
+        "--until", metavar="PLAYER", help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000"
+    )
+    parser.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
+    parser.add_argument("--tensorboard", action="store_true", help="keep curves for TensorBoard in the run's folder")
+    training = parser.add_argument_group("training", "The board's recipe goes before the values in parentheses.")
+    add_settings(training, TrainingSettings, leave=["search"], flags=SHORT)
+    search = parser.add_argument_group("the search of self-play")
+    add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
+    add_game_settings(parser)
+    parser.set_defaults(run=run_train)
+
+
+def run_train(options: argparse.Namespace) -> int:
+    from alphago.nn.net import load_model
+    from alphago.nn.saved import model_file, saved_game
+    from alphago.training.report import ConsoleReport, TensorBoardReport
+    from alphago.training.run import train
+
+    names = ("folder", "preset", "until", "tower_height", "channels")
+    given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    given |= given_settings(options, TrainingSettings)
+    if search := given_settings(options, SearchSettings):
+        given["search"] = search
+    if options.tensorboard:
+        given["reports"] = [ConsoleReport(), TensorBoardReport()]
+    env_options = given_game_settings(options)
+    if options.model is not None:
+        path = model_file(options.model)
+        env = saved_game(path, options.board_size, env_options.pop("komi", None))
+        check_named(options.game, env, path)
+        env = with_settings(env, env_options)
+        given["model"] = load_model(path, env)
+    else:
+        env = trained_game(options, env_options)
+    try:
+        train(env, given.pop("num_games", None), **given)
+    except EngineError as error:
+        raise ValueError(str(error)) from None
+    return 0
+
+
+def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
+    """The game that a new network is trained on: the options' over the run folder's, the preset's or the recipe's."""
+    from alphago.training.checkpoint import holds_run, read_config
+    from alphago.training.presets import named_preset, preset_for
+
+    folder = None if options.folder is None else Path(options.folder)
+    if folder is not None and holds_run(folder):
+        config = read_config(folder)
+        env = make_game(config["game"]).replace(**config["env"])
+        for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
+            if now not in (None, was):
+                raise ValueError(f"the run in {folder} has {name} {was}, now {now} came")
+        return with_settings(env, given)
+    env = make_game(options.game or GoEnv.name, options.board_size, **given)
+    if not isinstance(env, GoEnv):
+        return env
+    recipe = preset_for(env) if options.preset is None else named_preset(options.preset)
+    return with_settings(recipe.make_env(options.board_size), given) if recipe else env
+
+
+def add_selfplay(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Plays games of a network against itself: a folder of SGF files for Go, a file of records (games.npz, which "
+        "alphago.records.record.load_records reads) for other games and with --records."
+    )
+    add_model(parser)
+    add_game(parser, "the model's own, or go", "the model's own, or 9")
+    parser.add_argument("--games", type=int, default=10, metavar="N", help="how many (10)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="another one gives other games (0)")
+    parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
+    parser.add_argument("--folder", metavar="PATH", help="where the games are kept, new or empty (one in runs)")
+    add_settings(parser.add_argument_group("self-play"), SelfPlaySettings, leave=["search"])
+    add_settings(parser.add_argument_group("its search"), SearchSettings, defaults=SELFPLAY_SEARCH)
+    add_game_settings(parser)
+    parser.set_defaults(run=run_selfplay)
+
+
+def run_selfplay(options: argparse.Namespace) -> int:
+    game_settings = given_game_settings(options)
+    env, network = load(options.model, options.board_size, game_settings.pop("komi", None), options.game)
+    env = with_settings(env, game_settings)
+    given = given_settings(options, SelfPlaySettings)
+    make_settings(SelfPlaySettings, **given)  # raises now rather than behind a progress bar
+    if search := given_settings(options, SearchSettings):
+        given["search"] = search
+    as_records = options.records or not isinstance(env, GoEnv)
+    with GameFolder(options.folder, env, options.games, as_records) as folder:
+        selfplay(env, network, num_games=options.games, seed=options.seed, tell=folder.add, **given)
+    return 0
+
+
+def add_plot(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Draws losses, games, speed and matches of one or several runs, side by side, in one picture."
+    parser.usage = f"{parser.prog} RUN... [OPTIONS]"
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="a folder that training has left, or is filling")
+    parser.add_argument("--out", default="curves.png", metavar="FILE", help=".png, .svg or .pdf (curves.png, here)")
+    parser.add_argument("--x", default="minutes", choices=("minutes", "games", "positions"), help="x axis (minutes)")
+    parser.set_defaults(run=run_plot)
+
+
+def run_plot(options: argparse.Namespace) -> int:
+    from alphago.training.plots import plot  # only now: it needs matplotlib
+
+    plot(options.runs, options.out, options.x)
+    print(options.out)
+    return 0

@@ -1,0 +1,51 @@
+"""Games at the terminal as files: SGF for Go, records (.npz) for other games."""
+
+import io
+from pathlib import Path
+
+from alphago.env.game import GameEnv, Position
+from alphago.env.go import GoEnv
+from alphago.records.record import GameRecord, load_records, save_records
+from alphago.records.sgf import format_sgf, read_sgf
+from alphago.records.sgf_game import SgfGame
+
+
+def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players: tuple[str, str]) -> None:
+    """Writes a game, whole or not at all; a file of that name is replaced.
+
+    over: whether the record's result is the game's; else an SGF file tells none.  players: names of Black and White.
+    """
+    from alphago.nn.weights import write_whole  # only now: it loads torch
+
+    if isinstance(env, GoEnv):
+        result = {} if over else {"result": ""}
+        write_whole(path, format_sgf(SgfGame.from_record(record, env, players=players, **result)))
+    else:
+        data = io.BytesIO()
+        save_records(data, [record])
+        write_whole(path, data.getvalue())
+
+
+def load_game(path: Path, env: GameEnv) -> list[Position]:
+    """All positions of a game, the start first; ValueError with a sentence that names the file if it is none of `env`.
+
+    ImportError without sgfmill, for games of Go.
+    """
+    if isinstance(env, GoEnv):
+        game = read_sgf(path)
+        if game.board_size != env.N:
+            raise ValueError(f"{path} holds a game on {game.board_size}x{game.board_size}, this one is {env.N}x{env.N}")
+        positions: list[Position] = [game.position(env, 0)]
+        moves = game.moves
+    else:
+        records = load_records(path)
+        if len(records) != 1:
+            raise ValueError(f"{path} holds {len(records)} games, wanted one")
+        positions = [records[0].position(env, 0)]
+        moves = tuple(records[0].moves.tolist())
+    for action in moves:
+        try:
+            positions.append(positions[-1].play(action))
+        except (ValueError, IndexError) as error:
+            raise ValueError(f"{path} holds no game of {env}: {error}") from None
+    return positions

@@ -1,0 +1,253 @@
+"""Flags made from settings: every setting has one, with its own text; what is mistyped is told."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from alphago.arena.tournament import TournamentSettings
+from alphago.cli import VERBS, main
+from alphago.cli.models import add_game_settings, given_game_settings
+from alphago.cli.options import Parser, add_settings, descriptions, given_settings, settings_of
+from alphago.cli.runs import add_selfplay, add_train
+from alphago.env.games import GAMES
+from alphago.env.go import GoEnv
+from alphago.mcts.search import SearchSettings
+from alphago.training.selfplay import SelfPlaySettings
+from alphago.training.settings import TrainingSettings
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class LampSettings:
+    """A lamp.
+
+    watts: of the bulb,
+        at most.
+    colour, shade: what is seen; on a
+        sunny day.
+    Raises nothing at all.
+
+    name: after whom it
+        is called.
+    """
+
+    watts: int
+    lit: bool = False
+    colour: Literal["red", "blue"] = "red"
+    shade: float | None = 0.5
+    name: str | None = None
+    steps: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class RoomSettings:
+    """A room.
+
+    watts: see LampSettings; less at night.
+    doors: see LampSettings.
+    """
+
+    watts: int = 3
+    doors: int = 1
+
+
+def parse(target: type, *words: str) -> dict:
+    parser = Parser(prog="lamp")
+    add_settings(parser, target)
+    return given_settings(parser.parse_args(words), target)
+
+
+class TestSettings:
+    def test_texts(self) -> None:
+        assert descriptions(LampSettings) == {
+            "watts": "of the bulb, at most",
+            "colour": "what is seen; on a sunny day",
+            "shade": "what is seen; on a sunny day",
+            "name": "after whom it is called",
+        }
+
+    def test_references(self) -> None:
+        assert descriptions(RoomSettings) == {
+            "watts": "of the bulb, at most; less at night",
+            "doors": "see LampSettings",
+        }
+
+    def test_what_is_typed(self) -> None:
+        words = "--watts 40 --lit --colour blue --shade none --name x --steps 7:0.25,9:0.5"
+        assert parse(LampSettings, *words.split()) == {
+            "watts": 40, "lit": True, "colour": "blue", "shade": None, "name": "x", "steps": ((7, 0.25), (9, 0.5))
+        }  # fmt: skip
+
+    def test_only_what_was_given(self) -> None:
+        assert parse(LampSettings) == {}
+        assert parse(LampSettings, "--no-lit", "--shade", "0") == {"lit": False, "shade": 0.0}
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            ("--watts x", "argument --watts: a whole number was wanted, came 'x'"),
+            ("--watts none", "argument --watts: a whole number was wanted, came 'none'"),
+            ("--shade x", "argument --shade: a number was wanted, came 'x'"),
+            ("--steps 7", "argument --steps: pairs such as 7:0.15,9:0.25 was wanted, came '7'"),
+            ("--colour green", "argument --colour: invalid choice: 'green'"),
+            ("--wats 3", "no option --wats: did you mean --watts?"),
+            ("--zzzz=3", "no option --zzzz: lamp --help lists them all"),
+            ("--watt 3", "no option --watt: did you mean --watts?"),
+            ("extra", "unrecognized arguments: extra"),
+        ],
+    )
+    def test_what_is_mistyped(self, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as end:
+            parse(LampSettings, *words.split())
+        assert end.value.code == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"lamp: {sentence}")
+        assert error.count("\n") == 1
+
+    @pytest.mark.parametrize(
+        "target", [TrainingSettings, SelfPlaySettings, SearchSettings, TournamentSettings, *GAMES.values()]
+    )
+    def test_every_setting_is_described(self, target: type) -> None:
+        told = {setting.name: setting.text for setting in settings_of(target)}
+        undescribed = [name for name, text in told.items() if not text and name != "board_size"]
+        assert undescribed == []
+        assert not [text for text in told.values() if text.startswith("see ") and text.endswith("Settings")]
+
+    @pytest.mark.parametrize(("add", "short"), [(add_train, {"games", "minutes"}), (add_selfplay, {"games"})])
+    def test_every_setting_has_a_flag(self, add, short: set[str]) -> None:
+        parser = Parser(prog="alphago")
+        add(parser)
+        flags = {flag.removeprefix("--") for flag in parser._option_string_actions}
+        settings = TrainingSettings if add is add_train else SelfPlaySettings
+        for target in (settings, SearchSettings, *GAMES.values()):
+            names = {setting.name.replace("_", "-") for setting in settings_of(target)}
+            assert names - flags <= {"num-games", "max-minutes", "search"}
+        assert short <= flags
+
+    def test_a_flag_of_several_games(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """`planes` is Go's and Gomoku's: either text is shown, and the value is read once."""
+        parser = Parser(prog="alphago")
+        add_game_settings(parser)
+        assert given_game_settings(parser.parse_args(["--planes", "17", "--komi", "none"])) == {
+            "planes": 17,
+            "komi": None,
+        }
+        help_text = " ".join(parser.format_help().split())
+        for name in ("go", "gomoku"):
+            text = {setting.name: setting.text for setting in settings_of(GAMES[name])}["planes"]
+            assert f"{name}: {text[:40]}" in help_text
+
+    def test_defaults_are_told(self) -> None:
+        texts = {setting.name: setting.told for setting in settings_of(GoEnv)}
+        assert texts["first_pass"].endswith(" (0)")
+        assert "(None)" not in texts["komi"]
+
+
+class TestCommand:
+    def test_overview(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["--help"]) == 0
+        text = capsys.readouterr().out
+        assert all(f"\n  {verb} " in text for verb in VERBS)
+        assert main([]) == 2
+        assert capsys.readouterr().out == text
+
+    @pytest.mark.parametrize("verb", VERBS)
+    def test_help(self, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as end:
+            main([verb, "--help"])
+        assert end.value.code == 0
+        assert capsys.readouterr().out.startswith(f"usage: alphago {verb} ")
+
+    def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
+        import alphago
+
+        assert main(["--version"]) == 0
+        assert capsys.readouterr().out == f"alphago {alphago.__version__}\n"
+
+    @pytest.mark.parametrize(
+        ("word", "sentence"),
+        [
+            ("trian", "no command 'trian': did you mean train?"),
+            ("zzz", "no command 'zzz': there are train, selfplay, play,"),
+        ],
+    )
+    def test_a_verb_that_there_is_not(self, word: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main([word]) == 2
+        assert capsys.readouterr().err.startswith(f"alphago: {sentence}")
+
+    def test_help_is_there_at_once(self) -> None:
+        """Neither torch nor numba are loaded for it."""
+        code = (
+            "import sys, alphago.cli; alphago.cli.main(['--help']); "
+            "sys.exit(bool({'torch', 'numba', 'numpy'} & set(sys.modules)))"
+        )
+        start = time.perf_counter()
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60)
+        assert done.returncode == 0
+        assert time.perf_counter() - start < 5  # 0.1 s on an idle machine
+
+
+class TestTrain:
+    """What the flags of `alphago train` become."""
+
+    @pytest.fixture
+    def given(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple]:
+        calls: list[tuple] = []
+        monkeypatch.setattr("alphago.training.run.train", lambda *words, **keywords: calls.append((*words, keywords)))
+
+        def call(command: str) -> tuple:
+            assert main(["train", *command.split()]) == 0
+            return calls[-1]
+
+        return call
+
+    def test_nothing_given(self, given: Callable[[str], tuple]) -> None:
+        assert given("") == (GoEnv(9, komi=7), None, {})
+
+    def test_settings(self, given: Callable[[str], tuple]) -> None:
+        command = "--board-size 5 --games 7 --minutes 3 --batch-size 64 --curriculum 3:0.5 --exact-rules --seed 4"
+        settings = {"max_minutes": 3.0, "batch_size": 64, "curriculum": ((3, 0.5),), "exact_rules": True, "seed": 4}
+        assert given(command) == (GoEnv(5), 7, settings)
+
+    def test_a_part_of_the_search(self, given: Callable[[str], tuple]) -> None:
+        *_, settings = given("--c-scale 0.5 --no-gumbel")
+        assert settings == {"search": {"c_scale": 0.5, "gumbel": False}}
+        chosen = TrainingSettings(**settings, num_games=80, readouts=32).selfplay().search
+        assert chosen == SearchSettings(c_scale=0.5, gumbel=False, considered=16, leaves=2)
+
+    def test_the_game(self, given: Callable[[str], tuple]) -> None:
+        env, *_ = given("--board-size 7 --komi 8.5 --planes 17 --first-pass 3")
+        assert env == GoEnv(7, komi=8.5, planes=17, first_pass=3)
+        env, *_ = given("--game gomoku --board-size 9 --connect-row 4")
+        assert env == GAMES["gomoku"](9, 4)
+
+    def test_the_board_of_a_preset(self, given: Callable[[str], tuple]) -> None:
+        """It is the preset's, unless one is named."""
+        assert given("--preset 7x7") == (GoEnv(7, komi=9), None, {"preset": "7x7"})
+        assert given("--preset 7x7 --board-size 5")[0] == GoEnv(5)
+        assert given("--preset 7x7 --komi 9.5")[0] == GoEnv(7, komi=9.5)
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            ("--connect-row 3", "go has no connect_row, came 3"),
+            ("--preset 7x7 --connect-row 3", "go has no connect_row, came 3"),
+            ("--game reversi --komi 3", "reversi has no komi, came 3.0"),
+            ("--model 7x7 --connect-row 3", "go has no connect_row, came 3"),
+        ],
+    )
+    def test_a_setting_of_another_game(self, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["train", *words.split()]) == 2
+        assert capsys.readouterr().err == f"alphago train: {sentence}\n"
+
+
+def test_a_part_of_a_search_that_there_is_not() -> None:
+    with pytest.raises(TypeError, match="no setting 'c_skale': did you mean c_scale"):
+        TrainingSettings(search={"c_skale": 1.0})

@@ -1,0 +1,95 @@
+"""`alphago selfplay`: games of a network against itself, on disk."""
+
+from pathlib import Path
+
+import pytest
+
+from alphago.cli import main
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.records.record import load_records
+from alphago.records.sgf import read_sgf
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Commands are given in a folder that holds two networks."""
+    monkeypatch.chdir(tmp_path)
+    NeuralNet(GoEnv(3, komi=0.5), tower_height=0, channels=4).save("go.safetensors")
+    NeuralNet(ConnectFourEnv(), tower_height=0, channels=4).save("four.safetensors")
+    return tmp_path
+
+
+def selfplay(command: str) -> int:
+    return main(["selfplay", *command.split()])
+
+
+def test_sgf(capsys: pytest.CaptureFixture[str]) -> None:
+    assert selfplay("go.safetensors --games 11 --readouts 2 --folder out") == 0
+    games = [read_sgf(path) for path in sorted(Path("out").iterdir())]
+    assert [path.name for path in sorted(Path("out").iterdir())] == [f"{number:02d}.sgf" for number in range(11)]
+    assert {(game.board_size, game.komi) for game in games} == {(3, 0.5)}
+    black = sum(game.outcome == 1 for game in games)
+    told = capsys.readouterr()
+    assert told.out == f"11 games in out: Black won {black}, White {11 - black}, drawn 0\n"
+    assert "11/11" in told.err
+
+
+def test_the_same_games_as_records(capsys: pytest.CaptureFixture[str]) -> None:
+    options = "go.safetensors --games 3 --readouts 4 --komi 1.5 --resign-threshold -1 --seed 3 --considered 2"
+    assert selfplay(f"{options} --folder sgf") == 0
+    assert selfplay(f"{options} --folder records --records") == 0
+    games = [read_sgf(path) for path in sorted(Path("sgf").iterdir())]
+    assert [path.name for path in Path("records").iterdir()] == ["games.npz"]
+    records = load_records(Path("records") / "games.npz")
+    assert [record.moves.tolist() for record in records] == [list(game.moves) for game in games]
+    assert {game.komi for game in games} == {1.5}
+    assert [record.seed for record in records] == [(3, 0), (3, 1), (3, 2)]
+    assert all((record.policies > 0).sum(axis=1).max() > 1 for record in records)
+
+
+def test_another_game() -> None:
+    assert selfplay("four.safetensors --games 2 --readouts 2 --no-gumbel --folder out") == 0
+    records = load_records(Path("out") / "games.npz")
+    assert all(record.position(ConnectFourEnv()).is_over for record in records)
+
+
+def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is finished is kept and told."""
+    from alphago.training.selfplay import Group
+
+    step = Group.step
+
+    def interrupted(self: Group) -> bool:
+        if self.finished:
+            raise KeyboardInterrupt
+        return step(self)
+
+    monkeypatch.setattr(Group, "step", interrupted)
+    assert selfplay("go.safetensors --games 50 --readouts 2 --games-in-flight 2 --records --folder out") == 130
+    records = load_records(Path("out") / "games.npz")
+    assert 1 <= len(records) < 50
+    assert capsys.readouterr().out.startswith(f"{len(records)} games in out: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--games 0", "--games is 1 or more, came 0"),
+        ("--readouts 0", "readouts is 1 or more, came 0"),
+        ("--connect-row 3", "go has no connect_row, came 3"),
+        ("--game reversi", "go.safetensors holds a network for GoEnv(3, komi=0.5), wanted one for reversi"),
+        ("--c-puct -1", "search settings out of range: c_puct (0 or more)"),
+        ("--folder .", ". is no empty folder: choose another one"),
+        ("--folder go.safetensors", "go.safetensors is no empty folder"),
+    ],
+)
+def test_what_cannot_be_played(options: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(Path().iterdir())
+    words = "" if "--folder" in options else "--folder out"
+    assert selfplay(f"go.safetensors {options} {words}") == 2
+    text, error = capsys.readouterr()
+    assert error.splitlines()[-1].startswith(f"alphago selfplay: {sentence}")
+    assert text == ""
+    assert sorted(Path().iterdir()) == before
