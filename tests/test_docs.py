@@ -8,7 +8,7 @@ from textwrap import indent
 
 import pytest
 
-from alphago.cli import parser
+from alphago.cli import VERBS, parser_of
 from tests.blocks import Block, find_blocks, run_block
 
 ROOT = Path(__file__).parents[1]
@@ -58,9 +58,12 @@ def commands_in_text(text: str) -> list[str]:
     return [match["arguments"] for match in map(COMMAND.fullmatch, spans) if match]
 
 
-def verbs() -> dict[str, argparse.ArgumentParser]:
-    (action,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
-    return dict(action.choices)
+def parsed(line: str) -> argparse.Namespace:
+    """A command line's options; SystemExit for one that the command does not know."""
+    verb, *words = shlex.split(line)
+    if verb not in VERBS:
+        raise SystemExit(f"no command {verb}")
+    return parser_of(verb).parse_args(words)
 
 
 LINES = [(name_of(page), line) for page in PAGES for line in command_lines(page.read_text("utf-8"))]
@@ -68,7 +71,7 @@ LINES = [(name_of(page), line) for page in PAGES for line in command_lines(page.
 
 @pytest.mark.parametrize(("page", "line"), LINES, ids=lambda text: text)
 def test_command_line(page: str, line: str) -> None:
-    assert parser().parse_args(shlex.split(line)).run
+    assert parsed(line).run
 
 
 def test_commands_in_sentences_have_their_verbs_and_options() -> None:
@@ -76,16 +79,16 @@ def test_commands_in_sentences_have_their_verbs_and_options() -> None:
     assert len(found) > 5
     for line in found:
         verb, *words = shlex.split(line)
-        assert verb in verbs(), line
+        assert verb in VERBS, line
         options = {word.split("=")[0] for word in words if word.startswith("--")}
-        assert options <= set(verbs()[verb]._option_string_actions), line
+        assert options <= set(parser_of(verb)._option_string_actions), line
 
 
 @pytest.mark.parametrize("text", ["```\nalphago paly\n```", "```\n.venv/bin/alphago train --minuts 3  # quick\n```"])
-def test_a_wrong_command_line_is_found(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_line_is_found(text: str) -> None:
     (line,) = command_lines(text)
     with pytest.raises(SystemExit):
-        parser().parse_args(shlex.split(line))
+        parsed(line)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -37,10 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if verb not in VERBS:
         print(f"alphago: no command {verb!r}: {near_misses(verb, list(VERBS))}", file=sys.stderr)
         return USAGE_ERROR
-    home, purpose = VERBS[verb]
-    parser = Parser(prog=f"alphago {verb}", description=f"{purpose[0].upper()}{purpose[1:]}.")
-    getattr(importlib.import_module(home), f"add_{verb}")(parser)
-    options = parser.parse_args(words[1:])
+    options = parser_of(verb).parse_args(words[1:])
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
@@ -48,6 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError) as error:  # ImportError: an extra that is not installed
         print(f"alphago {verb}: {error}", file=sys.stderr)
         return USAGE_ERROR
+
+
+def parser_of(verb: str) -> Parser:
+    """The parser of one verb of VERBS; what it parses has the function to call as `run`."""
+    home, purpose = VERBS[verb]
+    parser = Parser(prog=f"alphago {verb}", description=f"{purpose[0].upper()}{purpose[1:]}.")
+    getattr(importlib.import_module(home), f"add_{verb}")(parser)
+    return parser
 
 
 def overview() -> str:
