@@ -74,6 +74,8 @@ PRESETS: dict[str, Preset] = {
             "num_games": 4_900_000, "readouts": 1600, "batch_size": 2048, "memory_size": 100_000_000,
             "resign_threshold": -0.9, "no_resign_share": 0.1, "search_share": 0.0, "exact_rules": True,
             "opening_plies": 0.0, "decided_value": 1.0, "temperature_plies": 30, "learning_rate": 1e-2,
+            "optimizer": "sgd", "schedule": "steps", "losses": "alphago-zero", "weight_decay": 0.0,
+            "gradient_norm": 0.0,
         },
     ),
 }  # fmt: skip
