@@ -128,6 +128,7 @@ def forecast_loss(
 @torch.no_grad()
 def add_l2_gradient(parameters: list[torch.nn.Parameter], l2: float) -> None:
     """Adds the gradient of l2 times the sum of the parameters' squares to theirs, where they have one."""
-    moved = [parameter for parameter in parameters if parameter.grad is not None]
-    if l2 and moved:
-        torch._foreach_add_([parameter.grad for parameter in moved], moved, alpha=2 * l2)  # type: ignore[arg-type]
+    pairs = [(parameter.grad, parameter) for parameter in parameters if parameter.grad is not None]
+    if l2 and pairs:
+        gradients, moved = zip(*pairs, strict=True)
+        torch._foreach_add_(gradients, moved, alpha=2 * l2)

@@ -74,9 +74,14 @@ class NeuralNet(nn.Module):
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
         self.notes: dict[str, str] = {}  # texts that its file held beside the weights
-        told = {slot: described(module) for slot, module in given.items() if module is not None}
-        self.parts = {slot: text for slot, text in told.items() if text is not None}  # the package's, as plain data
-        self.custom = {slot: class_name(given[slot]) for slot in told if slot not in self.parts}
+        self.parts: dict[str, Any] = {}  # of the package's modules, what they are made of
+        self.custom: dict[str, str] = {}  # the classes of others
+        for slot, module in given.items():
+            text = described(module)
+            if text is not None:
+                self.parts[slot] = text
+            elif module is not None:
+                self.custom[slot] = class_name(module)
         self.preset = preset
         self.tower_height: int | None = None
         if base_net is None:
@@ -226,7 +231,7 @@ def built_from(config: Mapping[str, Any], env: GameEnv, **given: nn.Module | Non
     given: modules by slot; those that are left out or None are the package's.
     Raises ValueError or TypeError for a description that is none, or does not suit the game.
     """
-    modules = {slot: rebuilt(part) for slot, part in config["parts"].items() if given.get(slot) is None}
+    modules: dict[str, Any] = {slot: rebuilt(part) for slot, part in config["parts"].items() if not given.get(slot)}
     modules |= {slot: module for slot, module in given.items() if module is not None}
     sizes = {} if "base_net" in modules else {name: config[name] for name in ("tower_height", "channels")}
     net = NeuralNet(env, size_free=bool(config["size_free"]), **modules, **sizes)

@@ -36,9 +36,9 @@ def default_policy(env: GameEnv, channels: int, shape: tuple[int, int] | None, s
     return DensePolicy(channels, shape, env.action_space)
 
 
-def described(module: nn.Module) -> dict[str, Any] | None:
-    """A part's class and the arguments that it was made with, as JSON knows them; None if it is somebody's own."""
-    if type(module) not in KINDS:
+def described(module: nn.Module | None) -> dict[str, Any] | None:
+    """A part's class and the arguments that it was made with, as JSON knows them; None for all others."""
+    if module is None or type(module) not in KINDS:
         return None
     arguments: dict[str, Any] = {}
     for name, value in module.arguments.items():  # type: ignore[union-attr, operator]
