@@ -70,7 +70,8 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
     assert main(["train", "--preset", "cody2007", "--games", "2", "--folder", str(folder), *SMALL]) == 0
     config = json.loads((folder / "config.json").read_text())
     assert GoEnv(**config["env"]) == GoEnv(7, komi=0, turns=20, first_pass=40, planes="turns")
-    assert config["settings"]["value_weight"] == pytest.approx(1.225)
+    losses = config["settings"]["losses"]
+    assert losses["value"] / losses["policy"] == pytest.approx(1.225)
     games = [record for path in (folder / "games").glob("*.npz") for record in load_records(path)]
     assert [len(record) for record in games] == [40, 40]
     metrics = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]

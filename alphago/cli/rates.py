@@ -16,6 +16,7 @@ from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample
 from alphago.training.presets import PRESETS
+from alphago.training.settings import TrainingSettings
 
 BATCH = 128  # positions in a network's call
 SAMPLES = 512  # positions in a gradient step
@@ -109,7 +110,7 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
     """Positions that gradient steps learn from, in batches of SAMPLES; the network is changed."""
     sample = random_sample(net, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
-        learner = Learner(net, 0.001, 0.01, 0.995, workers)
+        learner = Learner(net, TrainingSettings(), workers)
 
         def work() -> float:
             learner.step(sample)

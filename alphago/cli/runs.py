@@ -20,6 +20,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
+from alphago.nn.loss import LOSSES
 from alphago.settings import make_settings
 from alphago.training.selfplay import SelfPlaySettings, selfplay
 from alphago.training.settings import TrainingSettings
@@ -46,7 +47,8 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
     parser.add_argument("--tensorboard", action="store_true", help="keep curves for TensorBoard in the run's folder")
     training = parser.add_argument_group("training", "The board's recipe goes before the values in parentheses.")
-    add_settings(training, TrainingSettings, leave=["search"], flags=SHORT)
+    add_settings(training, TrainingSettings, leave=["search", "losses"], flags=SHORT)
+    training.add_argument("--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="what they weigh (default)")
     search = parser.add_argument_group("the search of self-play")
     add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
     add_game_settings(parser)

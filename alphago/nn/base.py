@@ -1,79 +1,92 @@
-"""The residual tower, the default `base_net` of a NeuralNet."""
+"""Bases of a NeuralNet: the tower of blocks, which is the default, and dense layers."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
-
-def conv_bn(inputs: int, outputs: int, kernel_size: int) -> nn.Sequential:
-    """A convolution that keeps the board's size, then batch norm, whose bias makes another one idle."""
-    conv = nn.Conv2d(inputs, outputs, kernel_size, padding=kernel_size // 2, bias=False)
-    nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")
-    return nn.Sequential(conv, nn.BatchNorm2d(outputs))
-
-
-class ResidualBlock(nn.Module):
-    """relu(x + f(x)), f two 3x3 convolutions with batch norm (He et al. 2016, post-activation).
-
-    The last norm's scale starts at 0, so that a new block changes nothing: a tower of any height
-    starts out as a shallow net and learns at the same pace (Goyal et al. 2017, section 5.1).
-    """
-
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.first = conv_bn(channels, channels, 3)
-        self.second = conv_bn(channels, channels, 3)
-        norm = self.second[1]
-        assert isinstance(norm, nn.BatchNorm2d)
-        nn.init.zeros_(norm.weight)
-
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """[B, channels, H, W] -> the same shape."""
-        return torch.relu(features + self.second(torch.relu(self.first(features))))
-
-
-def board_mean(features: torch.Tensor) -> torch.Tensor:
-    """The mean over the board: [B, C, H, W] -> [B, C]."""
-    return F.avg_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
-
-
-def board_max(features: torch.Tensor) -> torch.Tensor:
-    """The greatest value on the board: [B, C, H, W] -> [B, C]."""
-    return F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
-
-
-class PooledBlock(ResidualBlock):
-    """A residual block that sees the whole board: each channel gets a bias made of all channels' mean and maximum.
-
-    relu(x + f2(h + W [mean h, max h])), h = relu(f1(x)): what convolutions need many layers for (ko
-    fights, the score) reaches every point at once (Wu 2019, "Accelerating Self-Play Learning in Go",
-    section 3.3).  The bias starts at 0.
-    """
-
-    def __init__(self, channels: int) -> None:
-        super().__init__(channels)
-        self.pooled = nn.Linear(2 * channels, channels)
-        nn.init.zeros_(self.pooled.weight)
-        nn.init.zeros_(self.pooled.bias)
-
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
-        hidden = torch.relu(self.first(features))
-        bias = self.pooled(torch.cat([board_mean(hidden), board_max(hidden)], dim=1))
-        return torch.relu(features + self.second(hidden + bias.unflatten(1, (-1, 1, 1))))
+from alphago.nn.blocks import ACTIVATIONS, BLOCKS, conv_bn
 
 
 class ResidualTower(nn.Module):
-    """A 3x3 convolution, then `height` residual blocks, of which every second one is pooled if `pooled`.
+    """A 3x3 convolution, then `height` blocks, of which every second one is pooled if `pooled`.
 
     [B, planes, H, W] -> [B, channels, H, W], any board size.  Without `pooled` it is AlphaGo Zero's tower
     (Silver et al. 2017, Methods, "Neural network architecture": 19 or 39 blocks of 256 channels).
+
+    block: "residual"; "preactivation", where the sum of all blocks gets a last norm and activation; or "plain", one
+        convolution without a way past it.  See alphago.nn.blocks.
+    activation: "relu" or "elu".
+    Raises ValueError for names that there are not.
     """
 
-    def __init__(self, planes: int, channels: int, height: int, pooled: bool = False) -> None:
+    def __init__(
+        self,
+        planes: int,
+        channels: int,
+        height: int,
+        pooled: bool = False,
+        *,
+        block: str = "residual",
+        activation: str = "relu",
+    ) -> None:
         super().__init__()
+        one_of("block", block, BLOCKS)
+        one_of("activation", activation, ACTIVATIONS)
+        self.arguments = {
+            "planes": planes, "channels": channels, "height": height, "pooled": pooled, "block": block,
+            "activation": activation,
+        }  # fmt: skip
+        self.activate = ACTIVATIONS[activation]
         self.entry = conv_bn(planes, channels, 3)
-        kinds = [PooledBlock if pooled and block % 2 else ResidualBlock for block in range(height)]
-        self.blocks = nn.Sequential(*(kind(channels) for kind in kinds))
+        self.blocks = nn.Sequential(
+            *(BLOCKS[block](channels, pooled and number % 2 == 1, activation) for number in range(height))
+        )
+        self.last = nn.BatchNorm2d(channels) if block == "preactivation" else None
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        return self.blocks(torch.relu(self.entry(planes)))
+        features = self.blocks(self.activate(self.entry(planes)))
+        return features if self.last is None else self.activate(self.last(features))
+
+
+class DenseBase(nn.Module):
+    """Dense layers over all points at once, for one board size: [B, planes, H, W] -> [B, hidden[-1]].
+
+    For games whose planes are no picture, and for nets that must be tiny.  Its default heads are FlatValue and
+    FlatPolicy.
+
+    plane_shape: H, W.  hidden: the size of each layer, one or more.  activation: "relu" or "elu".
+    Raises ValueError for no layers and for activations that there are not.
+    """
+
+    def __init__(
+        self, planes: int, plane_shape: Sequence[int], hidden: Sequence[int] = (256, 256), activation: str = "relu"
+    ) -> None:
+        super().__init__()
+        one_of("activation", activation, ACTIVATIONS)
+        if not hidden:
+            raise ValueError("hidden is the size of one dense layer or more, came none")
+        self.arguments = {
+            "planes": planes, "plane_shape": list(plane_shape), "hidden": list(hidden), "activation": activation
+        }  # fmt: skip
+        self.activate = ACTIVATIONS[activation]
+        sizes = [planes * prod(plane_shape), *hidden]
+        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
+        for layer in self.layers:
+            assert isinstance(layer, nn.Linear)
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        features = planes.flatten(1)
+        for layer in self.layers:
+            features = self.activate(layer(features))
+        return features
+
+
+def one_of(name: str, given: object, known: dict) -> None:
+    """ValueError that names what there is, unless `given` is one of them."""
+    if given not in known:
+        raise ValueError(f"{name} is {' or '.join(map(repr, known))}, came {given!r}")

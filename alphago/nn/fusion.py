@@ -70,7 +70,8 @@ def fused(graph_module: fx.GraphModule, inputs: torch.Tensor) -> fx.GraphModule:
         if conv.padding_mode != "zeros" or isinstance(conv.padding, str):
             continue
         chain, other = what_follows(node, parts)
-        put(graph_module, node.target, FusedConv(conv, shape_of(node.args[0]), relu=len(chain) > 1))
+        relu = is_relu(chain[-1], parts)
+        put(graph_module, node.target, FusedConv(conv, shape_of(node.args[0]), relu=relu))
         with graph_module.graph.inserting_before(chain[-1]):
             arguments = (node.args[0],) if other is None else (node.args[0], other)
             call = graph_module.graph.call_module(node.target, arguments)
@@ -90,16 +91,15 @@ def what_follows(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.No
     if is_relu(user, parts):
         return [conv, user], None
     relu = only_user(user)
-    is_sum = user.target in ADDS and len(user.args) == 2 and not user.kwargs
-    if is_sum and relu is not None and is_relu(relu, parts):
+    if user.target in ADDS and len(user.args) == 2 and not user.kwargs:
         other = user.args[1] if user.args[0] is conv else user.args[0]
         if isinstance(other, fx.Node) and other is not conv and shape_of(other) == shape_of(conv):
-            return [conv, user, relu], other
+            return [conv, user, relu] if relu is not None and is_relu(relu, parts) else [conv, user], other
     return [conv], None
 
 
 class FusedConv(nn.Module):
-    """relu(convolution(x) + other), relu(convolution(x)) or the convolution alone, as one oneDNN call."""
+    """A convolution, with something added to it or not, with a relu at the end or not, as one oneDNN call."""
 
     def __init__(self, conv: nn.Conv2d, input_shape: Sequence[int], relu: bool) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class FusedConv(nn.Module):
         sizes = (self.padding, self.stride, self.dilation, self.groups)
         if other is None:
             return plain(inputs, self.weight, self.bias, *sizes, self.activation)
-        return adding(inputs, other, self.weight, self.bias, *sizes)
+        return adding(inputs, other, self.weight, self.bias, *sizes, self.activation)
 
 
 @cache
@@ -150,9 +150,11 @@ def fused_calls() -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tens
         stride: list[int],
         dilation: list[int],
         groups: int,
+        activation: str,
     ) -> torch.Tensor:
+        last = None if activation == "none" else activation
         return torch.ops.mkldnn._convolution_pointwise(
-            inputs, other, weight, bias, padding, stride, dilation, groups, "add", 1.0, "relu", [], ""
+            inputs, other, weight, bias, padding, stride, dilation, groups, "add", 1.0, last, [], ""
         )
 
     with quiet():

@@ -11,12 +11,13 @@ from torch import nn
 
 from alphago.env.game import GameEnv, Position, stack
 from alphago.nn.base import ResidualTower
+from alphago.nn.checks import check_game, check_sizes, check_tensors
 from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.kernels import clip_values, masked_softmax_batch
-from alphago.nn.policy import DensePolicy, PointPolicy
+from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for
 from alphago.nn.saved import model_file, saved_game
 from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure
-from alphago.nn.value import DenseValue, Forecast, ForecastValue
+from alphago.nn.value import AddedForecast, Forecast, ForecastValue
 from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, read_weights, write_weights
 
 # (tower_height, channels, size_free): one machine learns small boards with the first in minutes; the second
@@ -31,7 +32,7 @@ class NeuralNet(nn.Module):
     base_net: planes [B, planes, H, W], float32 from the mover's view, to any features [B, ...].
     value: features to [B, 1] or [B] in -1 .. 1, from the view of the player about to move.
     policy: features to logits [B, action_space]; no softmax, and legality is handled outside.
-    Default heads need features [B, C, H, W].
+    Default heads need features [B, C, H, W], or [B, F] without a board.
 
     tower_height, channels: residual blocks of the default tower and their width; 5 and 64 unless given.
     size_free: parts left out have weights that fit any board of the game (`resized`), every second
@@ -73,7 +74,14 @@ class NeuralNet(nn.Module):
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
         self.notes: dict[str, str] = {}  # texts that its file held beside the weights
-        self.custom = {slot: class_name(module) for slot, module in given.items() if module is not None}
+        self.parts: dict[str, Any] = {}  # of the package's modules, what they are made of
+        self.custom: dict[str, str] = {}  # the classes of others
+        for slot, module in given.items():
+            text = described(module)
+            if text is not None:
+                self.parts[slot] = text
+            elif module is not None:
+                self.custom[slot] = class_name(module)
         self.preset = preset
         self.tower_height: int | None = None
         if base_net is None:
@@ -86,13 +94,13 @@ class NeuralNet(nn.Module):
             self.size_free = False  # there is no feature for each point
         self.channels = int(features.shape[1])
         shape = (int(features.shape[-2]), int(features.shape[-1])) if features.dim() == 4 else env.plane_shape
-        points = env.plane_shape[0] * env.plane_shape[1]
+        flat = features.dim() == 2
+        if flat and size_free:
+            raise ValueError(f"size_free needs features for each point, base_net gave {list(features.shape)}")
         if value is None:
-            value = (ForecastValue(self.channels) if self.size_free else DenseValue(self.channels, shape)).to(features)
-        if policy is None and self.size_free:
-            policy = PointPolicy(self.channels, has_pass=env.action_space > points).to(features)
-        elif policy is None:
-            policy = DensePolicy(self.channels, shape, env.action_space).to(features)
+            value = default_value(self.channels, None if flat else shape, self.size_free).to(features)
+        if policy is None:
+            policy = default_policy(env, self.channels, None if flat else shape, self.size_free).to(features)
         self.value = value
         self.policy = policy
         check_value(self.value, features)
@@ -106,7 +114,7 @@ class NeuralNet(nn.Module):
     def forecast(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]:
         """What training compares: `forward`, and the value head's Forecast where it makes one."""
         features = self.base_net(planes)
-        if isinstance(self.value, ForecastValue):
+        if isinstance(self.value, (ForecastValue, AddedForecast)):
             forecast = self.value.forecast(features)
             return self.policy(features), forecast.value, forecast
         return self.policy(features), self.value(features).flatten(), None
@@ -120,7 +128,8 @@ class NeuralNet(nn.Module):
             free = "is for one board size" if not self.size_free else "plays that game only"
             raise ValueError(f"a network for {self.env} was wanted for {env}, but it {free}")
         net = NeuralNet(env, self.base_net, self.value, self.policy, size_free=self.size_free)
-        net.preset, net.tower_height, net.custom = self.preset, self.tower_height, self.custom
+        net.preset, net.tower_height = self.preset, self.tower_height
+        net.parts, net.custom = self.parts, self.custom
         return net.train(self.training)
 
     def __call__(self, inputs: Any, *rest: Any, **options: Any) -> Any:
@@ -179,20 +188,24 @@ class NeuralNet(nn.Module):
 
     @property
     def config(self) -> dict[str, Any]:
-        """What is needed to build the net again, as plain data; `custom` maps slots to class names."""
-        channels = None if "base_net" in self.custom else self.channels
+        """What is needed to build the net again, as plain data; `built_from` reads it.
+
+        parts: the slots for which a part of the package was passed in, and what it is made of.
+        custom: the slots for which another module was, and its class.
+        """
         return {
             "preset": self.preset,
             "tower_height": self.tower_height,
-            "channels": channels,
+            "channels": None if self.tower_height is None else self.channels,
             "size_free": self.size_free,
+            "parts": self.parts,
             "custom": self.custom,
         }
 
     def __repr__(self) -> str:
-        default = "base_net" not in self.custom
+        default = self.tower_height is not None
         tower = [f"tower_height={self.tower_height}", f"channels={self.channels}"] if default else []
-        slots = [f"{slot}={name.rpartition('.')[2]}" for slot, name in self.custom.items()]
+        slots = [f"{slot}={type(getattr(self, slot)).__name__}" for slot in (*self.parts, *self.custom)]
         return f"NeuralNet({', '.join([repr(self.env), *slots, *tower])}: {self.num_parameters:,} parameters)"
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
@@ -213,6 +226,25 @@ class NeuralNet(nn.Module):
         write_weights(path, self.state_dict(), description)
 
 
+def built_from(config: Mapping[str, Any], env: GameEnv, **given: nn.Module | None) -> NeuralNet:
+    """A network as `NeuralNet.config` describes it, with new weights.
+
+    given: modules by slot; those that are left out or None are the package's.
+    Raises ValueError or TypeError for a description that is none, or does not suit the game.
+    """
+    modules: dict[str, Any] = {slot: rebuilt(part) for slot, part in config["parts"].items() if not given.get(slot)}
+    modules |= {slot: module for slot, module in given.items() if module is not None}
+    sizes = {} if "base_net" in modules else {name: config[name] for name in ("tower_height", "channels")}
+    net = NeuralNet(env, size_free=bool(config["size_free"]), **modules, **sizes)
+    net.preset = config["preset"] if config["preset"] in PRESETS else None
+    return net
+
+
+def within(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
+    """The tensors of one slot, by their names in it."""
+    return {name.removeprefix(f"{slot}."): tensor for name, tensor in tensors.items() if name.startswith(f"{slot}.")}
+
+
 def load_model(
     path: str | PathLike[str],
     env: GameEnv | None = None,
@@ -228,8 +260,8 @@ def load_model(
     env: the game that it is for: same game, planes, board size and actions as it was saved with; komi and
         the like may differ, and so may the board size where the network is size-free.  None for a game of
         the package, as the network was saved with it.
-    base_net, value, policy: modules of the same classes for the parts that were not default ones;
-        their weights are overwritten.
+    base_net, value, policy: modules of the same classes for the parts that were somebody's own, neither
+        default ones nor the package's; their weights are overwritten.
     Raises ModelError with a sentence for a file that is missing, damaged, foreign or of another
     game, and for modules that do not fit it.  Nothing in the file is executed.
     """
@@ -240,66 +272,25 @@ def load_model(
     tensors, description = read_weights(path)
     config = description["net"]
     check_game(path, description, env)
-    custom = config["custom"]
+    parts, custom = config["parts"], config["custom"]
     for slot, module in given.items():
         if slot in custom and module is None:
             raise ModelError(f"{path} was saved with its own {slot}, a {custom[slot]}: pass one as {slot}=…")
-        if slot not in custom and module is not None:
+        if slot not in custom and slot not in parts and module is not None:
             raise ModelError(f"{path} has the default {slot}, but {type(module).__name__} was passed for it")
-    sizes = {}
-    if base_net is None:
-        sizes = {"tower_height": config["tower_height"], "channels": config["channels"]}
-        check_sizes(path, tensors, **sizes)
+    if base_net is None and "base_net" not in parts:
+        check_sizes(path, tensors, config["tower_height"], config["channels"])
     try:
-        net = NeuralNet(env, base_net, value, policy, size_free=bool(config["size_free"]), **sizes)
-    except (TypeError, ValueError) as error:
+        for slot, part in parts.items():
+            if given[slot] is None:
+                given[slot] = rebuilt_for(part, within(tensors, slot))
+        net = built_from(config, env, **given)
+    except (TypeError, ValueError, KeyError) as error:
         raise ModelError(f"{path} cannot be rebuilt: {error}") from error
-    net.preset = config["preset"] if config["preset"] in PRESETS else None
     check_tensors(path, tensors, net.state_dict())
     net.load_state_dict(tensors)
     net.notes = {name: str(text) for name, text in description["extra"].items()}
     return net.eval()
-
-
-def check_game(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:
-    """ModelError unless the file's network was made for this game."""
-    saved, wanted = description["structure"], structure(env)
-    if not same_game(saved, wanted, bool(description["net"]["size_free"])):
-        different = [key for key in wanted if saved.get(key) != wanted[key]]
-        detail = ", ".join(f"{key} {saved.get(key)} where {wanted[key]} was wanted" for key in different)
-        raise ModelError(f"{path} holds a network for {description['env']}, not for {env}: {detail}")
-
-
-def check_sizes(
-    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], tower_height: Any, channels: Any
-) -> None:
-    """ModelError unless the described tower can be what the file holds (before memory is taken for it)."""
-    sizes = (tower_height, channels)
-    numbers = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
-    held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
-    if not numbers or tower_height * 2 * 9 * channels**2 + 9 * channels > held:
-        size = f"{tower_height} blocks x {channels} channels"
-        raise ModelError(f"{path} describes {size}, but holds only {held:,} weights for them")
-
-
-def check_tensors(
-    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor]
-) -> None:
-    """ModelError unless names, shapes and kinds agree and every weight is finite."""
-    for name in wanted:
-        if name not in tensors:
-            raise ModelError(f"{path} lacks the weight {name}, which the network has")
-    for name, tensor in tensors.items():
-        own = wanted.get(name)
-        if own is None:
-            raise ModelError(f"{path} holds a weight {name}, which the network does not have")
-        if tensor.shape != own.shape:
-            came, shape = list(tensor.shape), list(own.shape)
-            raise ModelError(f"{path}: weight {name} has shape {came}, the network wants {shape}")
-        if tensor.is_floating_point() != own.is_floating_point():
-            raise ModelError(f"{path}: weight {name} is {tensor.dtype}, the network wants {own.dtype}")
-        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
-            raise ModelError(f"{path}: weight {name} holds NaN or infinite numbers")
 
 
 def whole(name: str, number: object, least: int) -> int:

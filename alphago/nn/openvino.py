@@ -95,6 +95,17 @@ def linear(ops: Any, module: nn.Linear, inputs: Any) -> Any:
     return result if module.bias is None else ops.add(result, constant(ops, module.bias.view(1, -1)))
 
 
+def batch_norm(ops: Any, module: nn.BatchNorm2d, inputs: Any) -> Any:
+    """A batch norm that no convolution before it could take in."""
+    if module.running_mean is None or module.running_var is None:
+        raise NotImplementedError("no OpenVINO translation of a batch norm without running statistics")
+    scale = torch.rsqrt(module.running_var + module.eps)
+    scale = scale if module.weight is None else scale * module.weight
+    shift = -module.running_mean * scale if module.bias is None else module.bias - module.running_mean * scale
+    scaled = ops.multiply(inputs, constant(ops, scale.view(1, -1, 1, 1)))
+    return ops.add(scaled, constant(ops, shift.view(1, -1, 1, 1)))
+
+
 def reshape(ops: Any, inputs: Any, shape: list[int]) -> Any:
     return ops.reshape(inputs, ops.constant(np.array(shape, np.int64)), False)
 
@@ -136,6 +147,10 @@ def relu(ops: Any, inputs: Any, inplace: bool = False) -> Any:
     return ops.relu(inputs)
 
 
+def elu(ops: Any, inputs: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    return ops.elu(inputs, alpha)
+
+
 def tanh(ops: Any, inputs: Any) -> Any:
     return ops.tanh(inputs)
 
@@ -157,6 +172,8 @@ def item(ops: Any, inputs: Any, key: Any) -> Any:
 MODULES: dict[type[nn.Module], Callable[..., Any]] = {
     nn.Conv2d: convolution,
     nn.Linear: linear,
+    nn.BatchNorm2d: batch_norm,
+    nn.ELU: lambda ops, module, inputs: ops.elu(inputs, module.alpha),
     nn.ReLU: lambda ops, module, inputs: ops.relu(inputs),
     nn.Tanh: lambda ops, module, inputs: ops.tanh(inputs),
     nn.Flatten: lambda ops, module, inputs: flatten(ops, inputs, module.start_dim, module.end_dim),
@@ -165,6 +182,7 @@ MODULES: dict[type[nn.Module], Callable[..., Any]] = {
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     torch.relu: relu,
     F.relu: relu,
+    F.elu: elu,
     torch.tanh: tanh,
     torch.cat: concatenate,
     torch.flatten: flatten,

@@ -1,9 +1,11 @@
-"""The policy heads of a NeuralNet: one for boards of any size, and AlphaGo Zero's."""
+"""The policy heads of a NeuralNet: one for boards of any size, AlphaGo Zero's, and one for flat features."""
+
+from collections.abc import Sequence
 
 import torch
 from torch import nn
 
-from alphago.nn.base import board_max, board_mean, conv_bn
+from alphago.nn.blocks import board_max, board_mean, conv_bn
 
 
 class PointPolicy(nn.Module):
@@ -17,6 +19,7 @@ class PointPolicy(nn.Module):
 
     def __init__(self, channels: int, has_pass: bool, hidden: int = 16) -> None:
         super().__init__()
+        self.arguments = {"channels": channels, "has_pass": has_pass, "hidden": hidden}
         self.squeeze = conv_bn(channels, hidden, 1)
         self.pooled = nn.Linear(2 * hidden, hidden)
         self.points = nn.Conv2d(hidden, 1, 1, bias=False)
@@ -30,7 +33,7 @@ class PointPolicy(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         board = torch.relu(self.squeeze(features))
-        whole = torch.cat([board_mean(board), board_max(board)], dim=1)
+        whole = torch.cat([board_mean(board, self.training), board_max(board)], dim=1)
         logits = self.points(torch.relu(board + self.pooled(whole).unflatten(1, (-1, 1, 1)))).flatten(1)
         return logits if self.last is None else torch.cat([logits, self.last(whole)], dim=1)
 
@@ -42,8 +45,9 @@ class DensePolicy(nn.Module):
     network architecture").  The dense layer starts small: an untrained policy is near uniform.
     """
 
-    def __init__(self, channels: int, plane_shape: tuple[int, int], action_space: int) -> None:
+    def __init__(self, channels: int, plane_shape: Sequence[int], action_space: int) -> None:
         super().__init__()
+        self.arguments = {"channels": channels, "plane_shape": list(plane_shape), "action_space": action_space}
         self.squeeze = conv_bn(channels, 2, 1)
         self.last = nn.Linear(2 * plane_shape[0] * plane_shape[1], action_space)
         nn.init.normal_(self.last.weight, std=0.01)
@@ -51,3 +55,20 @@ class DensePolicy(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         return self.last(torch.relu(self.squeeze(features)).flatten(1))
+
+
+class FlatPolicy(nn.Module):
+    """Where to play, from features without a board: [B, features] -> logits [B, action_space], by one dense layer.
+
+    It starts small: an untrained policy is near uniform.
+    """
+
+    def __init__(self, features: int, action_space: int) -> None:
+        super().__init__()
+        self.arguments = {"features": features, "action_space": action_space}
+        self.last = nn.Linear(features, action_space)
+        nn.init.normal_(self.last.weight, std=0.01)
+        nn.init.zeros_(self.last.bias)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        return self.last(features)

@@ -52,8 +52,8 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
     parameter = next(base.parameters(), torch.zeros(0))
     planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
     features = run("base_net", base, planes)
-    wanted = "[2, C, H, W]" if default_heads else "[2, ...]"
-    if features.shape[:1] != (2,) or features.dim() < 2 or (default_heads and features.dim() != 4):
+    wanted = "[2, C, H, W] or [2, F]" if default_heads else "[2, ...]"
+    if features.shape[:1] != (2,) or features.dim() < 2 or (default_heads and features.dim() not in (2, 4)):
         why = ", which the default heads need" if default_heads else ""
         raise misfit("base_net", base, planes, wanted + why, features)
     return features

@@ -1,11 +1,12 @@
-"""The value heads of a NeuralNet: one for boards of any size, and AlphaGo Zero's."""
+"""The value heads of a NeuralNet: one for boards of any size, AlphaGo Zero's, and one for flat features."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from alphago.nn.base import board_max, board_mean, conv_bn
+from alphago.nn.blocks import board_max, board_mean, conv_bn
 
 PAPER_HIDDEN = 256
 
@@ -30,6 +31,7 @@ class ForecastValue(nn.Module):
 
     def __init__(self, channels: int, planes: int = 16, hidden: int = 64) -> None:
         super().__init__()
+        self.arguments = {"channels": channels, "planes": planes, "hidden": hidden}
         self.squeeze = conv_bn(channels, planes, 1)
         self.owner = nn.Conv2d(planes, 1, 1)
         self.hidden = nn.Linear(3 * planes + 1, hidden)
@@ -52,9 +54,10 @@ class ForecastValue(nn.Module):
         """Value (before the tanh) and score [B, 2], ownership [B, 1, H, W]."""
         board = torch.relu(self.squeeze(features))
         ownership = torch.tanh(self.owner(board))
-        mean, side = board_mean(board), (features.shape[-1] - 8) / 8
+        mean, side = board_mean(board, self.training), (features.shape[-1] - 8) / 8
         points = features.shape[-1] * features.shape[-2] / 10
-        whole = torch.cat([mean, mean * side, board_max(board), board_mean(ownership) * points], dim=1)
+        owned = board_mean(ownership, self.training) * points
+        whole = torch.cat([mean, mean * side, board_max(board), owned], dim=1)
         return self.last(torch.relu(self.hidden(whole))), ownership
 
 
@@ -66,8 +69,9 @@ class DenseValue(nn.Module):
     value is near 0.
     """
 
-    def __init__(self, channels: int, plane_shape: tuple[int, int], hidden: int = PAPER_HIDDEN) -> None:
+    def __init__(self, channels: int, plane_shape: Sequence[int], hidden: int = PAPER_HIDDEN) -> None:
         super().__init__()
+        self.arguments = {"channels": channels, "plane_shape": list(plane_shape), "hidden": hidden}
         self.squeeze = conv_bn(channels, 1, 1)
         self.hidden = nn.Linear(plane_shape[0] * plane_shape[1], hidden)
         self.last = nn.Linear(hidden, 1)
@@ -79,3 +83,56 @@ class DenseValue(nn.Module):
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         board = torch.relu(self.squeeze(features)).flatten(1)
         return torch.tanh(self.last(torch.relu(self.hidden(board))))
+
+
+class FlatValue(nn.Module):
+    """Who wins, from features without a board: [B, features] -> [B, 1] in -1 .. 1, from the mover's view.
+
+    Dense to `hidden`, relu, dense to 1, tanh.  The last layer starts small: an untrained value is near 0.
+    """
+
+    def __init__(self, features: int, hidden: int = 64) -> None:
+        super().__init__()
+        self.arguments = {"features": features, "hidden": hidden}
+        self.hidden = nn.Linear(features, hidden)
+        self.last = nn.Linear(hidden, 1)
+        nn.init.kaiming_normal_(self.hidden.weight, nonlinearity="relu")
+        nn.init.normal_(self.last.weight, std=0.01)
+        nn.init.zeros_(self.hidden.bias)
+        nn.init.zeros_(self.last.bias)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(self.last(torch.relu(self.hidden(features))))
+
+
+class AddedForecast(nn.Module):
+    """Any value head, and beside it heads for ownership and score, which training uses and search leaves out.
+
+    `value` says who wins, as it would alone.  Ownership is read from the features point by point; the score from
+    their mean and maximum and the sum of the ownership.  The added layers start small.
+    """
+
+    def __init__(self, value: nn.Module, channels: int) -> None:
+        super().__init__()
+        self.value = value
+        self.owner = nn.Conv2d(channels, 1, 1)
+        self.score = nn.Linear(2 * channels + 1, 1)
+        for layer in (self.owner, self.score):
+            nn.init.normal_(layer.weight, std=0.01)
+        for bias in (self.owner.bias, self.score.bias):
+            nn.init.zeros_(bias)  # type: ignore[arg-type]
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {"value": self.value, "channels": self.owner.in_channels}
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """[B, channels, H, W] -> what `value` gives, [B, 1] or [B]."""
+        return self.value(features)
+
+    def forecast(self, features: torch.Tensor) -> Forecast:
+        ownership = torch.tanh(self.owner(features))
+        points = features.shape[-1] * features.shape[-2] / 10
+        owned = board_mean(ownership, self.training) * points
+        whole = torch.cat([board_mean(features, self.training), board_max(features), owned], dim=1)
+        return Forecast(self.value(features).flatten(), self.score(whole).flatten(), ownership.flatten(1))

@@ -140,6 +140,8 @@ def describe(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, A
                 raise ValueError(f"{key} is no table")
         if not isinstance(description["net"]["custom"], dict):
             raise ValueError("custom is no table")
+        if not isinstance(description["net"].setdefault("parts", {}), dict):
+            raise ValueError("parts is no table")
         for key in ("preset", "tower_height", "channels", "size_free"):
             description["net"].setdefault(key, None)
     except (KeyError, TypeError, ValueError, RecursionError) as error:

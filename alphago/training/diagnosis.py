@@ -118,6 +118,8 @@ def under_training(recent: Recent) -> Finding | None:
     if loss is None or target is None or steps is None or not positions or batch is None:
         return None
     samples = steps * batch / positions
+    if recent.settings.get("losses", {}).get("kl"):  # a divergence is told, which is less its target's entropy
+        target = 0.0
     losses = [number(row, "policy_loss") or 0.0 for row in recent.trained]
     half = len(losses) // 2
     older, newer = sum(losses[:half]) / half, sum(losses[half:]) / (len(losses) - half)

@@ -10,54 +10,45 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.evaluator import has_native_bfloat16
-from alphago.nn.loss import alphazero_loss, forecast_loss
+from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.training.memory import Sample
-from alphago.training.optimizer import MuonAdamW
+from alphago.training.optimizer import OPTIMIZERS
+from alphago.training.schedule import factor
+from alphago.training.settings import TrainingSettings
 
-GRADIENT_NORM = 5.0
 WARM_UP_STEPS = 200
 
 
 class Learner:
     """Gradient steps on AlphaGo Zero's loss and, where the network makes a Forecast, on that.
 
-    In bfloat16 where the CPU has it; the optimizer is Muon with AdamW (alphago.training.optimizer).
+    `settings` say which losses, optimizer, schedule and clipping, and whether in bfloat16.
 
     A batch is shared out among threads, each with a replica of the network that uses the same weights
     but has gradients of its own (torch's own threads wait for each other at every operation, which
     costs up to ten times on a busy machine).  Batch norm sees each share alone, and the running
-    statistics are the first replica's.  The learning rate rises over the first steps and falls with
-    the run's progress, by a cosine to a twentieth.  A step whose loss or gradient is not finite
+    statistics are the first replica's.  The learning rate rises over the first steps and then follows
+    its schedule over the run's progress.  A step whose loss or gradient is not finite
     changes nothing and is counted in `skipped`.
 
-    `average` is the network to play with: a moving average of the weights, `averaging` of which is kept at
-    each step (less at the beginning).
+    `average` is the network to play with: a moving average of the weights, `settings.weight_averaging` of which is
+    kept at each step (less at the beginning).
     """
 
-    def __init__(
-        self,
-        net: NeuralNet,
-        learning_rate: float,
-        weight_decay: float,
-        averaging: float,
-        workers: Workers,
-        *,
-        value_weight: float = 1.0,
-    ) -> None:
+    def __init__(self, net: NeuralNet, settings: TrainingSettings, workers: Workers) -> None:
         self.net = net
-        self.value_weight = value_weight
+        self.settings = settings
         self.average = copy.deepcopy(net).eval().requires_grad_(False)
-        self.averaging = averaging
         self.workers = workers
-        self.learning_rate = learning_rate
         self.steps = 0
         self.skipped = 0
         net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.replicas = [net, *(replica(net) for _ in range(workers.count - 1))]
-        self.optimizer = MuonAdamW(net.parameters(), learning_rate, weight_decay)
-        self.autocast = has_native_bfloat16()
+        make = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer
+        self.optimizer = make(net.parameters(), settings.learning_rate, settings.weight_decay)
+        self.autocast = has_native_bfloat16() if settings.bfloat16 is None else settings.bfloat16
 
     def resize(self, env: GameEnv) -> None:
         """Goes on with another board of the game; weights and optimizer stay."""
@@ -67,8 +58,8 @@ class Learner:
 
     def rate(self, progress: float) -> float:
         """The learning rate of the next step; `progress` is 0 .. 1."""
-        fall = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(max(progress, 0.0), 1.0)))
-        return self.learning_rate * fall * min(1.0, (self.steps + 1) / WARM_UP_STEPS)
+        rise = min(1.0, (self.steps + 1) / WARM_UP_STEPS)
+        return self.settings.learning_rate * factor(self.settings.schedule, progress) * rise
 
     def step(self, sample: Sample, progress: float = 0.0) -> dict[str, float] | None:
         """One gradient step; its metrics, or None if it was skipped."""
@@ -86,11 +77,13 @@ class Learner:
         metrics = {name: sum(share.losses[name] for share in results) for name in results[0].losses}
         logits, value = torch.cat([share.logits for share in results]), torch.cat([share.value for share in results])
         metrics |= measure(logits, value, torch.from_numpy(sample.policy), torch.from_numpy(sample.value))
-        for parameters in zip(*(net.parameters() for net in self.replicas[:threads]), strict=True):
-            for other in parameters[1:]:
+        for same in zip(*(net.parameters() for net in self.replicas[:threads]), strict=True):
+            for other in same[1:]:
                 if other.grad is not None:
-                    parameters[0].grad += other.grad
-        norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), GRADIENT_NORM)
+                    same[0].grad += other.grad
+        parameters = list(self.net.parameters())
+        add_l2_gradient(parameters, self.settings.losses.l2)
+        norm = torch.nn.utils.clip_grad_norm_(parameters, self.settings.gradient_norm or math.inf)
         if not (math.isfinite(float(norm)) and all(map(math.isfinite, metrics.values()))):
             self.skipped += 1
             for buffer, before in zip(self.net.buffers(), statistics, strict=True):
@@ -104,12 +97,22 @@ class Learner:
         return metrics | {"gradient_norm": float(norm)}
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Weights, averaged weights and the optimizer's memory, by name; not copies."""
+        """Weights, averaged weights and the optimizer's memory, by name; not copies.
+
+        ValueError if the optimizer keeps something else for a parameter than tensors and numbers.
+        """
         found = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
         found |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
         for name, parameter in self.net.named_parameters():
             kept = self.optimizer.state.get(parameter, {})
-            found |= {f"optimizer.{field}.{name}": tensor for field, tensor in kept.items()}
+            for field, value in kept.items():
+                if isinstance(value, torch.Tensor):
+                    found[f"optimizer.{field}.{name}"] = value
+                elif isinstance(value, (int, float)):
+                    found[f"number.{field}.{name}"] = torch.tensor(value, dtype=number_type(value))
+                elif value is not None:
+                    kind = type(self.optimizer).__name__
+                    raise ValueError(f"{kind} keeps {field}, a {type(value).__name__}, wanted tensors and numbers")
         return found
 
     @torch.no_grad()
@@ -122,8 +125,10 @@ class Learner:
         parameters = dict(self.net.named_parameters())
         for key, tensor in tensors.items():
             kind, _, rest = key.partition(".")
+            field, _, name = rest.partition(".")
+            if kind == "number":
+                self.optimizer.state[parameters[name]][field] = tensor.item()
             if kind == "optimizer":
-                field, _, name = rest.partition(".")
                 # Laid out as the parameter is: the fused step goes through memory without looking at strides.
                 like = parameters[name] if tensor.shape == parameters[name].shape else tensor
                 self.optimizer.state[parameters[name]][field] = torch.empty_like(like, dtype=tensor.dtype).copy_(tensor)
@@ -131,7 +136,7 @@ class Learner:
 
     @torch.no_grad()
     def _update_average(self) -> None:
-        kept = min(self.averaging, self.steps / (self.steps + 10))
+        kept = min(self.settings.weight_averaging, self.steps / (self.steps + 10))
         mine, new = self.average.state_dict(), self.net.state_dict()
         moving = [name for name, tensor in mine.items() if tensor.is_floating_point()]
         torch._foreach_lerp_([mine[name] for name in moving], [new[name] for name in moving], 1 - kept)
@@ -146,12 +151,12 @@ class Learner:
         with torch.autocast("cpu", torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()
-        losses = alphazero_loss(logits, value, policy, result, weight, value_weight=self.value_weight)
+        losses = alphazero_loss(logits, value, policy, result, weight, weights=self.settings.losses)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
         if forecast is not None and part.ownership.shape[1]:
             ownership, score = torch.from_numpy(part.ownership), torch.from_numpy(part.score)
-            more = forecast_loss(forecast, ownership, score, weight)
+            more = forecast_loss(forecast, ownership, score, weight, weights=self.settings.losses)
             total = total + more.total
             parts |= {"ownership_loss": more.ownership, "score_loss": more.score}
         share = float(weight.sum()) / max(float(sample.weight.sum()), 1e-12)
@@ -164,8 +169,13 @@ class Learner:
         """The losses of the averaged network on positions that it has not been trained on."""
         logits, value = self.average(torch.from_numpy(sample.planes).contiguous(memory_format=torch.channels_last))
         targets = (torch.from_numpy(array) for array in (sample.policy, sample.value, sample.weight))
-        losses = alphazero_loss(logits, value, *targets)
+        losses = alphazero_loss(logits, value, *targets, weights=self.settings.losses)
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
+
+
+def number_type(value: int | float) -> torch.dtype:
+    """A type that holds the number exactly."""
+    return torch.bool if isinstance(value, bool) else torch.int64 if isinstance(value, int) else torch.float64
 
 
 class Share(NamedTuple):

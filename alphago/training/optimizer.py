@@ -1,12 +1,13 @@
-"""The optimizer: Muon for convolutions, AdamW for everything else."""
+"""The optimizers: Muon for convolutions with AdamW for everything else, AdamW, and momentum SGD."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 
 BETAS = (0.9, 0.99)
-MOMENTUM = 0.95
+SGD_MOMENTUM = 0.9  # Silver et al. 2017, Methods; AlphaGo.jl and cody2007 too
+MOMENTUM = 0.95  # Muon's
 MUON_RATE = 2.5  # times AdamW's learning rate
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan et al. 2024: singular values end between 0.7 and 1.2
 NEWTON_SCHULZ_STEPS = 5
@@ -20,23 +21,16 @@ class MuonAdamW(torch.optim.AdamW):
     1 before each step, so that all directions in which a kernel can change learn at one pace.  Its rate is
     MUON_RATE times the learning rate, times sqrt(outputs / inputs) where there are more outputs than inputs.
 
-    Weight decay is for what has more than one dimension: convolutions and matrices, not biases and norms.
-    Kernels with a single output are AdamW's.
+    Weight decay is as in `decayed`.  Kernels with a single output are AdamW's.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> None:
-        kernels: list[torch.nn.Parameter] = []
-        matrices: list[torch.nn.Parameter] = []
-        others: list[torch.nn.Parameter] = []
-        for parameter in parameters:
-            kind = kernels if is_kernel(parameter) else matrices if parameter.dim() > 1 else others
-            kind.append(parameter)
-        groups: list[dict[str, Any]] = [
-            {"params": kernels, "weight_decay": weight_decay, "muon": True},
-            {"params": matrices, "weight_decay": weight_decay, "muon": False},
-            {"params": others, "weight_decay": 0.0, "muon": False},
-        ]
-        super().__init__([group for group in groups if group["params"]], lr=learning_rate, betas=BETAS, fused=True)
+        parameters = list(parameters)
+        kernels = [parameter for parameter in parameters if is_kernel(parameter)]
+        others = [parameter for parameter in parameters if not is_kernel(parameter)]
+        groups = [group | {"muon": True} for group in decayed(kernels, weight_decay)]
+        groups += [group | {"muon": False} for group in decayed(others, weight_decay)]
+        super().__init__(groups, lr=learning_rate, betas=BETAS, fused=True)
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
@@ -61,6 +55,33 @@ class MuonAdamW(torch.optim.AdamW):
         outputs, inputs = direction.shape
         kernel.mul_(1 - rate * weight_decay)
         kernel.add_(orthogonalised(direction).view(kernel.shape), alpha=-rate * max(1.0, outputs / inputs) ** 0.5)
+
+
+def adamw(parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    """AdamW (Loshchilov & Hutter 2019)."""
+    return torch.optim.AdamW(decayed(parameters, weight_decay), lr=learning_rate, betas=BETAS, fused=True)
+
+
+def momentum_sgd(
+    parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float
+) -> torch.optim.Optimizer:
+    """Stochastic gradient descent with momentum, AlphaGo Zero's; weight decay is part of the gradient."""
+    return torch.optim.SGD(decayed(parameters, weight_decay), lr=learning_rate, momentum=SGD_MOMENTUM, foreach=True)
+
+
+# Of parameters, learning rate and weight decay.
+MakeOptimizer = Callable[[Iterable[torch.nn.Parameter], float, float], torch.optim.Optimizer]
+OPTIMIZERS: dict[str, MakeOptimizer] = {"muon": MuonAdamW, "adamw": adamw, "sgd": momentum_sgd}
+
+
+def decayed(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
+    """Groups of parameters: weight decay is for convolutions and matrices, not for biases and norms."""
+    parameters = list(parameters)
+    groups = [
+        {"params": [parameter for parameter in parameters if parameter.dim() > 1], "weight_decay": weight_decay},
+        {"params": [parameter for parameter in parameters if parameter.dim() <= 1], "weight_decay": 0.0},
+    ]
+    return [group for group in groups if group["params"]]
 
 
 def is_kernel(parameter: torch.Tensor) -> bool:

@@ -12,16 +12,18 @@ import torch
 from alphago.arena.players import contestant
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
-from alphago.nn.net import NeuralNet
+from alphago.nn.loss import LossWeights
+from alphago.nn.net import NeuralNet, built_from
 from alphago.nn.threads import available_cores
 from alphago.settings import make_settings
+from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.presets import named_preset, preset_for
 from alphago.training.proof import Opponent
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings import TrainingSettings, optimizer_name
 
 NO_LIMIT = 10**9  # games of a run that ends by the clock
 # Settings that a run keeps: its games so far would be other ones, or belong elsewhere.
-STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "taught_games")
+STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "taught_games", "optimizer")
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def new_run(asked: Asked) -> Plan:
         "game": env.name,
         "env": env.config,
         "network": model.config,
-        "settings": asdict(settings),
+        "settings": settings.plain(),
         "until": asdict(asked.until) if asked.until else None,
         "changes": [],
     }
@@ -107,26 +109,28 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
             raise ValueError(
                 f"the run in {folder} has a network of its own parts ({slots}): pass one like it as model=…"
             )
-        sizes = {name: network[name] for name in ("tower_height", "channels", "size_free", "preset")}
-        with seeded(0):  # which weights, the state says
-            model = NeuralNet(env, **sizes)
+        try:
+            with seeded(0):  # which weights, the state says
+                model = built_from(network, env)
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"the run in {folder} has a network of another version: {error}") from error
     model = fitted(model, env)
     compare(network, model.config, differs)
 
-    before = saved_settings(config, folder)
     given = {**(recipe.settings if recipe else {}), **asked.settings, "num_games": asked.num_games}
+    before = saved_settings(config, folder, given.get("optimizer"))
     said = {name: value for name, value in given.items() if value is not None}
     settings = make_settings(TrainingSettings, **{**vars(before), **said})
     pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
     changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     for name, pair in changes.items():
         if name in STRUCTURAL:
-            differs(name, *pair)
+            differs(name, *(map(optimizer_name, pair) if name == "optimizer" else pair))
     was_until = Opponent(**config["until"]) if config["until"] else None
     until = asked.until or was_until
     if until != was_until:
         changes["until"] = (was_until, until)
-    new = {**config, "settings": asdict(settings), "until": asdict(until) if until else None}
+    new = {**config, "settings": settings.plain(), "until": asdict(until) if until else None}
     return Plan(settings, model, known(until), new, changes=changes)
 
 
@@ -144,12 +148,21 @@ def compare(saved: Mapping[str, Any], came: Mapping[str, Any], differs: Callable
             differs(name, saved.get(name), value)
 
 
-def saved_settings(config: Mapping[str, Any], folder: Path) -> TrainingSettings:
-    """The settings in a run's config; ValueError with a sentence if they are none."""
+def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = None) -> TrainingSettings:
+    """The settings in a run's config; ValueError with a sentence if they are none.
+
+    optimizer: the function that a run was trained with whose optimizer was no name.
+    """
     try:
         given = dict(config["settings"])
         if given["search"] is not None:
             given["search"] = SearchSettings(**given["search"])
+        given["losses"] = LossWeights(**given["losses"])
+        was = given["optimizer"]
+        if callable(optimizer) and optimizer_name(optimizer) == was:
+            given["optimizer"] = optimizer
+        elif was not in OPTIMIZERS:
+            raise ValueError(f"the run in {folder} has an optimizer of its own, {was}: pass it as optimizer=…")
         return make_settings(TrainingSettings, **given)
     except (TypeError, KeyError) as error:
         raise ValueError(f"the run in {folder} has settings of another version: {error}") from error

@@ -41,7 +41,7 @@ TRAINING = (
     Curves("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"),
                            ("value_variance", "variance of results")), "squared"),
     Curves("Pearson's r of value and result", (("value_correlation", ""),)),
-    Curves("Policy cross-entropy", (("policy_loss", "trained on"), ("target_entropy", "target's entropy"),
+    Curves("Policy loss", (("policy_loss", "trained on"), ("target_entropy", "target's entropy"),
                                     ("fresh_policy_loss", "new games")), "nats"),
     Curves("Policy's top move", (("top_move_agreement", "as in search"), ("top_probability", "probability")), SHARE),
     Curves("Entropy", (("policy_entropy", "policy"), ("target_entropy", "target")), "nats"),

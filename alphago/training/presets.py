@@ -69,13 +69,12 @@ PRESETS: dict[str, Preset] = {
         {**FAST, "max_minutes": 720.0, "curriculum": ((7, 0.02), (9, 0.1), (13, 0.25))},
     ),
     # The game of cody2007/alpha_go_zero_implementation (2018): each side plays 20 moves and does not pass, no komi,
-    # the area counts as the board stands.  His loss is the cross-entropy's mean over the 49 points beside 0.025
-    # squared errors: per position, as here, the value weighs 49 x 0.025.  Search and network are the 7x7 recipe's,
-    # and ko is positional superko where he compares the latest two boards.
+    # the area counts as the board stands.  The losses are his (alphago.nn.loss.LOSSES), search, network and optimizer
+    # the 7x7 recipe's, and ko is positional superko where he compares the latest two boards.
     "cody2007": Preset(
         {"board_size": 7, "komi": 0, "turns": 20, "first_pass": 40, "planes": "turns"},
         {"tower_height": 4, "channels": 32},
-        {**FAST, "max_minutes": 10.0, "value_weight": 49 * 0.025},
+        {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
     ),
     # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse.
     "paper": Preset(
@@ -86,6 +85,8 @@ PRESETS: dict[str, Preset] = {
             "resign_threshold": -0.9, "no_resign_share": 0.1, "search_share": 0.0, "exact_rules": True,
             "opening_plies": 0.0, "decided_value": 1.0, "temperature_plies": 30, "learning_rate": 1e-2,
             "search": SearchSettings(first_play_reduction=0.0),
+            "optimizer": "sgd", "schedule": "steps", "losses": "alphago-zero", "weight_decay": 0.0,
+            "gradient_norm": 0.0,
         },
     ),
 }  # fmt: skip

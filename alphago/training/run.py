@@ -11,6 +11,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
+from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
@@ -23,7 +24,7 @@ from alphago.training.report import ConsoleReport, Report
 from alphago.training.trainer import Trainer
 
 MEASURED_MINUTES = 0.5  # of training, after which its speed is known
-DATA = (Opponent, SearchSettings)  # settings that are made of settings
+DATA = (Opponent, SearchSettings, LossWeights)  # settings that are made of settings
 
 
 def expectation(metrics: dict[str, Any], needed: int, opponent: str) -> str:
@@ -101,12 +102,12 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
             trainer.examiner = Examiner(env, plan.until, run.path, tell)
         notes = open_run(trainer, plan, run)
         for report in reports:
-            report.start(run.path, asdict(settings))
+            report.start(run.path, settings.plain())
         for note in notes:
             tell(note)
         rows = earlier_rows(run.path)
         metrics = dict(rows[-1]) if rows else {"games": trainer.games, "steps": trainer.learner.steps}
-        diagnosis = Diagnosis(asdict(settings))
+        diagnosis = Diagnosis(settings.plain())
         diagnosis.remember(rows)
         untold = plan.needed
         latest = None if not trainer.is_over else run.path / LATEST

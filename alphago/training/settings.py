@@ -1,13 +1,17 @@
 """How a run is trained: one frozen dataclass, kept in the run's config."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
+from alphago.nn.loss import LOSSES, LossWeights
+from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
+from alphago.training.schedule import Steps, checked
 from alphago.training.selfplay import SelfPlaySettings, chosen_search
 
 
@@ -31,9 +35,17 @@ class TrainingSettings:
     games_in_flight: games played side by side; None for an eighth of num_games, at most 256, so that
         a run of any length sees several generations.
     plies_per_iteration: moves played in every game between two rounds of training.
-    learning_rate, weight_decay: of AdamW, and of Muon at MUON_RATE times the rate (alphago.training.optimizer);
-        rates fall by a cosine over the run.
-    value_weight: how much the error of the value counts beside the policy's cross-entropy (the paper 1).
+    learning_rate, weight_decay: of the optimizer; Muon moves at MUON_RATE times the rate.
+    optimizer: "muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of
+        parameters, learning rate and weight decay that makes a torch.optim.Optimizer, whose memory is tensors or
+        numbers for each parameter; see alphago.training.optimizer.  Learning rates suit one optimizer: "sgd" wants ten
+        times as much as the others.
+    schedule: how the learning rate goes over the run, after it has risen in the first steps: "cosine" (down to a
+        twentieth), "steps" (AlphaGo Zero's, a tenth of it from 4/7 and a hundredth from 6/7 of the run), "constant", or
+        steps of one's own as pairs of progress and factor, ((0.5, 0.1), (0.8, 0.01)).
+    gradient_norm: gradients longer than this are shortened to it; 0 for none.
+    bfloat16: whether a step computes in bfloat16 what loses nothing by it; None where the CPU is made for it.
+    losses: a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES).
     opening_plies, decided_value: see SelfPlaySettings.
     resign_threshold: see SelfPlaySettings; -1, never, because a young network is sure of nonsense: one
         that has seen White win every game would resign all others after a few moves.
@@ -67,7 +79,11 @@ class TrainingSettings:
     plies_per_iteration: int = 16
     learning_rate: float = 2e-3
     weight_decay: float = 0.01
-    value_weight: float = 1.0
+    optimizer: str | MakeOptimizer = "muon"
+    schedule: str | Steps = "cosine"
+    gradient_norm: float = 5.0
+    bfloat16: bool | None = None
+    losses: LossWeights = LOSSES["default"]
     resign_threshold: float = -1.0
     no_resign_share: float = 0.05
     temperature_plies: int | None = None
@@ -91,7 +107,6 @@ class TrainingSettings:
             "samples_per_position",
             "learning_rate",
             "weight_decay",
-            "value_weight",
             "seed",
             "taught_games",
         ):
@@ -116,7 +131,28 @@ class TrainingSettings:
                 f"came {self.curriculum!r}"
             )
         object.__setattr__(self, "curriculum", steps)
+        self._check_learning()
         self.selfplay()  # looks at the rest
+
+    def _check_learning(self) -> None:
+        known_name = isinstance(self.optimizer, str) and self.optimizer in OPTIMIZERS
+        if not known_name and not hasattr(self.optimizer, "__qualname__"):
+            known = ", ".join(map(repr, OPTIMIZERS))
+            raise ValueError(f"optimizer is {known} or a function that makes one, came {self.optimizer!r}")
+        object.__setattr__(self, "schedule", checked(self.schedule))
+        if not 0 <= self.gradient_norm < math.inf:
+            raise ValueError(f"gradient_norm is 0 or more, came {self.gradient_norm!r}")
+        if self.bfloat16 not in (None, True, False):
+            raise ValueError(f"bfloat16 is True, False or None, came {self.bfloat16!r}")
+        losses = LOSSES.get(self.losses) if isinstance(self.losses, str) else self.losses
+        if not isinstance(losses, LossWeights):
+            known = ", ".join(map(repr, LOSSES))
+            raise ValueError(f"losses is {known} or a LossWeights, came {self.losses!r}")
+        object.__setattr__(self, "losses", losses)
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as JSON knows it; a function becomes its name."""
+        return asdict(self) | {"optimizer": optimizer_name(self.optimizer)}
 
     def selfplay(self) -> SelfPlaySettings:
         """The part that self-play reads."""
@@ -127,6 +163,11 @@ class TrainingSettings:
             "decided_value",
         )  # fmt: skip
         return SelfPlaySettings(games_in_flight=flight, search=search, **{n: getattr(self, n) for n in names})
+
+
+def optimizer_name(optimizer: Any) -> str:
+    """Its name, or "module.function", so that a run can tell what it was trained with."""
+    return optimizer if isinstance(optimizer, str) else f"{optimizer.__module__}.{optimizer.__qualname__}"
 
 
 def stages(env: GameEnv, curriculum: Sequence[tuple[int, float]]) -> list[tuple[GameEnv, float]]:

@@ -65,10 +65,7 @@ class Trainer:
         self.settings = settings
         self.folder = folder
         self.workers = workers
-        self.learner = Learner(
-            net, settings.learning_rate, settings.weight_decay, settings.weight_averaging, workers,
-            value_weight=settings.value_weight,
-        )  # fmt: skip
+        self.learner = Learner(net, settings, workers)
         self.generator = np.random.default_rng([settings.seed, 1 << 32])
         self.drawn_from: Mapping[str, Any] | None = None  # its state before the batch that waits to be learned
         self.stop = stop

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from alphago.nn.loss import OWNERSHIP_WEIGHT, SCORE_WEIGHT, alphazero_loss, forecast_loss
+from alphago.nn.loss import LOSSES, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.value import Forecast
 
 
@@ -24,13 +24,6 @@ def test_hand_computed_example():
     weighted = alphazero_loss(logits, value, target, result, weight=torch.tensor([3.0, 1.0]))
     assert float(weighted.policy) == pytest.approx(0.75 * cross_entropies[0] + 0.25 * cross_entropies[1], rel=1e-6)
     assert float(weighted.value) == pytest.approx(0.75 * 0.25 + 0.25 * 4.0)
-
-
-def test_the_value_may_weigh_another_share():
-    logits, target = torch.zeros(1, 4), torch.tensor([[0.0, 0.0, 0.0, 1.0]])
-    losses = alphazero_loss(logits, torch.zeros(1), target, torch.ones(1), value_weight=1.225)
-    assert (float(losses.policy), float(losses.value)) == (pytest.approx(math.log(4)), 1.0)
-    assert float(losses.total) == pytest.approx(math.log(4) + 1.225)
 
 
 def test_gradient_is_prediction_minus_target():
@@ -85,7 +78,7 @@ def test_forecasts_against_a_plain_formula():
         )
         assert float(losses.ownership) == pytest.approx(wanted_owned)
         assert float(losses.score) == pytest.approx(wanted_missed)
-        total = OWNERSHIP_WEIGHT * wanted_owned + SCORE_WEIGHT * wanted_missed
+        total = 0.5 * wanted_owned + 0.3 * wanted_missed
         assert float(losses.total) == pytest.approx(total)
 
 
@@ -96,10 +89,10 @@ def test_forecasts_that_are_right_cost_nothing_and_others_are_drawn_towards_the_
     exact = forecast_loss(forecast, ownership.detach(), 10 * score.detach(), torch.ones(2))
     assert float(exact.total.detach()) == 0
     forecast_loss(forecast, torch.tensor([[1, -1], [1, -1]]), torch.tensor([15.0, 0.0]), torch.ones(2)).total.backward()
-    assert score.grad.tolist() == [0, pytest.approx(-0.5 * SCORE_WEIGHT / 2)]
+    assert score.grad.tolist() == [0, pytest.approx(-0.5 * 0.3 / 2)]
     assert ownership.grad[0].tolist() == [0, 0]
     # 2 (0 - 1) and 2 (0.5 + 1), over two points, half of the weight each.
-    assert ownership.grad[1].tolist() == pytest.approx([-1 / 2 * OWNERSHIP_WEIGHT, 1.5 / 2 * OWNERSHIP_WEIGHT])
+    assert ownership.grad[1].tolist() == pytest.approx([-1 / 2 * 0.5, 1.5 / 2 * 0.5])
 
 
 def test_forecasts_without_weight_teach_nothing():
@@ -109,3 +102,57 @@ def test_forecasts_without_weight_teach_nothing():
     losses.total.backward()
     assert float(losses.total.detach()) == 0
     assert not score.grad.any()
+
+
+LOGITS = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]]))
+TARGET = torch.tensor([[0.0, 0.5, 0.5], [0.0, 0.0, 1.0]])
+VALUE, RESULT = torch.tensor([0.5, -1.0]), torch.tensor([1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "value"),
+    [("default", 1, 1), ("alphago-zero", 1, 1), ("alphago.jl", 0.01, 0.01), ("cody2007", 1 / 49, 0.025)],
+)
+def test_weights_are_of_the_total_only(name, policy, value):
+    losses = alphazero_loss(LOGITS, VALUE, TARGET, RESULT, weights=LOSSES[name])
+    plain = alphazero_loss(LOGITS, VALUE, TARGET, RESULT)
+    assert losses[1:] == plain[1:]
+    assert float(losses.total) == pytest.approx(policy * float(plain.policy) + value * float(plain.value))
+
+
+def test_weights_of_forecasts():
+    forecast = Forecast(torch.zeros(1), torch.tensor([0.5]), torch.tensor([[0.5, -1.0]]))
+    truth = torch.tensor([[1, 1]]), torch.tensor([20.0]), torch.ones(1)
+    losses = forecast_loss(forecast, *truth, weights=LossWeights(ownership=2.0, score=3.0))
+    assert float(losses.ownership) == pytest.approx((0.25 + 4) / 2)
+    assert float(losses.score) == pytest.approx(huber(1.5))
+    assert float(losses.total) == pytest.approx(2 * float(losses.ownership) + 3 * float(losses.score))
+
+
+def test_divergence_is_cross_entropy_less_the_targets_entropy_and_has_its_gradient():
+    """By hand: log 4 - log 2 for the first row; a target of one move has no entropy."""
+    found = alphazero_loss(LOGITS, VALUE, TARGET, RESULT, weights=LossWeights(kl=True))
+    assert float(found.policy) == pytest.approx((math.log(2) - math.log(0.8)) / 2, rel=1e-6)
+    exact = alphazero_loss(LOGITS, VALUE, LOGITS.exp(), RESULT, weights=LossWeights(kl=True))
+    assert float(exact.policy) == pytest.approx(0, abs=1e-7)
+    gradients = []
+    for kl in (False, True):
+        logits = LOGITS.clone().requires_grad_()
+        alphazero_loss(logits, VALUE, TARGET, RESULT, weights=LossWeights(kl=kl)).total.backward()
+        gradients.append(logits.grad)
+    assert torch.equal(*gradients)
+
+
+def test_l2_is_of_all_parameters_that_learn():
+    one, two, idle = (torch.nn.Parameter(torch.tensor([1.0, -3.0])) for _ in range(3))
+    one.grad, two.grad = torch.tensor([0.5, 0.5]), torch.zeros(2)
+    add_l2_gradient([one, two, idle], 0.1)
+    assert one.grad.tolist() == pytest.approx([0.7, -0.1])
+    assert two.grad.tolist() == pytest.approx([0.2, -0.6])
+    assert idle.grad is None
+
+
+@pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, "much"])
+def test_impossible_weights(weight):
+    with pytest.raises(ValueError, match="the loss's weight value is 0 or more, came"):
+        LossWeights(value=weight)

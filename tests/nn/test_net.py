@@ -194,6 +194,7 @@ def test_sizes_and_presets():
         ({"channels": True}, "channels is a whole number from 1, came True"),
         ({"preset": "huge"}, "no preset 'huge': there are 'default' and 'paper'"),
         ({"base_net": nn.Identity(), "channels": 3}, "are the default tower's; a base_net was given"),
+        ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, .* \[2, 400\]"),
         ({"base_net": nn.Identity(), "preset": "paper"}, "are the default tower's; a base_net was given"),
     ],
 )
@@ -239,9 +240,9 @@ def flat_value() -> nn.Module:
             r"base_net: torch.nn.modules.conv.Conv2d failed on an input of shape \[2, 16, 5, 5\]: .*3 channels",
         ),
         (
-            {"base_net": Sum()},
+            {"base_net": nn.Flatten(2)},
             ValueError,
-            r"base_net: .*Sum gave shape \[2, 16\] for .* \[2, 16, 5, 5\], wanted \[2, C, H, W\]",
+            r"base_net: .*Flatten gave shape \[2, 16, 25\] for .* \[2, 16, 5, 5\], wanted \[2, C, H, W\] or \[2, F\]",
         ),
         (
             {"value": nn.Flatten()},

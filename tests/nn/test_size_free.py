@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from alphago.env.go import GoEnv
-from alphago.nn.base import PooledBlock, ResidualBlock, ResidualTower, board_max, board_mean
+from alphago.nn.base import ResidualTower
+from alphago.nn.blocks import PlainBlock, PreactivationBlock, ResidualBlock, board_max, board_mean
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.policy import PointPolicy
@@ -62,8 +63,22 @@ def test_pooling_over_the_board(height, width):
 
 
 @BOARDS
+def test_the_mean_of_a_training_step_has_the_gradient_of_the_other(height, width):
+    results = []
+    for training in (False, True):
+        for layout in (torch.contiguous_format, torch.channels_last):
+            board = features(height, width).contiguous(memory_format=layout).requires_grad_()
+            came = board_mean(board, training)
+            (came * torch.arange(CHANNELS)).square().sum().backward()
+            results.append((came.detach(), board.grad))
+    for came, gradient in results[1:]:
+        torch.testing.assert_close(came, results[0][0])
+        torch.testing.assert_close(gradient, results[0][1])
+
+
+@BOARDS
 def test_pooled_block(height, width):
-    block, board = randomised(PooledBlock(CHANNELS)), features(height, width)
+    block, board = randomised(ResidualBlock(CHANNELS, pooled=True)), features(height, width)
     hidden = torch.relu(block.first(board))
     bias = linear(block.pooled, whole(points(hidden)))
     shifted = (points(hidden) + bias[:, None]).astype(np.float32)
@@ -78,21 +93,23 @@ def test_a_far_stone_changes_a_pooled_block_only():
     board = features(9, 9, 1)
     far = board.clone()
     far[:, :, 8, 8] += 3
-    for kind, changes in ((ResidualBlock, False), (PooledBlock, True)):
-        block = randomised(kind(CHANNELS))
-        assert torch.equal(block(board)[:, :, 0, 0], block(far)[:, :, 0, 0]) != changes
+    for kind in (ResidualBlock, PreactivationBlock, PlainBlock):
+        for pooled in (False, True):
+            block = randomised(kind(CHANNELS, pooled))
+            assert torch.equal(block(board)[:, :, 0, 0], block(far)[:, :, 0, 0]) != pooled
 
 
 def test_a_new_block_changes_nothing():
     board = torch.relu(features(5, 5))
-    for kind in (ResidualBlock, PooledBlock):
-        assert torch.equal(kind(CHANNELS)(board), board)
+    for kind in (ResidualBlock, PreactivationBlock):
+        for pooled in (False, True):
+            assert torch.equal(kind(CHANNELS, pooled)(board), board)
 
 
 def test_every_second_block_of_a_tower_is_pooled():
     tower = ResidualTower(3, 4, 5, pooled=True)
-    assert [type(block) for block in tower.blocks] == [ResidualBlock, PooledBlock] * 2 + [ResidualBlock]
-    assert {type(block) for block in ResidualTower(3, 4, 3).blocks} == {ResidualBlock}
+    assert [block.pooled is not None for block in tower.blocks] == [False, True, False, True, False]
+    assert not any(block.pooled for block in ResidualTower(3, 4, 3).blocks)
     assert tower(torch.rand(2, 3, 4, 7)).shape == (2, 4, 4, 7)
 
 

@@ -1,19 +1,26 @@
 """Gradient steps: they learn, they leave broken samples alone, and threads share a batch out fairly."""
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
+from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
-from alphago.training.learner import GRADIENT_NORM, METRICS, WARM_UP_STEPS, Learner, mean_metrics, measure, pearson
+from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
+from alphago.training.learner import METRICS, WARM_UP_STEPS, Learner, mean_metrics, measure, pearson
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.selfplay import selfplay
+from alphago.training.settings import TrainingSettings
 from examples.tic_tac_toe import TicTacToeEnv
 
 ENV = TicTacToeEnv()
@@ -53,6 +60,13 @@ def network_without_batch_norm(seed: int = 0) -> NeuralNet:
     )
 
 
+def learner_of(
+    net: NeuralNet, workers: Workers, rate: float = 0.01, decay: float = 0.0, averaging: float = 0.995, **settings: Any
+) -> Learner:
+    given = TrainingSettings(learning_rate=rate, weight_decay=decay, weight_averaging=averaging, **settings)
+    return Learner(net, given, workers)
+
+
 def state(net: NeuralNet) -> dict[str, torch.Tensor]:
     return {name: tensor.clone() for name, tensor in net.state_dict().items()}
 
@@ -65,7 +79,7 @@ def damaged(sample: Sample, field: str, value: float = np.nan) -> Sample:
 
 class TestSteps:
     def test_the_losses_fall_on_a_fixed_batch(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network(), 0.01, 0.0, 0.995, workers)
+        learner = learner_of(network(), workers, 0.01, 0.0, 0.995)
         first = learner.step(sample)
         assert first is not None
         for _ in range(80):
@@ -78,7 +92,7 @@ class TestSteps:
         assert last["top_move_agreement"] > first["top_move_agreement"]
 
     def test_weights_of_zero_teach_nothing(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network_without_batch_norm(), 0.01, 0.0, 0.995, workers)
+        learner = learner_of(network_without_batch_norm(), workers, 0.01, 0.0, 0.995)
         before = state(learner.net)
         metrics = learner.step(sample._replace(weight=np.zeros(48, np.float32)))
         assert metrics is not None
@@ -91,44 +105,30 @@ class TestSteps:
         weight = np.repeat(np.array([1, 0], np.float32), 24)
         half = Sample(*(array[:24] for array in sample))
         norms = [
-            Learner(network_without_batch_norm(), 0.01, 0.0, 0.995, workers).step(given)["gradient_norm"]  # type: ignore[index]
+            learner_of(network_without_batch_norm(), workers, 0.01, 0.0, 0.995).step(given)["gradient_norm"]  # type: ignore[index]
             for given in (sample._replace(weight=weight), half)
         ]
         assert norms[0] == pytest.approx(norms[1], rel=0.02)
 
-    def test_the_values_weight(self, sample: Sample, workers: Workers) -> None:
-        """At 0 the policy learns and the value does not; the metrics tell both losses as they are."""
-        nets = [network_without_batch_norm(), network_without_batch_norm()]
-        silent, usual = (
-            Learner(net, 0.01, 0.0, 0.995, workers, value_weight=weight).step(sample)
-            for net, weight in zip(nets, (0.0, 1.0), strict=True)
-        )
-        assert silent is not None
-        assert usual is not None
-        assert silent["value_loss"] == usual["value_loss"] > 0
-        before = network_without_batch_norm()
-        assert all(map(torch.equal, nets[0].value.parameters(), before.value.parameters()))
-        assert not any(map(torch.equal, nets[1].value.parameters(), before.value.parameters()))
-
     def test_a_batch_of_one(self, memory: ReplayMemory, workers: Workers) -> None:
-        learner = Learner(network(), 0.01, 0.0, 0.995, workers)
+        learner = learner_of(network(), workers, 0.01, 0.0, 0.995)
         assert learner.step(memory.sample(1, np.random.default_rng(0))) is not None
 
     def test_gradients_are_clipped(self, sample: Sample, workers: Workers) -> None:
         net = network_without_batch_norm()
         with torch.no_grad():
             net.policy.weight *= 300  # type: ignore[union-attr, operator]
-        learner = Learner(net, 0.01, 0.0, 0.995, workers)
+        learner = learner_of(net, workers, 0.01, 0.0, 0.995)
         metrics = learner.step(sample)
         assert metrics is not None
-        assert metrics["gradient_norm"] > GRADIENT_NORM
+        assert metrics["gradient_norm"] > 5.0
         norm = torch.stack([parameter.grad.norm() for parameter in net.parameters()]).norm()  # type: ignore[union-attr]
-        assert float(norm) == pytest.approx(GRADIENT_NORM, rel=1e-3)
+        assert float(norm) == pytest.approx(5.0, rel=1e-3)
 
     def test_weight_decay_is_for_matrices_only(self, workers: Workers) -> None:
         decays = {
             (group["weight_decay"], parameter.dim() > 1)
-            for group in Learner(network(), 0.01, 0.3, 0.995, workers).optimizer.param_groups
+            for group in learner_of(network(), workers, 0.01, 0.3, 0.995).optimizer.param_groups
             for parameter in group["params"]
         }
         assert decays == {(0.3, True), (0.0, False)}
@@ -137,7 +137,7 @@ class TestSteps:
 class TestAverage:
     def test_it_follows_the_weights(self, sample: Sample, workers: Workers) -> None:
         """`averaging` of it is kept at each step, less in the first ones; running statistics too."""
-        learner = Learner(network(), 0.05, 0.0, 0.8, workers)
+        learner = learner_of(network(), workers, 0.05, 0.0, 0.8)
         wanted = state(learner.net)
         assert all(torch.equal(a, b) for a, b in zip(wanted.values(), state(learner.average).values(), strict=True))
         for step in range(1, 60):
@@ -151,7 +151,7 @@ class TestAverage:
         assert not learner.average.training
 
     def test_losses_on_unseen_positions_are_its_own(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network(), 0.05, 0.0, 0.9, workers)
+        learner = learner_of(network(), workers, 0.05, 0.0, 0.9)
         for _ in range(5):
             learner.step(sample)
         with torch.no_grad():
@@ -172,7 +172,7 @@ class TestNonFinite:
     ) -> None:
         """Neither weights nor batch norm's statistics nor the optimizer's; the next step learns as usual."""
         nets = [network(), network()]
-        broken, healthy = (Learner(net, 0.01, 0.01, 0.995, workers) for net in nets)
+        broken, healthy = (learner_of(net, workers, 0.01, 0.01, 0.995) for net in nets)
         for learner in (broken, healthy):
             learner.step(sample)
         before = state(broken.net)
@@ -186,11 +186,211 @@ class TestNonFinite:
             assert torch.equal(tensor, state(healthy.net)[name]), name
 
     def test_the_learning_rate_counts_real_steps(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network(), 0.01, 0.0, 0.995, workers)
+        learner = learner_of(network(), workers, 0.01, 0.0, 0.995)
         for _ in range(3):
             learner.step(damaged(sample, "value"))
         assert learner.skipped == 3
         assert learner.rate(0.0) == pytest.approx(0.01 / WARM_UP_STEPS)
+
+
+def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    """An optimizer of one's own."""
+    return torch.optim.NAdam(parameters, lr=learning_rate, weight_decay=weight_decay)
+
+
+class Counting(torch.optim.SGD):
+    """Keeps numbers for each parameter too, and moves by them."""
+
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        for parameter in self.param_groups[0]["params"]:
+            kept = self.state[parameter]
+            kept["calls"], kept["length"] = kept.get("calls", 0) + 1, kept.get("length", 0.1) * 1.1
+            parameter.data -= 0.01 * kept["length"] / kept["calls"] * parameter.grad.sign()
+
+
+def counting(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    return Counting(list(parameters), lr=learning_rate)
+
+
+# Each with a learning rate that suits it.
+OPTIMIZERS = {"muon": ("muon", 0.02), "adamw": ("adamw", 0.02), "sgd": ("sgd", 0.2), "own": (nadam, 0.02)}
+GO = GoEnv(3, komi=0.5)
+
+
+def bases() -> dict[str, nn.Module]:
+    planes = GO.planes
+    return {
+        "residual": ResidualTower(planes, 8, 2, pooled=True),
+        "residual elu": ResidualTower(planes, 8, 2, activation="elu"),
+        "preactivation": ResidualTower(planes, 8, 2, pooled=True, block="preactivation"),
+        "plain": ResidualTower(planes, 8, 2, pooled=True, block="plain", activation="elu"),
+        "dense": DenseBase(planes, (3, 3), (32, 16)),
+    }
+
+
+@pytest.fixture(scope="module")
+def go_sample() -> Sample:
+    memory = ReplayMemory(GO)
+    memory.add(selfplay(GO, HashEvaluator(), 6, 8, search=SearchSettings(), groups=1))
+    return memory.sample(32, np.random.default_rng(0))
+
+
+class TestParts:
+    """What one may pass in learns."""
+
+    def fall(self, net: NeuralNet, sample: Sample, rate: float, steps: int = 40, **settings: Any) -> dict[str, float]:
+        """Last losses over first ones, after a few steps on one batch."""
+        with Workers(1) as workers:
+            learner = learner_of(net, workers, rate, **settings)
+            learner.steps = WARM_UP_STEPS
+            rows = [learner.step(sample) for _ in range(steps)]
+        assert learner.skipped == 0
+        assert all(row is not None for row in rows)
+        return {name: rows[-1][name] / rows[0][name] for name in rows[0] if name.endswith("_loss")}  # type: ignore[index]
+
+    @pytest.mark.parametrize("optimizer", OPTIMIZERS)
+    @pytest.mark.parametrize("base", bases())
+    def test_each_base_with_each_optimizer(self, go_sample: Sample, base: str, optimizer: str) -> None:
+        torch.manual_seed(0)
+        net = NeuralNet(GO, bases()[base])
+        made, rate = OPTIMIZERS[optimizer]
+        fall = self.fall(net, go_sample, rate, optimizer=made)
+        assert fall["value_loss"] < 0.75
+        assert fall["policy_loss"] < 0.97
+        assert ("ownership_loss" in fall) == (base != "dense")
+        if base != "dense":
+            assert fall["ownership_loss"] < 0.97
+            assert fall["score_loss"] < 0.9
+
+    @pytest.mark.parametrize("losses", ["alphago-zero", "alphago.jl", "cody2007", LossWeights(kl=True)], ids=str)
+    @pytest.mark.parametrize("optimizer", ["muon", "sgd"])
+    def test_each_loss(self, go_sample: Sample, losses: Any, optimizer: str) -> None:
+        torch.manual_seed(0)
+        net = NeuralNet(GO, tower_height=1, channels=8)
+        # Losses of a hundredth have gradients of a hundredth, which is a learning rate to SGD.
+        rate = 0.02 if optimizer == "muon" else 5.0 if losses in ("alphago.jl", "cody2007") else 0.2
+        fall = self.fall(net, go_sample, rate, optimizer=optimizer, losses=losses)
+        assert fall["value_loss"] < 0.7
+        assert fall["policy_loss"] < 0.98
+
+    @pytest.mark.parametrize("head", ["beside", "added"])
+    def test_forecasts_with_alphago_zeros_heads(self, go_sample: Sample, head: str) -> None:
+        torch.manual_seed(0)
+        value = ForecastValue(8) if head == "beside" else AddedForecast(DenseValue(8, (3, 3)), 8)
+        net = NeuralNet(GO, value=value, tower_height=1, channels=8, size_free=False)
+        fall = self.fall(net, go_sample, 0.02)
+        assert fall["value_loss"] < 0.7
+        assert fall["ownership_loss"] < 0.8
+        assert fall["score_loss"] < 0.8
+
+    def test_a_weight_of_zero_teaches_nothing(self, go_sample: Sample, workers: Workers) -> None:
+        torch.manual_seed(0)
+        net = NeuralNet(GO, tower_height=1, channels=8)
+        before = state(net)
+        losses = LossWeights(ownership=0, score=0)
+        learner = learner_of(net, workers, losses=losses)
+        learner.step(go_sample)
+        assert torch.equal(net.value.owner.weight, before["value.owner.weight"]) is False  # it is part of the value
+        assert torch.equal(net.value.last.weight[1], before["value.last.weight"][1])  # the score's row
+        assert not torch.equal(net.value.last.weight[0], before["value.last.weight"][0])
+
+    @pytest.mark.parametrize("bfloat16", [True, False])
+    def test_bfloat16_is_a_setting(self, go_sample: Sample, bfloat16: bool) -> None:
+        torch.manual_seed(0)
+        net = NeuralNet(GO, tower_height=1, channels=8)
+        types = []
+        net.base_net.entry.register_forward_hook(lambda module, inputs, output: types.append(output.dtype))
+        with Workers(1) as workers:
+            assert learner_of(net, workers, bfloat16=bfloat16).step(go_sample) is not None
+        assert types == [torch.bfloat16 if bfloat16 else torch.float32]
+
+    def test_clipping_is_a_setting(self, sample: Sample, workers: Workers) -> None:
+        lengths = {}
+        for limit in (0.0, 0.01, 1e6):
+            learner = learner_of(network_without_batch_norm(), workers, gradient_norm=limit, bfloat16=False)
+            metrics = learner.step(sample)
+            assert metrics is not None
+            gradients = [parameter.grad.norm() for parameter in learner.net.parameters()]  # type: ignore[union-attr]
+            lengths[limit] = float(torch.stack(gradients).norm()), metrics["gradient_norm"]
+        assert lengths[0.01] == (pytest.approx(0.01, rel=1e-3), pytest.approx(lengths[0.0][0]))
+        assert lengths[0.0] == lengths[1e6]
+
+    def test_l2_draws_all_parameters_to_zero(self, sample: Sample, workers: Workers) -> None:
+        """Without anything to learn, a step of SGD is the L2 term alone: - rate 2 l2 w."""
+        nothing = sample._replace(weight=np.zeros(48, np.float32))
+        net = network_without_batch_norm()
+        before = state(net)
+        learner = learner_of(net, workers, 0.1, optimizer="sgd", losses=LossWeights(l2=0.5), gradient_norm=0)
+        learner.steps = WARM_UP_STEPS
+        learner.step(nothing)
+        for name, tensor in state(net).items():
+            torch.testing.assert_close(tensor, before[name] * (1 - 0.1 * 2 * 0.5), msg=name)
+
+    def test_a_schedule_is_a_setting(self, workers: Workers) -> None:
+        learner = learner_of(network(), workers, 0.02, schedule="steps")
+        learner.steps = WARM_UP_STEPS
+        assert [learner.rate(progress) for progress in (0, 0.5, 0.6, 1)] == pytest.approx([0.02, 0.02, 0.002, 0.0002])
+
+
+class TestGoingOn:
+    """A learner that goes on from another one's tensors does as that one would have done, to the bit."""
+
+    @pytest.mark.parametrize("optimizer", [*OPTIMIZERS, "counting"])
+    def test_with_each_optimizer(self, memory: ReplayMemory, optimizer: str) -> None:
+        made = counting if optimizer == "counting" else OPTIMIZERS[optimizer][0]
+        samples = [memory.sample(24, np.random.default_rng(number)) for number in range(8)]
+        with Workers(2) as workers:
+            one, other = (learner_of(network(seed), workers, 0.05, 0.1, optimizer=made) for seed in (0, 1))
+            for sample in samples[:5]:
+                one.step(sample)
+            # As a file has them: row by row, and no longer the learner's own.
+            saved = {
+                name: tensor.clone(memory_format=torch.contiguous_format) for name, tensor in one.tensors().items()
+            }
+            other.restore(saved, one.steps, one.skipped)
+            remembered = [name for name in saved if name.startswith(("optimizer.", "number."))]
+            assert len(remembered) >= len(list(one.net.parameters()))
+            for sample in samples[5:]:
+                assert one.step(sample) == other.step(sample)
+        for name, tensor in one.tensors().items():
+            assert torch.equal(tensor, other.tensors()[name]), name
+
+    def test_nothing_is_remembered_before_the_first_step(self, workers: Workers) -> None:
+        learner = learner_of(network(), workers, optimizer="sgd")
+        assert not [name for name in learner.tensors() if name.startswith(("optimizer.", "number."))]
+
+    def test_a_memory_that_cannot_be_kept(self, workers: Workers) -> None:
+        learner = learner_of(network(), workers)
+        learner.optimizer.state[next(learner.net.parameters())]["history"] = []
+        with pytest.raises(ValueError, match="MuonAdamW keeps history, a list, wanted tensors and numbers"):
+            learner.tensors()
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("given", "text"),
+        [
+            ({"optimizer": "lion"}, "optimizer is 'muon', 'adamw', 'sgd' or a function that makes one, came 'lion'"),
+            ({"optimizer": 3}, "optimizer is 'muon', 'adamw', 'sgd' or a function that makes one, came 3"),
+            ({"schedule": "linear"}, "schedule is 'cosine', 'steps', 'constant', or pairs of"),
+            ({"gradient_norm": -1.0}, "gradient_norm is 0 or more, came -1.0"),
+            ({"gradient_norm": float("nan")}, "gradient_norm is 0 or more, came nan"),
+            ({"bfloat16": "yes"}, "bfloat16 is True, False or None, came 'yes'"),
+            ({"losses": "huber"}, "losses is 'default', 'alphago-zero', 'alphago.jl', 'cody2007' or a LossWeights"),
+        ],
+    )
+    def test_impossible_ones(self, given: dict[str, Any], text: str) -> None:
+        with pytest.raises(ValueError, match=text):
+            TrainingSettings(**given)
+
+    def test_they_are_plain_data(self) -> None:
+        settings = TrainingSettings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])  # type: ignore[arg-type]
+        plain = json.loads(json.dumps(settings.plain()))
+        assert plain["optimizer"].endswith("test_learner.nadam")
+        assert plain["losses"] == {
+            "policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "kl": False,
+        }  # fmt: skip
+        assert plain["schedule"] == [[0.5, 0.1]]
 
 
 class TestReplicas:
@@ -198,7 +398,7 @@ class TestReplicas:
         gradients, metrics = [], []
         for count in (1, 2, 3):
             with Workers(count) as workers:
-                learner = Learner(network_without_batch_norm(), 0.01, 0.01, 0.995, workers)
+                learner = learner_of(network_without_batch_norm(), workers, 0.01, 0.01, 0.995)
                 learner.autocast = False
                 metrics.append(learner.step(sample))
                 gradients.append([p.grad.clone() for p in learner.net.parameters() if p.grad is not None])
@@ -209,7 +409,7 @@ class TestReplicas:
 
     def test_replicas_share_weights_and_nothing_else(self, sample: Sample) -> None:
         with Workers(2) as workers:
-            learner = Learner(network(), 0.01, 0.0, 0.995, workers)
+            learner = learner_of(network(), workers, 0.01, 0.0, 0.995)
             for _ in range(3):
                 learner.step(sample)
         one, other = learner.replicas
@@ -222,13 +422,13 @@ class TestReplicas:
 
     def test_a_batch_smaller_than_the_threads(self, memory: ReplayMemory) -> None:
         with Workers(3) as workers:
-            learner = Learner(network(), 0.01, 0.0, 0.995, workers)
+            learner = learner_of(network(), workers, 0.01, 0.0, 0.995)
             assert learner.step(memory.sample(2, np.random.default_rng(0))) is not None
 
 
 class TestLearningRate:
     def test_it_rises_and_falls(self, workers: Workers) -> None:
-        learner = Learner(network(), 0.02, 0.0, 0.995, workers)
+        learner = learner_of(network(), workers, 0.02, 0.0, 0.995)
         assert learner.rate(0.0) == pytest.approx(0.02 / WARM_UP_STEPS)
         learner.steps = WARM_UP_STEPS // 2 - 1
         assert learner.rate(0.0) == pytest.approx(0.01)
@@ -242,7 +442,7 @@ class TestLearningRate:
         assert learner.rate(-0.5) == learner.rate(0.0)
 
     def test_it_is_the_optimizers(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network(), 0.02, 0.0, 0.995, workers)
+        learner = learner_of(network(), workers, 0.02, 0.0, 0.995)
         learner.step(sample, progress=0.5)
         for group in learner.optimizer.param_groups:
             assert group["lr"] == pytest.approx(0.02 * 0.525 / WARM_UP_STEPS)
@@ -266,7 +466,7 @@ class TestMeasures:
         assert found["value_correlation"] == pytest.approx(1)
 
     def test_mean_metrics(self, sample: Sample, workers: Workers) -> None:
-        learner = Learner(network(), 0.01, 0.0, 0.995, workers)
+        learner = learner_of(network(), workers, 0.01, 0.0, 0.995)
         rows = [learner.step(sample) for _ in range(3)]
         means = mean_metrics(rows)  # type: ignore[arg-type]
         assert means.keys() == set(METRICS) >= rows[0].keys()  # type: ignore[union-attr]

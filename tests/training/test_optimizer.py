@@ -1,10 +1,10 @@
-"""Muon moves kernels in all directions alike; everything else is AdamW's."""
+"""Muon moves kernels in all directions alike, and everything else is AdamW's; the other optimizers."""
 
 import pytest
 import torch
 from torch import nn
 
-from alphago.training.optimizer import MOMENTUM, MUON_RATE, MuonAdamW, is_kernel, orthogonalised
+from alphago.training.optimizer import MOMENTUM, MUON_RATE, OPTIMIZERS, MuonAdamW, is_kernel, orthogonalised
 
 RATE = 0.01
 
@@ -69,12 +69,39 @@ def test_a_kernels_first_step_by_hand() -> None:
     assert (steps - torch.diag(steps.diagonal())).abs().max() < 1e-2
 
 
-def test_layout_in_memory_does_not_matter() -> None:
+def test_momentum_sgd_by_hand() -> None:
+    """Weight decay is part of the gradient of what has more than one dimension, and momentum remembers both."""
+    torch.manual_seed(0)
+    net = nn.Linear(3, 2)
+    weight, bias = net.weight.detach().clone(), net.bias.detach().clone()
+    optimizer = OPTIMIZERS["sgd"](net.parameters(), RATE, 0.1)
+    moved, turned = torch.zeros_like(weight), torch.zeros_like(bias)
+    for step in range(3):
+        net.weight.grad, net.bias.grad = torch.full((2, 3), step - 1.0), torch.full((2,), 2.0 - step)
+        moved = 0.9 * moved + net.weight.grad + 0.1 * weight
+        turned = 0.9 * turned + net.bias.grad
+        weight, bias = weight - RATE * moved, bias - RATE * turned
+        optimizer.step()
+    torch.testing.assert_close(net.weight.detach(), weight)
+    torch.testing.assert_close(net.bias.detach(), bias)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_weight_decay_is_for_what_has_more_than_one_dimension(name: str) -> None:
+    net = network()
+    groups = OPTIMIZERS[name](net.parameters(), RATE, 0.3).param_groups
+    decays = {parameter: group["weight_decay"] for group in groups for parameter in group["params"]}
+    assert decays == {parameter: 0.3 if parameter.dim() > 1 else 0.0 for parameter in net.parameters()}
+    assert {group["lr"] for group in groups} == {RATE}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_layout_in_memory_does_not_matter(name: str) -> None:
     weights = []
     for layout in (torch.contiguous_format, torch.channels_last):
         torch.manual_seed(3)
         net = network().to(memory_format=layout)  # type: ignore[call-overload]
-        optimizer = MuonAdamW(net.parameters(), RATE, 0.1)
+        optimizer = OPTIMIZERS[name](net.parameters(), RATE, 0.1)
         for _ in range(3):
             optimizer.zero_grad()
             with_gradients(net)

@@ -65,7 +65,7 @@ def test_a_run_of_training(tmp_path: Path) -> None:
     drawn = panels(plot(tmp_path / "small"))
     names = {title.split(":")[0].split(" [")[0] for title in drawn}
     assert names >= {
-        "Value error", "Pearson's r of value and result", "Policy cross-entropy", "Policy's top move", "Entropy",
+        "Value error", "Pearson's r of value and result", "Policy loss", "Policy's top move", "Entropy",
         "Game length", "Passes", "Results of self-play", "Games that were not played out", "Speed of self-play",
         "Memory", "Self-play's share of the time", "Learning rate",
     }  # fmt: skip
@@ -82,7 +82,7 @@ def test_the_x_axis(tmp_path: Path, x: str, expected: list[float], label: str) -
     folder = make(tmp_path / "run", [metrics(i) for i in (1, 2, 3)], [match(i) for i in (1, 2, 3)])
     figure = plot(folder, x=x)
     drawn = panels(figure)
-    ((at, losses),) = curves(drawn["Policy cross-entropy: trained on [nats]"])
+    ((at, losses),) = curves(drawn["Policy loss: trained on [nats]"])
     assert at == expected
     assert losses == [3.9, 3.8, 3.7]
     assert curves(drawn["Score, gnugo:10 (64 readouts) [points]"]) == [(expected, [-2.5, -2.5, -2.5])]
@@ -95,7 +95,7 @@ def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     figure = plot([first, second])
     drawn = panels(figure)
     assert list(drawn) == [
-        "Value error [squared]", "Pearson's r of value and result", "Policy cross-entropy: trained on [nats]",
+        "Value error [squared]", "Pearson's r of value and result", "Policy loss: trained on [nats]",
     ]  # fmt: skip
     assert [y for _, y in curves(drawn["Value error [squared]"])] == [[0.9, 0.8], [0.9, 0.8, 0.7], [0.7, 0.7, 0.7]]
     assert len(curves(drawn["Pearson's r of value and result"])) == 1  # only one run measured it
@@ -164,7 +164,7 @@ def test_an_interval_that_misses_its_point_by_a_rounding_error(tmp_path: Path) -
 
 def test_long_curves_are_smoothed(tmp_path: Path) -> None:
     rows = [metrics(i, policy_loss=3.0 + i % 2) for i in range(1, 201)]
-    raw, mean = curves(panels(plot(make(tmp_path / "run", rows)))["Policy cross-entropy: trained on [nats]"])
+    raw, mean = curves(panels(plot(make(tmp_path / "run", rows)))["Policy loss: trained on [nats]"])
     assert set(raw[1]) == {3.0, 4.0}
     assert all(3.4 < value < 3.6 for value in mean[1][5:-5])
 
@@ -236,7 +236,7 @@ def test_values_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
     assert [number({"a": value}, "a") for value in values] == [None, 1.5, None, None, None, None, 2.0]
     assert number({}, "a") is None
     folder = make(tmp_path / "run", [metrics(i, policy_loss=value) for i, value in enumerate(values)])
-    assert curves(panels(plot(folder))["Policy cross-entropy: trained on [nats]"]) == [([0.5, 3.0], [1.5, 2.0])]
+    assert curves(panels(plot(folder))["Policy loss: trained on [nats]"]) == [([0.5, 3.0], [1.5, 2.0])]
 
 
 def test_a_run_without_matches_has_no_panels_of_them(tmp_path: Path) -> None:

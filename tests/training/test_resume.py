@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
+from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
 from alphago.training.history import read_history
@@ -24,6 +26,12 @@ from alphago.training.run import train
 from alphago.training.selfplay import Group
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.runs import GO, TINY, Killed, Listener, go_on, run, run_killed, same, save_always
+
+
+def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    """An optimizer of one's own."""
+    return torch.optim.NAdam(parameters, lr=learning_rate, weight_decay=weight_decay)
+
 
 STAGES = {"curriculum": ((2, 0.3),)}
 TIMES = ("seconds", "moves_per_second", "readouts_per_second", "selfplay_share")
@@ -149,8 +157,6 @@ class TestExact:
 
     def test_a_network_of_ones_own(self, tmp_path: Path) -> None:
         def model() -> NeuralNet:
-            import torch
-
             torch.manual_seed(4)
             base = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(16 * 9, 8), torch.nn.Tanh())
             return NeuralNet(
@@ -166,6 +172,37 @@ class TestExact:
         mine = model()
         assert train(GO, 8, model=mine, folder=tmp_path / "cut", reports=[], **settings) is mine
         assert same(mine, whole)
+
+    @pytest.mark.parametrize("optimizer", ["adamw", "sgd", nadam], ids=str)
+    def test_other_optimizers_losses_and_parts(self, tmp_path: Path, optimizer: Any) -> None:
+        """The config says what they are; only a function has to be passed again, as it was."""
+
+        def model() -> NeuralNet:
+            torch.manual_seed(4)
+            return NeuralNet(GO, ResidualTower(GO.planes, 8, 2, pooled=True, block="preactivation", activation="elu"))
+
+        settings = {name: value for name, value in TINY.items() if name not in ("tower_height", "channels")}
+        settings |= {
+            "optimizer": optimizer, "losses": "alphago-zero", "schedule": ((0.5, 0.1),), "gradient_norm": 1.0,
+            "bfloat16": False,
+        }  # fmt: skip
+        whole = train(GO, 8, model=model(), folder=tmp_path / "whole", reports=[], **settings)
+        stop = Listener(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 3 else None)
+        train(GO, 8, model=model(), folder=tmp_path / "cut", reports=[stop], **settings)
+        assert stop.stopped
+        own = {"optimizer": optimizer} if callable(optimizer) else {}
+        refused = "has optimizer '(adamw|sgd)', now 'muon' came"
+        if own:
+            refused = r"has an optimizer of its own, .*nadam: pass it as optimizer="
+            with pytest.raises(ValueError, match=refused):
+                go_on(tmp_path / "cut")
+        with pytest.raises(ValueError, match=refused):
+            go_on(tmp_path / "cut", optimizer="muon")
+        net, listener = go_on(tmp_path / "cut", **own)
+        assert same(net, whole)
+        assert net.config == whole.config
+        assert listener.settings == stop.settings
+        assert load_model(tmp_path / "cut").config == whole.config
 
     def test_a_game_in_plain_python(self, tmp_path: Path) -> None:
         env = TicTacToeEnv()
@@ -225,6 +262,8 @@ class TestChanges:
             (GO, {"groups": 1}, "has groups 2, now 1 came"),
             (GO, {"games_in_flight": 8}, "has games_in_flight 4, now 8 came"),
             (GO, {"curriculum": ()}, r"has curriculum \(\(2, 0.3\),\), now \(\) came"),
+            (GO, {"optimizer": "sgd"}, "has optimizer 'muon', now 'sgd' came"),
+            (GO, {"optimizer": nadam}, r"has optimizer 'muon', now '.*\.nadam' came"),
             (GO, {"exact_rules": True}, "has exact_rules False, now True came"),
             (GO, {"batch_size": 0}, "batch_size is a whole number from 1, came 0"),
             (GO, {"until": "nobody"}, "no player is called 'nobody'"),
@@ -244,13 +283,15 @@ class TestChanges:
 
     def test_what_can(self, killed: Path) -> None:
         """It is told, kept in the config, and lasts."""
-        _, listener = go_on(killed, learning_rate=0.5, readouts=2, num_games=14)
+        _, listener = go_on(killed, learning_rate=0.5, readouts=2, num_games=14, losses="cody2007")
         assert {row["readouts"] for row in listener.rows[1:]} == {2}
         assert listener.notes[:2] == ["num_games is 14 from now on, not 16", "readouts is 2 from now on, not 4"]
         assert listener.settings["learning_rate"] == 0.5
         config = json.loads((killed / "config.json").read_text())
         assert config["settings"]["readouts"] == 2
         changes = {change["setting"]: (change["was"], change["now"]) for change in config["changes"]}
+        before, now = changes.pop("losses")
+        assert (before["value"], now["value"], config["settings"]["losses"]) == (1.0, 0.025, now)
         assert changes == {"num_games": (16, 14), "readouts": (4, 2), "learning_rate": (0.002, 0.5)}
         assert all(0 < change["games"] <= 14 for change in config["changes"])
         assert go_on(killed)[1].settings == listener.settings
