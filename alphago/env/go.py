@@ -114,10 +114,19 @@ class GoEnv(GameEnv):
             "eye_games": self.eye_games,
         }
 
+    def replace(self, **options: Any) -> "GoEnv":
+        """The same game but for the given options; with another `board_size`, defaults become that board's.
+
+        Komi and max_moves that are not the default of this board stay.
+        """
+        if options.get("board_size", self.N) != self.N:
+            usual = GoEnv(self.N).config
+            options = {n: None for n in ("komi", "max_moves") if self.config[n] == usual[n]} | options
+        return super().replace(**options)
+
     def resized(self, size: int) -> "GoEnv":
         """The same options on another board; komi, ply limit and first pass become that board's own."""
-        plain = GoEnv(size)
-        return self.replace(board_size=size, komi=plain.komi, max_moves=plain.max_moves, first_pass=0)
+        return self.replace(board_size=size, komi=None, max_moves=None, first_pass=0)
 
     def training_variant(self, taught_games: int = 0) -> "GoEnv":
         """First pass at nine tenths of the points, margin weight 0.3, komi spread 1, where they are not set already.

@@ -15,13 +15,14 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import available_cores
 from alphago.settings import make_settings
+from alphago.training.gate import Gate
 from alphago.training.presets import named_preset, preset_for
 from alphago.training.proof import Opponent
 from alphago.training.settings import TrainingSettings
 
 NO_LIMIT = 10**9  # games of a run that ends by the clock
 # Settings that a run keeps: its games so far would be other ones, or belong elsewhere.
-STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "taught_games")
+STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "taught_games")
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,8 @@ def saved_settings(config: Mapping[str, Any], folder: Path) -> TrainingSettings:
         given = dict(config["settings"])
         if given["search"] is not None:
             given["search"] = SearchSettings(**given["search"])
+        if given["gate"] is not None:
+            given["gate"] = Gate(**given["gate"])
         return make_settings(TrainingSettings, **given)
     except (TypeError, KeyError) as error:
         raise ValueError(f"the run in {folder} has settings of another version: {error}") from error

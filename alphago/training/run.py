@@ -15,6 +15,7 @@ from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.checkpoint import RunFolder, default_folder, holds_run
 from alphago.training.diagnosis import Diagnosis
+from alphago.training.gate import Gate, Gatekeeper
 from alphago.training.history import METRICS, Row, read_rows
 from alphago.training.plan import Asked, Plan, new_run, old_run
 from alphago.training.proof import Examiner, Opponent
@@ -22,7 +23,7 @@ from alphago.training.report import ConsoleReport, Report
 from alphago.training.trainer import Trainer
 
 MEASURED_MINUTES = 0.5  # of training, after which its speed is known
-DATA = (Opponent, SearchSettings)  # settings that are made of settings
+DATA = (Opponent, SearchSettings, Gate)  # settings that are made of settings
 
 
 def expectation(metrics: dict[str, Any], needed: int, opponent: str) -> str:
@@ -98,6 +99,8 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
         trainer = Trainer(env, plan.model, settings, run, workers, stop)
         if plan.until is not None:
             trainer.examiner = Examiner(env, plan.until, run.path, tell)
+        if isinstance(settings.gate, Gate):
+            trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, tell)
         notes = open_run(trainer, plan, run)
         for report in reports:
             report.start(run.path, asdict(settings))
@@ -108,7 +111,7 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
         diagnosis = Diagnosis(asdict(settings))
         diagnosis.remember(rows)
         untold = plan.needed
-        latest = None if not trainer.is_over else run.path / LATEST
+        nothing_to_do = trainer.is_over and not trainer.candidate_is_due
         while not trainer.is_over and not stop.is_set():
             row = trainer.iterate()
             if row is None:
@@ -124,9 +127,11 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
                 untold = 0
             trainer.checkpoint_if_due()
             trainer.examine_if_due()
-        latest = latest or trainer.checkpoint(keep=trainer.is_over)
+        if trainer.is_over and not stop.is_set():
+            trainer.judge_if_due()
+        latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
         # After the checkpoint: these are the weights that learn.
-        plan.model.load_state_dict(trainer.learner.average.state_dict())
+        plan.model.load_state_dict(trainer.player.state_dict())
         for report in reports:
             report.finish(metrics, latest, stop.is_set())
     return plan.model.eval()
@@ -135,6 +140,7 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
 def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
     """Makes the folder of a new run, or goes on with what is in it; returns what there is to tell."""
     if run.config is None:
+        trainer.publish()
         trainer.checkpoint()
         run.write_config(plan.config)
         return []
