@@ -9,6 +9,8 @@ from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.training.boards import Board
 
+Told = tuple[str, int, Mapping[str, float | None]]  # a board's size, its weight in means, and its metrics
+
 
 def describe_games(records: Sequence[GameRecord], env: GameEnv) -> dict[str, Any]:
     """Length, passes, result balance and resignations of finished games; None where there are none."""
@@ -32,7 +34,7 @@ def describe_boards(boards: Sequence[Board]) -> dict[str, Any]:
 
     A board's own names end in its size, as `pass_rate_7x7`; `games_7x7` and `positions_7x7` are those in its memory.
     """
-    told = [(f"{b.env.N}x{b.env.N}", len(b.records), describe_games(b.records, b.env)) for b in boards]
+    told = [(b.size, len(b.records), describe_games(b.records, b.env)) for b in boards]
     if len(told) == 1:
         return told[0][2]
     counts = {
@@ -43,8 +45,8 @@ def describe_boards(boards: Sequence[Board]) -> dict[str, Any]:
     return describe_games([], boards[0].env) | weighted_means(told, apart=True) | counts
 
 
-def weighted_means(told: Sequence[tuple[str, int, Mapping[str, float | None]]], apart: bool) -> dict[str, float]:
-    """Means of metrics told by (board's size, weight, metrics); `apart` gives each board's own too, if it has any."""
+def weighted_means(told: Sequence[Told], apart: bool) -> dict[str, float]:
+    """Means of metrics told of several boards; `apart` gives each board's own too, if it has any."""
     means: dict[str, float] = {}
     names = dict.fromkeys(name for _, _, metrics in told for name in metrics)
     for name in names:

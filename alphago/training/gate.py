@@ -18,9 +18,9 @@ from alphago.arena.match import MatchResult, evaluate, wilson
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
-from alphago.training.boards import apportion
 from alphago.training.history import EVALUATIONS, append_row
 from alphago.training.learner import frozen_copy
+from alphago.training.shares import apportion
 
 AT_ONCE = 20  # games between two looks at a sequential test, and at whether to stop
 OPENING = 2  # plies on random points at the start of each pair of games

@@ -140,7 +140,7 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
 def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
     """Makes the folder of a new run, or goes on with what is in it; returns what there is to tell."""
     if run.config is None:
-        trainer.publish()
+        trainer.boards.publish(trainer.player)
         trainer.checkpoint()
         run.write_config(plan.config)
         return []

@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from enum import StrEnum
 from itertools import islice
@@ -15,15 +15,14 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
-from alphago.training.boards import Board, apportion, share_out
+from alphago.training.boards import Boards
 from alphago.training.checkpoint import RunFolder
-from alphago.training.game_metrics import describe_boards, weighted_means
+from alphago.training.game_metrics import Told, describe_boards, weighted_means
 from alphago.training.gate import Gatekeeper
 from alphago.training.learner import Learner, mean_metrics
-from alphago.training.memory import ReplayMemory, Sample, window
+from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.proof import Examiner
 from alphago.training.resignation import calibrated
-from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings, stages
 from alphago.training.state import State
 
@@ -78,27 +77,17 @@ class Trainer:
         self.games = 0
         self.positions = 0  # of boards that are not played any more
         self.iterations = 0
-        self.boards: list[Board] = []
-        self.enter(0, 0, 0)
+        self.enter(0, 0, 0, {})
 
-    def enter(self, stage: int, games: int, first: int) -> None:
-        """Goes on with a stage: the same network, games that begin anew, and the memories of boards that go on.
+    def enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
+        """Goes on with a stage: the same network, games that begin anew, and memories of boards that were there before.
 
         games: how many were over then.  first: the number of the first new one.
         """
         self.stage, self.entered, self.first = stage, games, first
-        settings, boards = self.settings, self.stages[stage].boards
-        memories = {board.env: board.memory for board in self.boards}
-        parts = share_out(range(first, first + settings.num_games - games), boards, settings.selfplay())
-        self.boards = []
-        for (env, share), (numbers, how) in zip(boards, parts, strict=True):
-            variant = env if settings.exact_rules else env.training_variant(settings.taught_games)
-            memory = memories.pop(env, None) or ReplayMemory(variant, search_share=settings.search_share)
-            games_of_board = SelfPlay(variant, how, numbers, settings.seed)
-            self.boards.append(Board(env, share, memory, games_of_board, round(share * settings.start_training_after)))
-        self.positions += sum(memory.added for memory in memories.values())
-        # The board that the network is saved for, and whose games tell when to resign.
-        self.main = next((b for b in self.boards if b.env == self.goal), max(self.boards, key=lambda b: b.env.N))
+        numbers = range(first, first + self.settings.num_games - games)
+        self.boards = Boards(self.stages[stage], self.settings, numbers, memories)
+        self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
         self.phase = Phase.BEGIN
         self.samples_due = 0.0
@@ -110,17 +99,15 @@ class Trainer:
         due = next(number for number, stage in enumerate(self.stages) if self.progress < stage.end or stage.end == 1.0)
         if due > self.stage:
             self.checkpoint(keep=True)
-            self.enter(due, self.games, max(board.selfplay.begun for board in self.boards))
-            self.publish()
+            before, added = self.boards, self.positions + self.boards.added
+            self.enter(due, self.games, before.begun, before.memories)
+            self.positions = added - self.boards.added
+            self.boards.publish(self.player)
 
     @property
     def player(self) -> NeuralNet:
         """The network that plays, on the main board: the best one so far, or the latest where there is no gate."""
         return self.gatekeeper.best.resized(self.main.env) if self.gatekeeper else self.learner.average
-
-    def publish(self) -> None:
-        """Lets self-play go on with a snapshot of the network that plays now."""
-        self.evaluators = [self.player.resized(board.env).evaluator() for board in self.boards]
 
     def checkpoint(self, keep: bool = False) -> Path:
         """Saves all, and the threshold at which the network may resign where the latest games tell one.
@@ -146,7 +133,7 @@ class Trainer:
 
     def state(self) -> State:
         """Where the run stands; self-play's threads must stand still."""
-        boards = [board.state() for board in self.boards]
+        boards = [board.state() for board in self.boards.boards]
         data = {
             "stage": [self.stage, self.entered, self.first],
             **{name: getattr(self, name) for name in COUNTS},
@@ -165,7 +152,8 @@ class Trainer:
     def restore(self, state: State) -> list[str]:
         """Goes on from a state of this run's folder; returns what had to be set aside."""
         data = state.data
-        self.enter(*data["stage"])
+        stage, games, first = data["stage"]
+        self.enter(stage, games, first, {})
         for name in COUNTS:
             setattr(self, name, data[name])
         self.phase = Phase(data["phase"])
@@ -175,9 +163,9 @@ class Trainer:
             self.gatekeeper.restore(state.tensors, data["gate"])
         elif self.gatekeeper is not None:
             self.gatekeeper.begin(self.learner.average, self.games, self.learner.steps)
-        self.publish()
+        self.boards.publish(self.player)
         notes: list[str] = []
-        for board, evaluator, kept in zip(self.boards, self.evaluators, data["boards"], strict=True):
+        for board, evaluator, kept in zip(self.boards.boards, self.boards.evaluators, data["boards"], strict=True):
             records, lost = self.folder.shards.latest(kept["memory"]["games"], board.env.N)
             board.restore(records, evaluator, state.tensors, kept)
             notes += lost
@@ -236,11 +224,11 @@ class Trainer:
         """Plays a candidate against the best network, if it is time to, unless `stop` comes before the end."""
         if self.gatekeeper is None or not self.candidate_is_due:
             return
-        boards = [(board.env, board.share) for board in self.boards]
+        boards = [(board.env, board.share) for board in self.boards.boards]
         when = {"seconds": self.seconds, "games": self.games, "steps": self.learner.steps}
         accepted = self.gatekeeper.judge(self.learner.average, boards, self.settings.readouts, self.stop, **when)
         if accepted:
-            self.publish()
+            self.boards.publish(self.player)
         if accepted is not None:
             self.checkpoint()  # matches take long: they are not played twice
 
@@ -258,11 +246,10 @@ class Trainer:
                 return None
             self.enter_next_stage()
             self.readouts_now = self.readouts
-            for board, evaluator in zip(self.boards, self.evaluators, strict=True):
-                board.selfplay.begin(evaluator, self.settings.plies_per_iteration, self.readouts_now)
+            self.boards.begin(self.readouts_now)
             self.phase = Phase.PLAY
         start = time.monotonic()
-        moves_before, readouts_before = self.moves_done()
+        moves_before, readouts_before = self.boards.moves, self.boards.readouts_done
         if self.phase is Phase.PLAY:
             if not self.play():
                 return None
@@ -272,37 +259,32 @@ class Trainer:
         rows: list[dict[str, float]] = []
         finished = self.learn(rows)
         if rows and self.gatekeeper is None:
-            self.publish()
+            self.boards.publish(self.player)
         if not finished:
             return None
         self.phase = Phase.BEGIN
         now = time.monotonic()
         self.iterations += 1
-        moves, readouts = self.moves_done()
-        sizes = [board.env.N for board in self.boards]
+        moves, readouts = self.boards.moves - moves_before, self.boards.readouts_done - readouts_before
+        sizes = [board.env.N for board in self.boards.boards]
         return {
             "iteration": self.iterations,
             "seconds": round(self.seconds, 3),
             "games": self.games,
             "board_size": sizes[0] if len(sizes) == 1 else None,
-            "positions": self.positions + sum(board.memory.added for board in self.boards),
-            "memory": sum(len(board.memory) for board in self.boards),
+            "positions": self.positions + self.boards.added,
+            "memory": sum(len(board.memory) for board in self.boards.boards),
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "learning_rate": self.learner.rate(self.progress),
-            "moves_per_second": (moves - moves_before) / max(played - start, 1e-9),
+            "moves_per_second": moves / max(played - start, 1e-9),
             "readouts": self.readouts_now,
-            "readouts_per_second": (readouts - readouts_before) / max(played - start, 1e-9),
+            "readouts_per_second": readouts / max(played - start, 1e-9),
             "selfplay_share": (played - start) / max(now - start, 1e-9),
             **mean_metrics(rows),
             **self.fresh,
-            **describe_boards(self.boards),
+            **describe_boards(self.boards.boards),
         }
-
-    def moves_done(self) -> tuple[int, int]:
-        """Moves and readouts of the present boards, since this process has played them."""
-        games = [board.selfplay for board in self.boards]
-        return sum(g.moves for g in games), sum(g.readouts_done for g in games)
 
     def play(self) -> bool:
         """The moves that are left of an iteration, or as many as the time allows; False if `stop` came before."""
@@ -310,8 +292,7 @@ class Trainer:
         between_moves = self.settings.selfplay().search.gumbel
         while not self.stop.is_set():
             until = min(self.save_at if between_moves else math.inf, self.deadline)
-            played = [board.selfplay.go_on(self.workers, self.stop, until) for board in self.boards]
-            if all(played) or self.time_used >= 1.0:
+            if self.boards.go_on(self.workers, self.stop, until) or self.time_used >= 1.0:
                 return True
             if between_moves and time.monotonic() >= self.save_at:
                 self.checkpoint()
@@ -319,40 +300,30 @@ class Trainer:
 
     def collect(self) -> None:
         """Puts the games that are over into memory, and says how many samples they are worth."""
-        capacity = min(window(sum(board.memory.added for board in self.boards)), self.settings.memory_size)
-        said: list[tuple[str, int, dict[str, float]]] = []
-        for board in self.boards:
-            before = board.memory.added
-            new = board.collect(round(board.share * capacity))
+        capacity = self.boards.capacity
+        said: list[Told] = []
+        for board in self.boards.boards:
+            new, due = board.collect(round(board.share * capacity))
             self.folder.shards.add(board.records, board.env.N)
             self.games += len(board.records)
+            self.samples_due += due * self.settings.samples_per_position
             if new and self.learner.steps:
                 sample = board.memory.sample(FRESH_POSITIONS, self.generator, newest=new)
-                said.append((f"{board.env.N}x{board.env.N}", new, self.learner.unseen(sample)))
-            if board.may_learn:
-                # Positions from before the start count too: they have not been sampled yet.
-                counted = new if before >= board.needed else board.memory.added
-                self.samples_due += counted * self.settings.samples_per_position
-        self.fresh = weighted_means(said, apart=len(self.boards) > 1)
-
-    def draw(self, boards: Sequence[Board]) -> list[Sample]:
-        """A batch: a part for each board, in proportion to their shares."""
-        counts = apportion(self.settings.batch_size, [board.share for board in boards])
-        return [board.memory.sample(count, self.generator) for board, count in zip(boards, counts, strict=True)]
+                said.append((board.size, new, self.learner.unseen(sample)))
+        self.fresh = weighted_means(said, apart=len(self.boards.boards) > 1)
 
     def learn(self, rows: list[dict[str, float]]) -> bool:
         """The gradient steps that are due, or as many as the time allows; appends their metrics to `rows`.
 
         False if `stop` came before.
         """
-        boards = [board for board in self.boards if board.may_learn]
-        batches = int(self.samples_due // self.settings.batch_size) if boards else 0
+        batches = int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
         with ThreadPoolExecutor(1) as sampler:  # draws the next batch while the present one is learned
 
             def draw() -> Future[list[Sample]] | None:
                 """The next batch to come, if there is one; a checkpoint before it is learned draws it again."""
                 self.drawn_from = self.generator.bit_generator.state if batches else None
-                return sampler.submit(self.draw, boards) if batches else None
+                return sampler.submit(self.boards.draw, self.generator) if batches else None
 
             coming = draw()
             while coming is not None and not self.stop.is_set() and self.time_used < 1.0:
