@@ -71,6 +71,12 @@ def add_train(verbs: Any) -> None:
     train.add_argument("--channels", type=int, metavar="N", help="width of the network (the recipe's)")
     train.add_argument("--model", metavar="FILE", help="a network to go on with; it stays as it is")
     train.add_argument(
+        "--sizes", metavar="LIST", help="boards to play side by side, with their shares: 7:0.3,9:0.7 (one board)"
+    )
+    train.add_argument(
+        "--gate", metavar="RATE", help="self-play by the best network, until another wins so often, e.g. 0.55 (none)"
+    )
+    train.add_argument(
         "--until", metavar="PLAYER", help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000"
     )
     train.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
@@ -108,6 +114,9 @@ def run_train(options: argparse.Namespace) -> int:
     if options.minutes is not None:
         given["max_minutes"] = options.minutes
     try:
+        given |= sizes_and_gate(options)
+        if options.board_size is None and "sizes" in given and not goes_on(options.folder):
+            options.board_size = max(size for size, _ in given["sizes"])
         env = trained_game(options)
         if options.model is not None:
             path = model_file(options.model)
@@ -121,15 +130,35 @@ def run_train(options: argparse.Namespace) -> int:
     return 0
 
 
+def sizes_and_gate(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings that --sizes and --gate stand for; ValueError with a sentence if they say none."""
+    from alphago.training.settings import read_sizes
+
+    given: dict[str, Any] = {} if options.sizes is None else {"sizes": read_sizes(options.sizes)}
+    if options.gate is not None:
+        try:
+            given["gate"] = float(options.gate)
+        except ValueError:
+            raise ValueError(f"--gate is a win rate such as 0.55, came {options.gate!r}") from None
+    return given
+
+
+def goes_on(folder: str | None) -> bool:
+    """Whether there is a run in the folder."""
+    from alphago.training.checkpoint import holds_run
+
+    return folder is not None and holds_run(Path(folder))
+
+
 def trained_game(options: argparse.Namespace) -> GameEnv:
     """The game that `alphago train` means: the options', and else the run folder's or the board's recipe's."""
-    from alphago.training.checkpoint import holds_run, read_config
+    from alphago.training.checkpoint import read_config
     from alphago.training.presets import preset_for
 
-    folder = None if options.folder is None else Path(options.folder)
+    folder = options.folder
     own = {} if options.komi is None else {"komi": options.komi}
-    if folder is not None and holds_run(folder):
-        config = read_config(folder)
+    if goes_on(folder):
+        config = read_config(Path(folder))
         env = make_game(config["game"]).replace(**config["env"])
         for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
             if now not in (None, was):
