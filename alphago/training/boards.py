@@ -16,6 +16,7 @@ from alphago.records.record import GameRecord
 from alphago.training.memory import ReplayMemory, Sample, window
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import Stage, TrainingSettings
+from alphago.training.shards import Shards
 from alphago.training.shares import apportion
 from alphago.training.unfinished import go_on_with, unfinished
 
@@ -160,3 +161,17 @@ class Boards:
         boards = self.learning()
         counts = apportion(self.settings.batch_size, [board.share for board in boards])
         return [board.memory.sample(count, generator) for board, count in zip(boards, counts, strict=True)]
+
+    def state(self) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
+        """What each board needs to go on: tensors by name, and plain data of one board after the other."""
+        states = [board.state() for board in self.boards]
+        return {name: tensor for tensors, _ in states for name, tensor in tensors.items()}, [data for _, data in states]
+
+    def restore(self, shards: Shards, tensors: Mapping[str, torch.Tensor], data: Any) -> list[str]:
+        """Goes on from what `state` gave, after `publish`; returns what had to be set aside."""
+        notes: list[str] = []
+        for board, evaluator, kept in zip(self.boards, self.evaluators, data, strict=True):
+            records, lost = shards.latest(kept["memory"]["games"], board.env.N)
+            board.restore(records, evaluator, tensors, kept)
+            notes += lost
+        return notes

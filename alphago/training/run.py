@@ -62,7 +62,8 @@ def train(
     until: an opponent, such as "gnugo" or "rave:1000", whom the network plays every minute of training; the run ends
         early when it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is
         kept as proof.json).  The time that these matches take is not training time.
-    Further keywords are those of TrainingSettings.
+    Further keywords are those of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` it is
+        the best network that is kept, saved and returned, instead of the latest.
 
     Ctrl-C ends the run at the next move or gradient step, with everything saved; so does the end of `max_minutes`,
     which a call with more of them prolongs: schedules then span the whole, and a curriculum does not turn back.  A

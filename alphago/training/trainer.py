@@ -133,19 +133,18 @@ class Trainer:
 
     def state(self) -> State:
         """Where the run stands; self-play's threads must stand still."""
-        boards = [board.state() for board in self.boards.boards]
+        tensors, boards = self.boards.state()
         data = {
             "stage": [self.stage, self.entered, self.first],
             **{name: getattr(self, name) for name in COUNTS},
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "generator": self.drawn_from or self.generator.bit_generator.state,
-            "boards": [board for _, board in boards],
+            "boards": boards,
             "seconds": self.seconds,
             "examiner": self.examiner.state() if self.examiner else None,
             "gate": self.gatekeeper.state() if self.gatekeeper else None,
         }
-        tensors = {name: tensor for named, _ in boards for name, tensor in named.items()}
         best = self.gatekeeper.tensors() if self.gatekeeper else {}
         return State({**self.learner.tensors(), **tensors, **best}, data)
 
@@ -164,11 +163,7 @@ class Trainer:
         elif self.gatekeeper is not None:
             self.gatekeeper.begin(self.learner.average, self.games, self.learner.steps)
         self.boards.publish(self.player)
-        notes: list[str] = []
-        for board, evaluator, kept in zip(self.boards.boards, self.boards.evaluators, data["boards"], strict=True):
-            records, lost = self.folder.shards.latest(kept["memory"]["games"], board.env.N)
-            board.restore(records, evaluator, state.tensors, kept)
-            notes += lost
+        notes = self.boards.restore(self.folder.shards, state.tensors, data["boards"])
         self.began = time.monotonic() - data["seconds"]
         if self.examiner is not None and data["examiner"] is not None:
             self.examiner.restore(data["examiner"])

@@ -231,7 +231,7 @@ class TestRun:
         assert same(net, whole)
 
     def test_one_that_comes_later(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The network as it stands then is the first best one; without the gate again, the latest plays."""
+        """The network as it stands then is the first best one."""
         asked = outcomes(monkeypatch, -1.0)
         net, _ = run(tmp_path, 8)
         gated, listener = go_on(tmp_path, 16, gate=QUICK)
