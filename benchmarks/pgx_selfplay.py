@@ -53,7 +53,7 @@ class OurGames:
         self.name = f"alphago, {width} games, {dtype}"
         self.evaluator = net.evaluator(dtype=dtype)
         settings = SelfPlaySettings(readouts=readouts, games_in_flight=width, resign_threshold=-1)
-        self.games = SelfPlay(env, settings, 1_000_000, seed=1)
+        self.games = SelfPlay(env, settings, range(1_000_000), seed=1)
         self.workers = workers
         self.games.run(workers, self.evaluator, 1)  # compiles
 

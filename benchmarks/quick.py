@@ -48,7 +48,7 @@ def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, rea
     """Moves and network evaluations per second of self-play on all cores."""
     counting = Counting(evaluator)
     settings = SelfPlaySettings(readouts=readouts, games_in_flight=width * cores, resign_threshold=-1)
-    games = SelfPlay(env, settings, 1_000_000, seed=1)
+    games = SelfPlay(env, settings, range(1_000_000), seed=1)
     with one_torch_thread(), Workers(cores) as workers:
         games.run(workers, counting, 1)
         counting.counts.clear()

@@ -56,6 +56,20 @@ def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
         assert told.count("\n") == 1
 
 
+def test_several_boards_and_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """The largest board is the run's own; the folder knows it all when the run goes on."""
+    folder = str(tmp_path / "run")
+    command = ["train", "--sizes", "4:0.5,3:0.5", "--gate", "0.6", "--games", "2", "--folder", folder, *SMALL]
+    assert main(command) == 0
+    assert load_model(folder).env == GoEnv(4)
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
+    assert settings["sizes"] == [[4, 0.5], [3, 0.5]]
+    assert settings["gate"]["win_rate"] == 0.6
+    for again in (command, ["train", "--folder", folder]):
+        assert main(again) == 0
+        assert "this run was over after 2 games" in capsys.readouterr().err
+
+
 def test_a_timed_run(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     assert main(["train", "--board-size", "7", "--minutes", "0.01", "--folder", str(folder)]) == 0
@@ -94,6 +108,10 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
         (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
         (["--komi", "1.3"], "komi is a multiple of 0.5"),
+        (["--sizes", "7,9"], "sizes are boards with shares that are 1 in all, such as 7:0.3,9:0.7, came '7,9'"),
+        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "sizes have to name the board that is trained for, 5, came"),
+        (["--gate", "often"], "--gate is a win rate such as 0.55, came 'often'"),
+        (["--gate", "1.5"], "a gate's win_rate is more than 0 and at most 1, came 1.5"),
     ],
 )
 def test_what_cannot_be_trained(

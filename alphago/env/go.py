@@ -137,9 +137,15 @@ class GoEnv(GameEnv):
         }
 
     def replace(self, **options: Any) -> Self:
-        """The same game but for the given options; fixed turns take the place of a move cap."""
-        cap = {"max_moves": None} if options.get("turns") is not None else {}
-        return super().replace(**{**cap, **options})
+        """The same game but for the given options; fixed turns take the place of a move cap.
+
+        With another `board_size`, komi and cap that are this board's defaults become that board's; others stay.
+        """
+        defaults: dict[str, Any] = {"max_moves": None} if options.get("turns") is not None else {}
+        if options.get("board_size", self.N) != self.N:
+            usual = GoEnv(self.N).config
+            defaults |= {name: None for name in ("komi", "max_moves") if self.config[name] == usual[name]}
+        return super().replace(**{**defaults, **options})
 
     @property
     def rules(self) -> Rules:

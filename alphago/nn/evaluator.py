@@ -3,6 +3,7 @@
 import copy
 import threading
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from alphago.nn.kernels import clip_values, masked_softmax_batch
 from alphago.nn.slots import structure
 
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B]
+Part = TypeVar("Part", bound=nn.Module)
 Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]  # planes [n, …] -> logits [n, A], values [n], all float32
 # Differences, relative to the largest output, that are rounding: of a mistake in tracing, float32 shows
 # the smallest; with bfloat16 and many layers, rounding itself is large.
@@ -149,7 +151,7 @@ def check_finite(module: nn.Module) -> None:
             raise ValueError(f"the network's weights hold NaN or infinite numbers (first in {name})")
 
 
-def frozen_copy(module: nn.Module) -> nn.Module:
+def frozen_copy(module: Part) -> Part:
     """A copy on the CPU, in eval mode and float32, that will not be trained."""
     return copy.deepcopy(module).cpu().float().eval().requires_grad_(False)
 

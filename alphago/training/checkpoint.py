@@ -12,7 +12,6 @@ from typing import Any, Self
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
 from alphago.nn.weights import write_whole
-from alphago.records.record import GameRecord
 from alphago.training.history import EVALUATIONS, METRICS, append_row, cut_off
 from alphago.training.lock import LOCK, lock
 from alphago.training.shards import Shards
@@ -29,9 +28,9 @@ class RunFolder:
     config.json               game, network and settings, and which settings were changed when
     weights.safetensors       the latest network; `load_model` reads it
     weights/games-N.safetensors   the network after N games
-    games/games-M-N.npz       the records of games M to N - 1 (`load_records` reads them)
+    games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
-    evaluations.jsonl         one line per examination; proof.json: the last one, if it was passed
+    evaluations.jsonl         one line per examination or candidate; proof.json: the last examination, if passed
     state/N.safetensors       where the run goes on: the newest state and the one before
     lock                      held by the process that trains
 
@@ -86,10 +85,6 @@ class RunFolder:
     def _make_folders(self) -> None:
         for name in (GAMES, WEIGHTS):
             (self.path / name).mkdir(exist_ok=True)
-
-    def add_games(self, records: list[GameRecord]) -> None:
-        """Keeps finished games for the next checkpoint's file."""
-        self.shards.waiting += records
 
     def add_metrics(self, metrics: dict[str, Any]) -> None:
         """Appends one line to metrics.jsonl."""

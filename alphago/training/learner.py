@@ -2,14 +2,14 @@
 
 import copy
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.evaluator import has_native_bfloat16
+from alphago.nn.evaluator import frozen_copy, has_native_bfloat16
 from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
@@ -29,7 +29,8 @@ class Learner:
     A batch is shared out among threads, each with a replica of the network that uses the same weights
     but has gradients of its own (torch's own threads wait for each other at every operation, which
     costs up to ten times on a busy machine).  Batch norm sees each share alone, and the running
-    statistics are the first replica's.  The learning rate rises over the first steps and then follows
+    statistics are the first replica's.  A batch may have parts of several boards: each is shared out so, and the
+    gradient is that of all positions' mean loss.  The learning rate rises over the first steps and then follows
     its schedule over the run's progress.  A step whose loss or gradient is not finite
     changes nothing and is counted in `skipped`.
 
@@ -40,7 +41,7 @@ class Learner:
     def __init__(self, net: NeuralNet, settings: TrainingSettings, workers: Workers) -> None:
         self.net = net
         self.settings = settings
-        self.average = copy.deepcopy(net).eval().requires_grad_(False)
+        self.average = frozen_copy(net)
         self.workers = workers
         self.steps = 0
         self.skipped = 0
@@ -51,7 +52,7 @@ class Learner:
         self.autocast = has_native_bfloat16() if settings.bfloat16 is None else settings.bfloat16
 
     def resize(self, env: GameEnv) -> None:
-        """Goes on with another board of the game; weights and optimizer stay."""
+        """Goes on for another board of the game; weights and optimizer stay.  Samples may be of any board."""
         self.net, *others = (net.resized(env) for net in self.replicas)
         self.replicas = [self.net, *others]
         self.average = self.average.resized(env).eval()
@@ -61,22 +62,22 @@ class Learner:
         rise = min(1.0, (self.steps + 1) / WARM_UP_STEPS)
         return self.settings.learning_rate * factor(self.settings.schedule, progress) * rise
 
-    def step(self, sample: Sample, progress: float = 0.0) -> dict[str, float] | None:
-        """One gradient step; its metrics, or None if it was skipped."""
-        count = len(sample.value)
-        threads = min(len(self.replicas), count)
-        bounds = [count * i // threads for i in range(threads + 1)]
+    def step(self, *parts: Sample, progress: float = 0.0) -> dict[str, float] | None:
+        """One gradient step on a batch of one part for each board; its metrics, or None if it was skipped.
+
+        Where there are several parts, each metric comes for each of them too, as `value_loss_7x7`.
+        """
+        threads = min(len(self.replicas), max(len(part.value) for part in parts))
+        weight = max(sum(float(part.weight.sum()) for part in parts), 1e-12)
         statistics = [buffer.clone() for buffer in self.net.buffers()]
+        work = [[cut(part, thread, threads) for part in parts] for thread in range(threads)]
         results = self.workers.run(
             [
-                lambda net=net, begin=begin, end=end: self.gradients(net, sample, begin, end)  # type: ignore[misc]
-                for net, begin, end in zip(self.replicas, bounds, bounds[1:], strict=False)
+                lambda net=net, samples=samples: self.gradients(net, samples, weight)  # type: ignore[misc]
+                for net, samples in zip(self.replicas, work, strict=False)
             ]
         )
-        # The batch's mean losses: a share's count as much as its weights.
-        metrics = {name: sum(share.losses[name] for share in results) for name in results[0].losses}
-        logits, value = torch.cat([share.logits for share in results]), torch.cat([share.value for share in results])
-        metrics |= measure(logits, value, torch.from_numpy(sample.policy), torch.from_numpy(sample.value))
+        metrics = told_of_batch(parts, [list(shares) for shares in zip(*results, strict=True)])
         for same in zip(*(net.parameters() for net in self.replicas[:threads]), strict=True):
             for other in same[1:]:
                 if other.grad is not None:
@@ -141,11 +142,17 @@ class Learner:
         moving = [name for name, tensor in mine.items() if tensor.is_floating_point()]
         torch._foreach_lerp_([mine[name] for name in moving], [new[name] for name in moving], 1 - kept)
 
-    def gradients(self, net: NeuralNet, sample: Sample, begin: int, end: int) -> "Share":
-        """Leaves in `net` the gradients of a share of the batch; returns what the network said."""
+    def gradients(self, net: NeuralNet, samples: Sequence[Sample | None], weight: float) -> list["Share | None"]:
+        """Leaves in `net` the gradients of a thread's shares of a batch; returns what the network said to each.
+
+        weight: of the whole batch.
+        """
         net.train()
         net.zero_grad(set_to_none=True)
-        part = Sample(*(array[begin:end] for array in sample))
+        return [None if sample is None else self.add_gradients(net, sample, weight) for sample in samples]
+
+    def add_gradients(self, net: NeuralNet, part: Sample, whole: float) -> "Share":
+        """Adds the gradients of a share of a batch of such a whole weight to those in `net`."""
         policy, result, weight = (torch.from_numpy(array) for array in (part.policy, part.value, part.weight))
         planes = torch.from_numpy(part.planes).contiguous(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.autocast):
@@ -159,7 +166,7 @@ class Learner:
             more = forecast_loss(forecast, ownership, score, weight, weights=self.settings.losses)
             total = total + more.total
             parts |= {"ownership_loss": more.ownership, "score_loss": more.score}
-        share = float(weight.sum()) / max(float(sample.weight.sum()), 1e-12)
+        share = float(weight.sum()) / whole
         (total * share).backward()
         told = {name: share * float(loss.detach()) for name, loss in parts.items()}
         return Share(told, logits.detach(), value.detach())
@@ -179,7 +186,7 @@ def number_type(value: int | float) -> torch.dtype:
 
 
 class Share(NamedTuple):
-    """One thread's part of a batch."""
+    """What the network said to one thread's share of a part of a batch."""
 
     losses: dict[str, float]  # each times the part's share of the batch's weight
     logits: torch.Tensor
@@ -192,6 +199,42 @@ def replica(net: NeuralNet) -> NeuralNet:
     for parameter, original in zip(twin.parameters(), net.parameters(), strict=True):
         parameter.data = original.data
     return twin
+
+
+def cut(part: Sample, thread: int, threads: int) -> Sample | None:
+    """A thread's share of a part of a batch; None where there is nothing for it.  The first one always has some."""
+    count = len(part.value)
+    threads = min(threads, count)
+    if thread >= threads:
+        return None
+    return Sample(*(array[count * thread // threads : count * (thread + 1) // threads] for array in part))
+
+
+def told_of_batch(parts: Sequence[Sample], shares: Sequence[Sequence[Share | None]]) -> dict[str, float]:
+    """Mean losses and measurements of a batch; where it has several parts, of each of them too."""
+    count = sum(len(part.value) for part in parts)
+    weight = max(sum(float(part.weight.sum()) for part in parts), 1e-12)
+    told: dict[str, float] = {}
+    apart: dict[str, float] = {}
+    for part, of_threads in zip(parts, shares, strict=True):
+        said = [share for share in of_threads if share is not None]
+        # Losses are the share's of the batch's mean: they count as much as their weights.
+        losses = {name: sum(share.losses[name] for share in said) for name in said[0].losses}
+        logits, value = torch.cat([share.logits for share in said]), torch.cat([share.value for share in said])
+        measured = measure(logits, value, torch.from_numpy(part.policy), torch.from_numpy(part.value))
+        for name, loss in losses.items():
+            told[name] = told.get(name, 0.0) + loss
+            apart[f"{name}_{board_of(part)}"] = loss * weight / max(float(part.weight.sum()), 1e-12)
+        for name, found in measured.items():
+            told[name] = told.get(name, 0.0) + found * len(part.value) / count
+            apart[f"{name}_{board_of(part)}"] = found
+    return told if len(parts) == 1 else told | apart
+
+
+def board_of(sample: Sample) -> str:
+    """The size of a sample's board, as "7x7"."""
+    height, width = sample.planes.shape[2:]
+    return f"{height}x{width}"
 
 
 @torch.no_grad()
@@ -223,7 +266,8 @@ METRICS = (
 
 
 def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
-    """The mean of each metric over steps; None for those that no step has."""
+    """The mean of each metric over the steps that have it; None for those of METRICS that no step has."""
     rows = list(rows)
-    told = {name: [row[name] for row in rows if name in row] for name in METRICS}
+    names = dict.fromkeys([*METRICS, *(name for row in rows for name in row)])
+    told = {name: [row[name] for row in rows if name in row] for name in names}
     return {name: float(np.mean(values)) if values else None for name, values in told.items()}

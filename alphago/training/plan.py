@@ -16,6 +16,7 @@ from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet, built_from
 from alphago.nn.threads import available_cores
 from alphago.settings import make_settings
+from alphago.training.gate import Gate
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.presets import named_preset, preset_for
 from alphago.training.proof import Opponent
@@ -23,7 +24,7 @@ from alphago.training.settings import TrainingSettings, optimizer_name
 
 NO_LIMIT = 10**9  # games of a run that ends by the clock
 # Settings that a run keeps: its games so far would be other ones, or belong elsewhere.
-STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "taught_games", "optimizer")
+STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "taught_games", "optimizer")
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,8 @@ def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = Non
         given = dict(config["settings"])
         if given["search"] is not None:
             given["search"] = SearchSettings(**given["search"])
+        if given["gate"] is not None:
+            given["gate"] = Gate(**given["gate"])
         given["losses"] = LossWeights(**given["losses"])
         was = given["optimizer"]
         if callable(optimizer) and optimizer_name(optimizer) == was:

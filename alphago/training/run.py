@@ -17,6 +17,7 @@ from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.checkpoint import RunFolder, default_folder, holds_run
 from alphago.training.diagnosis import Diagnosis
+from alphago.training.gate import Gate, Gatekeeper
 from alphago.training.history import METRICS, Row, read_rows
 from alphago.training.plan import Asked, Plan, new_run, old_run
 from alphago.training.proof import Examiner, Opponent
@@ -24,7 +25,7 @@ from alphago.training.report import ConsoleReport, Report
 from alphago.training.trainer import Trainer
 
 MEASURED_MINUTES = 0.5  # of training, after which its speed is known
-DATA = (Opponent, SearchSettings, LossWeights)  # settings that are made of settings
+DATA = (Opponent, SearchSettings, LossWeights, Gate)  # settings that are made of settings
 
 
 def expectation(metrics: dict[str, Any], needed: int, opponent: str) -> str:
@@ -63,7 +64,8 @@ def train(
     until: an opponent, such as "gnugo" or "rave:1000", whom the network plays every minute of training; the run ends
         early when it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is
         kept as proof.json).  The time that these matches take is not training time.
-    Further keywords are those of TrainingSettings.
+    Further keywords are those of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` it is
+        the best network that is kept, saved and returned, instead of the latest.
 
     Ctrl-C ends the run at the next move or gradient step, with everything saved; so does the end of `max_minutes`,
     which a call with more of them prolongs: schedules then span the whole, and a curriculum does not turn back.  A
@@ -100,6 +102,8 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
         trainer = Trainer(env, plan.model, settings, run, workers, stop)
         if plan.until is not None:
             trainer.examiner = Examiner(env, plan.until, run.path, tell)
+        if isinstance(settings.gate, Gate):
+            trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, tell)
         notes = open_run(trainer, plan, run)
         for report in reports:
             report.start(run.path, settings.plain())
@@ -110,7 +114,7 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
         diagnosis = Diagnosis(settings.plain())
         diagnosis.remember(rows)
         untold = plan.needed
-        latest = None if not trainer.is_over else run.path / LATEST
+        nothing_to_do = trainer.is_over and not trainer.candidate_is_due
         while not trainer.is_over and not stop.is_set():
             row = trainer.iterate()
             if row is None:
@@ -126,9 +130,11 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
                 untold = 0
             trainer.checkpoint_if_due()
             trainer.examine_if_due()
-        latest = latest or trainer.checkpoint(keep=trainer.is_over)
+        if trainer.is_over and not stop.is_set():
+            trainer.judge_if_due()
+        latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
         # After the checkpoint: these are the weights that learn.
-        plan.model.load_state_dict(trainer.learner.average.state_dict())
+        plan.model.load_state_dict(trainer.player.state_dict())
         for report in reports:
             report.finish(metrics, latest, stop.is_set())
     return plan.model.eval()
@@ -137,6 +143,7 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
 def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
     """Makes the folder of a new run, or goes on with what is in it; returns what there is to tell."""
     if run.config is None:
+        trainer.boards.publish(trainer.player)
         trainer.checkpoint()
         run.write_config(plan.config)
         trainer.began = time.monotonic()

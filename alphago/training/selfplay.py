@@ -72,15 +72,13 @@ class SelfPlaySettings:
 
 
 class Group:
-    """Games first, first + stride, first + 2 * stride, … of a run, some of them side by side."""
+    """Some games of a run, `width` of them side by side; `numbers` are those that have not begun."""
 
-    def __init__(
-        self, env: GameEnv, settings: SelfPlaySettings, width: int, seed: int, first: int, stride: int, last: int
-    ) -> None:
+    def __init__(self, env: GameEnv, settings: SelfPlaySettings, width: int, seed: int, numbers: range) -> None:
         self.env = env
         self.settings = settings
         self.seed = seed
-        self.next, self.stride, self.last = first, stride, last
+        self.numbers = numbers
         self.builders: list[RecordBuilder | None] = [None] * width
         self.generators: list[np.random.Generator] = [np.random.default_rng(0)] * width
         self.may_resign = np.zeros(width, np.bool_)
@@ -112,9 +110,9 @@ class Group:
         """Starts the group's next game in a slot, or leaves the slot empty if there is none."""
         assert self.search is not None
         self.builders[slot] = None
-        if self.next >= self.last:
+        if not self.numbers:
             return
-        number, self.next = self.next, self.next + self.stride
+        number, self.numbers = self.numbers[0], self.numbers[1:]
         generator = np.random.default_rng([self.seed, number])
         slots = np.array([slot])
         setup = self.env.random_setup(generator, number)
@@ -233,16 +231,14 @@ class Group:
 
 
 class SelfPlay:
-    """All groups of one run.  Games unfinished when `run` returns go on in the next call."""
+    """The games of these numbers, in groups.  Games unfinished when `run` returns go on in the next call."""
 
-    def __init__(self, env: GameEnv, settings: SelfPlaySettings, num_games: int, seed: int, first: int = 0) -> None:
-        """Games `first` to `num_games` - 1."""
-        flight = min(settings.games_in_flight, num_games - first)
+    def __init__(self, env: GameEnv, settings: SelfPlaySettings, numbers: range, seed: int) -> None:
+        self.env, self.settings, self.numbers, self.seed = env, settings, numbers, seed
+        flight = min(settings.games_in_flight, len(numbers))
         groups = min(settings.groups or available_cores(), flight)
         widths = [flight // groups + (g < flight % groups) for g in range(groups)]
-        self.groups = [
-            Group(env, settings, width, seed, first + g, groups, num_games) for g, width in enumerate(widths)
-        ]
+        self.groups = [Group(env, settings, width, seed, numbers[g::groups]) for g, width in enumerate(widths)]
 
     def run(
         self,
@@ -297,6 +293,11 @@ class SelfPlay:
         return [record for _, record in finished]
 
     @property
+    def begun(self) -> int:
+        """A number greater than those of all games that have begun, but for gaps the next one."""
+        return max((group.numbers.start for group in self.groups), default=self.numbers.start)
+
+    @property
     def moves(self) -> int:
         """Moves played so far."""
         return sum(group.moves for group in self.groups)
@@ -342,6 +343,6 @@ def selfplay(
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     flight = min(chosen.games_in_flight, num_games)
     chosen = replace(chosen, search=chosen_search(search, flight, readouts))
-    games = SelfPlay(env, chosen, num_games, seed)
+    games = SelfPlay(env, chosen, range(num_games), seed)
     with one_torch_thread(), Workers(len(games.groups)) as workers:
         return games.run(workers, as_evaluator(nn, env), tell=tell)

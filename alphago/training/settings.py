@@ -1,18 +1,22 @@
 """How a run is trained: one frozen dataclass, kept in the run's config."""
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
+from alphago.training.gate import Gate
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
 from alphago.training.schedule import Steps, checked
 from alphago.training.selfplay import SelfPlaySettings, chosen_search
+
+Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,12 @@ class TrainingSettings:
     search: see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes
         some settings of that one.
     curriculum: smaller boards to begin with, each as (board size, share of the run), in order: ((7, 0.25),) plays
-        the first quarter of the run on 7x7.  For size-free networks.
+        the first quarter of the run on 7x7.  Instead of a size there may be several, as in `sizes`: ((((7, 0.5),
+        (9, 0.5)), 0.25),).  For size-free networks.
+    sizes: boards to play side by side after the curriculum, each as (board size, share of the moves and of each
+        batch): ((7, 0.3), (9, 0.7)).  The game's own board is one of them, the others have their usual komi; ()
+        plays the game's own alone.
+    gate: keeps the best network so far for self-play (see Gate; a number is its win rate); None lets the latest play.
     max_minutes: ends the run after this much time if it is not over before.
     taught_games: the run's first games in which self-play uses knowledge from outside the rules: in Go, nobody
         fills own eyes.
@@ -89,7 +98,9 @@ class TrainingSettings:
     temperature_plies: int | None = None
     groups: int | None = None
     search: SearchSettings | Mapping[str, Any] | None = None
-    curriculum: tuple[tuple[int, float], ...] = ()
+    curriculum: tuple[tuple[int | Sizes, float], ...] = ()
+    sizes: Sizes = ()
+    gate: Gate | float | None = None
     max_minutes: float | None = None
     taught_games: int = 0
     exact_rules: bool = False
@@ -121,16 +132,15 @@ class TrainingSettings:
                 f"start_training_after ({self.start_training_after}) is more than memory_size ({self.memory_size}): "
                 "training would never start"
             )
-        try:
-            steps = tuple((int(size), float(share)) for size, share in self.curriculum)
-        except (TypeError, ValueError):
-            steps = ((0, -1.0),)
-        if any(share <= 0 for _, share in steps) or sum(share for _, share in steps) >= 1:
-            raise ValueError(
-                "curriculum is pairs of a board size and a share of the run, the shares less than 1 in all, "
-                f"came {self.curriculum!r}"
-            )
-        object.__setattr__(self, "curriculum", steps)
+        object.__setattr__(self, "curriculum", checked_curriculum(self.curriculum))
+        object.__setattr__(self, "sizes", checked_sizes(self.sizes))
+        most = max([len(self.sizes), *(len(sizes) for sizes, _ in self.curriculum if isinstance(sizes, tuple))])
+        for name in ("batch_size", "games_in_flight"):
+            value = getattr(self, name)
+            if value is not None and value < most:
+                raise ValueError(f"{name} is at least the number of boards side by side ({most}), came {value!r}")
+        if isinstance(self.gate, (int, float)):
+            object.__setattr__(self, "gate", Gate(float(self.gate)))
         self._check_learning()
         self.selfplay()  # looks at the rest
 
@@ -170,7 +180,52 @@ def optimizer_name(optimizer: Any) -> str:
     return optimizer if isinstance(optimizer, str) else f"{optimizer.__module__}.{optimizer.__qualname__}"
 
 
-def stages(env: GameEnv, curriculum: Sequence[tuple[int, float]]) -> list[tuple[GameEnv, float]]:
-    """The boards of a run and the progress at which each ends, the last one at 1."""
-    ends = np.cumsum([share for _, share in curriculum]).tolist()
-    return [*((env.resized(size), end) for (size, _), end in zip(curriculum, ends, strict=True)), (env, 1.0)]
+def checked_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
+    """Steps as tuples; ValueError unless each is boards and a share of the run."""
+    try:
+        steps = tuple(
+            (checked_sizes(boards) if isinstance(boards, (tuple, list)) else operator.index(boards), float(share))
+            for boards, share in given
+        )
+    except (TypeError, ValueError):
+        steps = ((0, -1.0),)
+    if any(share <= 0 or not sizes for sizes, share in steps) or sum(share for _, share in steps) >= 1:
+        raise ValueError(
+            "curriculum is pairs of a board size (or of sizes with their shares) and a share of the run, these shares "
+            f"less than 1 in all, came {given!r}"
+        )
+    return steps
+
+
+def checked_sizes(given: Any) -> Sizes:
+    """Sizes as tuples; ValueError unless they are different boards whose shares are 1 in all, or nothing."""
+    try:
+        sizes = tuple((operator.index(size), float(share)) for size, share in given)
+    except (TypeError, ValueError):
+        sizes = ((0, -1.0),)
+    whole = sum(share for _, share in sizes)
+    different = len({size for size, _ in sizes}) == len(sizes)
+    if sizes and not (all(share > 0 for _, share in sizes) and abs(whole - 1) < 0.01 and different):
+        raise ValueError(f"sizes are pairs of a board size and its share, each board once and 1 in all, came {given!r}")
+    return sizes
+
+
+class Stage(NamedTuple):
+    """A part of a run: boards that are played side by side, with their shares, until so much progress."""
+
+    boards: tuple[tuple[GameEnv, float], ...]
+    end: float
+
+
+def stages(env: GameEnv, settings: TrainingSettings) -> list[Stage]:
+    """The stages of a run, the last of which ends at 1; ValueError for boards that the game does not have."""
+    if settings.sizes and env.N not in dict(settings.sizes):
+        raise ValueError(f"sizes have to name the board that is trained for, {env.N}, came {settings.sizes!r}")
+
+    def boards(sizes: int | Sizes) -> tuple[tuple[GameEnv, float], ...]:
+        pairs = ((sizes, 1.0),) if isinstance(sizes, int) else sizes
+        return tuple((env if size == env.N else env.resized(size), share) for size, share in pairs)
+
+    ends = np.cumsum([share for _, share in settings.curriculum]).tolist()
+    first = [Stage(boards(sizes), end) for (sizes, _), end in zip(settings.curriculum, ends, strict=True)]
+    return [*first, Stage(boards(settings.sizes or env.N), 1.0)]

@@ -19,6 +19,7 @@ class Shard(NamedTuple):
     first: int
     end: int
     digest: str  # of the file's bytes
+    board: int  # the size of the board that they were played on
 
     @property
     def name(self) -> str:
@@ -26,28 +27,30 @@ class Shard(NamedTuple):
 
 
 class Shards:
-    """games/games-M-N.npz, and the games that wait for the next file.
-
-    All games of one file are of one board; whoever changes the board calls `write` before.
-    """
+    """games/games-M-N.npz, and the games that wait for the next files, one for each board."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files: list[Shard] = []
         self.written = 0  # games in files, those among them whose file was lost
-        self.waiting: list[GameRecord] = []
+        self.waiting: dict[int, list[GameRecord]] = {}  # by the size of their board
+
+    def add(self, records: list[GameRecord], board: int) -> None:
+        """Lets games of a board wait for the next file."""
+        if records:
+            self.waiting.setdefault(board, []).extend(records)
 
     def write(self) -> None:
-        """Makes a file of the games that wait; OSError, and they go on waiting, if that fails."""
-        if not self.waiting:
-            return
-        file = io.BytesIO()
-        save_records(file, self.waiting)
-        data = file.getvalue()
-        shard = Shard(self.written, self.written + len(self.waiting), digest_of(data))
-        write_whole(self.folder / shard.name, data)
-        self.files.append(shard)
-        self.written, self.waiting = shard.end, []
+        """Makes files of the games that wait; OSError, and they go on waiting, if that fails."""
+        for board, records in sorted(self.waiting.items()):
+            file = io.BytesIO()
+            save_records(file, records)
+            data = file.getvalue()
+            shard = Shard(self.written, self.written + len(records), digest_of(data), board)
+            write_whole(self.folder / shard.name, data)
+            self.files.append(shard)
+            self.written = shard.end
+            del self.waiting[board]
 
     def state(self) -> dict[str, Any]:
         """The files, as plain data."""
@@ -61,14 +64,14 @@ class Shards:
             if all(map(str.isdecimal, numbers)) and int(numbers[0]) >= self.written:
                 path.unlink()
 
-    def latest(self, count: int) -> tuple[list[GameRecord], list[str]]:
-        """The last `count` games in files, oldest first, without those of damaged files.
+    def latest(self, count: int, board: int) -> tuple[list[GameRecord], list[str]]:
+        """The last `count` games of a board in files, oldest first, without those of damaged files.
 
         Damaged files are set aside and not known any more; the sentences tell which.
         """
         parts: list[list[GameRecord]] = []
         notes: list[str] = []
-        for shard in self.files[::-1]:
+        for shard in [shard for shard in self.files[::-1] if shard.board == board]:
             if count <= 0:
                 break
             wanted, count = min(count, shard.end - shard.first), count - (shard.end - shard.first)

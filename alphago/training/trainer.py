@@ -15,24 +15,23 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
-from alphago.records.record import GameRecord
+from alphago.training.boards import Boards
 from alphago.training.checkpoint import RunFolder
-from alphago.training.game_metrics import describe_games
+from alphago.training.game_metrics import Told, describe_boards, weighted_means
+from alphago.training.gate import Gatekeeper
 from alphago.training.learner import Learner, mean_metrics
-from alphago.training.memory import ReplayMemory, Sample, window
+from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.proof import Examiner
 from alphago.training.resignation import calibrated
-from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings, stages
 from alphago.training.state import State
-from alphago.training.unfinished import go_on_with, unfinished
 
 JUDGED_GAMES = 1000  # the latest ones, by which the threshold of resignation is set
 FRESH_POSITIONS = 256  # of the newest games, on which the network is measured before it learns from them
 SAVE_EVERY = 60.0  # seconds between checkpoints, at most,
 SAVING_SHARE = 0.02  # unless writing them takes a greater share of the time than this
 # What of a Trainer is a plain value that goes into its state as it is.
-COUNTS = ("stage", "phase", "kept", "games", "positions", "iterations", "samples_due", "readouts_now", "fresh")
+COUNTS = ("phase", "kept", "games", "positions", "iterations", "samples_due", "readouts_now", "fresh")
 
 
 class Phase(StrEnum):
@@ -58,10 +57,11 @@ class Trainer:
         workers: Workers,
         stop: threading.Event,
     ) -> None:
-        self.stages = stages(env, settings.curriculum)
-        for stage, _ in self.stages:
-            net.resized(stage)  # whether all boards suit the network
+        self.stages = stages(env, settings)
+        for board in {board for stage in self.stages for board, _ in stage.boards}:
+            net.resized(board)  # whether all boards suit the network
         self.net = net
+        self.goal = env
         self.settings = settings
         self.folder = folder
         self.workers = workers
@@ -70,39 +70,44 @@ class Trainer:
         self.drawn_from: Mapping[str, Any] | None = None  # its state before the batch that waits to be learned
         self.stop = stop
         self.examiner: Examiner | None = None
+        self.gatekeeper: Gatekeeper | None = None
         self.began = time.monotonic()  # moved on by the time that examinations take
         self.save_at = time.monotonic() + SAVE_EVERY
         self.kept = 0  # games at the latest checkpoint whose network is kept
         self.games = 0
-        self.positions = 0  # of finished stages
+        self.positions = 0  # of boards that are not played any more
         self.iterations = 0
-        self.enter(0)
+        self.enter(0, 0, 0, {})
 
-    def enter(self, stage: int) -> None:
-        """Goes on with a board: its own games and memory, the same network."""
-        env = self.stages[stage][0]
-        variant = env if self.settings.exact_rules else env.training_variant(self.settings.taught_games)
-        self.stage = stage
-        self.env = env
-        self.memory = ReplayMemory(variant, min(window(0), self.settings.memory_size), self.settings.search_share)
-        self.selfplay = SelfPlay(
-            variant, self.settings.selfplay(), self.settings.num_games, self.settings.seed, self.games
-        )
-        self.learner.resize(env)
-        self.evaluator = self.learner.average.evaluator()
+    def enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
+        """Goes on with a stage: the same network, games that begin anew, and memories of boards that were there before.
+
+        games: how many were over then.  first: the number of the first new one.
+        """
+        self.stage, self.entered, self.first = stage, games, first
+        numbers = range(first, first + self.settings.num_games - games)
+        self.boards = Boards(self.stages[stage], self.settings, numbers, memories)
+        self.main = self.boards.main(self.goal)
+        self.learner.resize(self.main.env)
         self.phase = Phase.BEGIN
         self.samples_due = 0.0
         self.readouts_now = 0  # of the iteration in progress
-        self.records: list[GameRecord] = []  # its games, once it has come to learning
-        self.fresh: dict[str, float] = {}  # and what the network said to their positions
+        self.fresh: dict[str, float] = {}  # what the network said to its new positions, before it learned from them
 
     def enter_next_stage(self) -> None:
         """Enters the stage that is due, if it is another one; never an earlier one, also where a run was prolonged."""
-        due = next(stage for stage, (_, end) in enumerate(self.stages) if self.progress < end or end == 1.0)
+        due = next(number for number, stage in enumerate(self.stages) if self.progress < stage.end or stage.end == 1.0)
         if due > self.stage:
             self.checkpoint(keep=True)
-            self.positions += self.memory.added
-            self.enter(due)
+            before, added = self.boards, self.positions + self.boards.added
+            self.enter(due, self.games, before.begun, before.memories)
+            self.positions = added - self.boards.added
+            self.boards.publish(self.player)
+
+    @property
+    def player(self) -> NeuralNet:
+        """The network that plays, on the main board: the best one so far, or the latest where there is no gate."""
+        return self.gatekeeper.best.resized(self.main.env) if self.gatekeeper else self.learner.average
 
     def checkpoint(self, keep: bool = False) -> Path:
         """Saves all, and the threshold at which the network may resign where the latest games tell one.
@@ -110,11 +115,11 @@ class Trainer:
         keep: whether this network is kept when later ones come.
         """
         began = time.monotonic()
-        found = calibrated([entry.record for entry in islice(reversed(self.memory.entries), JUDGED_GAMES)])
+        found = calibrated([entry.record for entry in islice(reversed(self.main.memory.entries), JUDGED_GAMES)])
         notes = {"resign_threshold": f"{found.threshold:.3f}"} if found else {}
         if keep:
             self.kept = self.games
-        latest = self.folder.checkpoint(self.learner.average, self.games, self.state(), keep, **notes)
+        latest = self.folder.checkpoint(self.player, self.games, self.state(), keep, **notes)
         now = time.monotonic()
         self.save_at = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
         return latest
@@ -128,38 +133,37 @@ class Trainer:
 
     def state(self) -> State:
         """Where the run stands; self-play's threads must stand still."""
-        tensors, selfplay = unfinished(self.selfplay)
+        tensors, boards = self.boards.state()
         data = {
+            "stage": [self.stage, self.entered, self.first],
             **{name: getattr(self, name) for name in COUNTS},
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "generator": self.drawn_from or self.generator.bit_generator.state,
-            "new_games": len(self.records),
-            "memory": {
-                "games": len(self.memory.entries),
-                "capacity": self.memory.capacity,
-                "added": self.memory.added,
-            },
-            "selfplay": selfplay,
+            "boards": boards,
             "seconds": self.seconds,
             "examiner": self.examiner.state() if self.examiner else None,
+            "gate": self.gatekeeper.state() if self.gatekeeper else None,
         }
-        return State({**self.learner.tensors(), **tensors}, data)
+        best = self.gatekeeper.tensors() if self.gatekeeper else {}
+        return State({**self.learner.tensors(), **tensors, **best}, data)
 
     def restore(self, state: State) -> list[str]:
         """Goes on from a state of this run's folder; returns what had to be set aside."""
         data = state.data
-        self.enter(data["stage"])
+        stage, games, first = data["stage"]
+        self.enter(stage, games, first, {})
         for name in COUNTS:
             setattr(self, name, data[name])
         self.phase = Phase(data["phase"])
         self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
         self.generator.bit_generator.state = data["generator"]
-        records, notes = self.folder.shards.latest(data["memory"]["games"])
-        self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])
-        self.records = records[max(0, len(records) - data["new_games"]) :]
-        self.evaluator = self.learner.average.evaluator()
-        go_on_with(self.selfplay, self.evaluator, state.tensors, data["selfplay"])
+        if self.gatekeeper is not None and data["gate"] is not None:
+            self.gatekeeper.restore(state.tensors, data["gate"])
+        elif self.gatekeeper is not None:
+            self.gatekeeper.begin(self.learner.average, self.games, self.learner.steps)
+        self.boards.publish(self.player)
+        notes = self.boards.restore(self.folder.shards, state.tensors, data["boards"])
         self.began = time.monotonic() - data["seconds"]
         if self.examiner is not None and data["examiner"] is not None:
             self.examiner.restore(data["examiner"])
@@ -198,12 +202,30 @@ class Trainer:
 
     def examine_if_due(self) -> None:
         """Lets the examiner look at the network, if it is time to; training's clock stands still."""
-        if self.examiner is None or self.env != self.examiner.env or not self.examiner.due(self.seconds):
+        if self.examiner is None or self.main.env != self.goal or not self.examiner.due(self.seconds):
             return
         began = time.monotonic()
-        self.examiner.examine(self.learner.average, self.seconds, self.games)
+        self.examiner.examine(self.player, self.seconds, self.games)
         self.began += time.monotonic() - began
         self.checkpoint()  # examinations take long: they are not made twice
+
+    @property
+    def candidate_is_due(self) -> bool:
+        """Whether the network that learns is to be played against the best one now."""
+        gate, over = self.gatekeeper, self.is_over and not self.is_proved
+        return gate is not None and gate.due(self.games, self.learner.steps, self.settings.ckp_freq, over)
+
+    def judge_if_due(self) -> None:
+        """Plays a candidate against the best network, if it is time to, unless `stop` comes before the end."""
+        if self.gatekeeper is None or not self.candidate_is_due:
+            return
+        boards = [(board.env, board.share) for board in self.boards.boards]
+        when = {"seconds": self.seconds, "games": self.games, "steps": self.learner.steps}
+        accepted = self.gatekeeper.judge(self.learner.average, boards, self.settings.readouts, self.stop, **when)
+        if accepted:
+            self.boards.publish(self.player)
+        if accepted is not None:
+            self.checkpoint()  # matches take long: they are not played twice
 
     @property
     def readouts(self) -> int:
@@ -213,13 +235,16 @@ class Trainer:
 
     def iterate(self) -> dict[str, Any] | None:
         """One iteration, or the rest of an interrupted one; its metrics, or None if `stop` came before its end."""
-        start = time.monotonic()
         if self.phase is Phase.BEGIN:
+            self.judge_if_due()
+            if self.stop.is_set():
+                return None
             self.enter_next_stage()
             self.readouts_now = self.readouts
-            self.selfplay.begin(self.evaluator, self.settings.plies_per_iteration, self.readouts_now)
+            self.boards.begin(self.readouts_now)
             self.phase = Phase.PLAY
-        moves_before, readouts_before = self.selfplay.moves, self.selfplay.readouts_done
+        start = time.monotonic()
+        moves_before, readouts_before = self.boards.moves, self.boards.readouts_done
         if self.phase is Phase.PLAY:
             if not self.play():
                 return None
@@ -228,31 +253,32 @@ class Trainer:
         played = time.monotonic()
         rows: list[dict[str, float]] = []
         finished = self.learn(rows)
-        if rows:
-            self.evaluator = self.learner.average.evaluator()
+        if rows and self.gatekeeper is None:
+            self.boards.publish(self.player)
         if not finished:
             return None
         self.phase = Phase.BEGIN
         now = time.monotonic()
         self.iterations += 1
-        moves = self.selfplay.moves - moves_before
+        moves, readouts = self.boards.moves - moves_before, self.boards.readouts_done - readouts_before
+        sizes = [board.env.N for board in self.boards.boards]
         return {
             "iteration": self.iterations,
             "seconds": round(self.seconds, 3),
             "games": self.games,
-            "board_size": self.env.N,
-            "positions": self.positions + self.memory.added,
-            "memory": len(self.memory),
+            "board_size": sizes[0] if len(sizes) == 1 else None,
+            "positions": self.positions + self.boards.added,
+            "memory": sum(len(board.memory) for board in self.boards.boards),
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "learning_rate": self.learner.rate(self.progress),
             "moves_per_second": moves / max(played - start, 1e-9),
             "readouts": self.readouts_now,
-            "readouts_per_second": (self.selfplay.readouts_done - readouts_before) / max(played - start, 1e-9),
+            "readouts_per_second": readouts / max(played - start, 1e-9),
             "selfplay_share": (played - start) / max(now - start, 1e-9),
             **mean_metrics(rows),
             **self.fresh,
-            **describe_games(self.records, self.env),
+            **describe_boards(self.boards.boards),
         }
 
     def play(self) -> bool:
@@ -261,7 +287,7 @@ class Trainer:
         between_moves = self.settings.selfplay().search.gumbel
         while not self.stop.is_set():
             until = min(self.save_at if between_moves else math.inf, self.deadline)
-            if self.selfplay.go_on(self.workers, self.stop, until) or self.time_used >= 1.0:
+            if self.boards.go_on(self.workers, self.stop, until) or self.time_used >= 1.0:
                 return True
             if between_moves and time.monotonic() >= self.save_at:
                 self.checkpoint()
@@ -269,48 +295,39 @@ class Trainer:
 
     def collect(self) -> None:
         """Puts the games that are over into memory, and says how many samples they are worth."""
-        records = self.selfplay.take()
-        before = self.memory.added
-        self.memory.capacity = min(window(before), self.settings.memory_size)
-        self.memory.add(records)
-        self.folder.add_games(records)
-        self.games += len(records)
-        self.records = records
-        new = self.memory.added - before
-        self.fresh = {}
-        if new and self.learner.steps:
-            self.fresh = self.learner.unseen(self.memory.sample(FRESH_POSITIONS, self.generator, newest=new))
-        if self.may_learn:
-            # Positions from before the start count too: they have not been sampled yet.
-            counted = new if before >= self.settings.start_training_after else self.memory.added
-            self.samples_due += counted * self.settings.samples_per_position
-
-    @property
-    def may_learn(self) -> bool:
-        """Whether there are positions enough to learn from."""
-        return len(self.memory) >= max(self.settings.start_training_after, 1)
+        capacity = self.boards.capacity
+        said: list[Told] = []
+        for board in self.boards.boards:
+            new, due = board.collect(round(board.share * capacity))
+            self.folder.shards.add(board.records, board.env.N)
+            self.games += len(board.records)
+            self.samples_due += due * self.settings.samples_per_position
+            if new and self.learner.steps:
+                sample = board.memory.sample(FRESH_POSITIONS, self.generator, newest=new)
+                said.append((board.size, new, self.learner.unseen(sample)))
+        self.fresh = weighted_means(said, apart=len(self.boards.boards) > 1)
 
     def learn(self, rows: list[dict[str, float]]) -> bool:
         """The gradient steps that are due, or as many as the time allows; appends their metrics to `rows`.
 
         False if `stop` came before.
         """
-        batches = int(self.samples_due // self.settings.batch_size) if self.may_learn else 0
+        batches = int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
         with ThreadPoolExecutor(1) as sampler:  # draws the next batch while the present one is learned
 
-            def draw() -> Future[Sample] | None:
+            def draw() -> Future[list[Sample]] | None:
                 """The next batch to come, if there is one; a checkpoint before it is learned draws it again."""
                 self.drawn_from = self.generator.bit_generator.state if batches else None
-                return sampler.submit(self.memory.sample, self.settings.batch_size, self.generator) if batches else None
+                return sampler.submit(self.boards.draw, self.generator) if batches else None
 
             coming = draw()
             while coming is not None and not self.stop.is_set() and self.time_used < 1.0:
-                sample = coming.result()
+                parts = coming.result()
                 batches -= 1
                 self.samples_due -= self.settings.batch_size
                 coming = draw()
                 for _ in range(self.settings.epochs):
-                    metrics = self.learner.step(sample, self.progress)
+                    metrics = self.learner.step(*parts, progress=self.progress)
                     if metrics is not None:
                         rows.append(metrics)
                 if time.monotonic() >= self.save_at:

@@ -12,8 +12,6 @@ from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, read_arrays, to_arrays
 from alphago.training.selfplay import Group, SelfPlay
 
-PREFIX = "selfplay."  # of the tensors' names
-
 
 def unfinished(selfplay: SelfPlay) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """All that self-play needs to go on at a move boundary, but for trees: tensors by name, and plain data.
@@ -23,14 +21,19 @@ def unfinished(selfplay: SelfPlay) -> tuple[dict[str, torch.Tensor], dict[str, A
     groups, games = [], []
     for group in selfplay.groups:
         slots = [slot_state(group, slot) for slot in range(len(group.builders))]
-        kept = {"next": group.next, "left": group.left, "readouts": group.readouts, "finished": len(group.finished)}
+        kept = {
+            "next": group.numbers.start,
+            "left": group.left,
+            "readouts": group.readouts,
+            "finished": len(group.finished),
+        }
         groups.append({**kept, "slots": slots})
         begun = [builder for builder in group.builders if builder is not None]
         games += [builder.finish(0.0, 0.0, False, group.env.action_space) for builder in begun]
         games += [record for _, record in group.finished]
     arrays = to_arrays(games)
     data = {"groups": groups, "setups": arrays.pop("setups").tolist()}
-    return {PREFIX + name: torch.from_numpy(array) for name, array in arrays.items()}, data
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}, data
 
 
 def slot_state(group: Group, slot: int) -> dict[str, Any] | None:
@@ -51,15 +54,17 @@ def go_on_with(
 ) -> None:
     """Puts what `unfinished` gave in place of the games that `selfplay` would begin; empty slots begin what is left.
 
-    The number of groups and of games side by side become what they were.
+    The number of groups and of games side by side become what they were, if there were any.
     """
-    arrays = {name.removeprefix(PREFIX): tensor.numpy() for name, tensor in tensors.items() if name.startswith(PREFIX)}
+    if not data["groups"]:
+        return
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
     games = iter(read_arrays({**arrays, "setups": np.array(data["setups"])}))
-    new = selfplay.groups[0]
+    end, step = selfplay.numbers.stop, selfplay.numbers.step * len(data["groups"])
     selfplay.groups = []
     for kept in data["groups"]:
-        width, stride = len(kept["slots"]), len(data["groups"])
-        group = Group(new.env, new.settings, width, new.seed, kept["next"], stride, new.last)
+        width, numbers = len(kept["slots"]), range(kept["next"], end, step)
+        group = Group(selfplay.env, selfplay.settings, width, selfplay.seed, numbers)
         group.left, group.readouts = kept["left"], kept["readouts"]
         group.search = Search(group.env, evaluator, width, group.settings.search)
         for slot, slot_kept in enumerate(kept["slots"]):

@@ -123,6 +123,18 @@ def test_replace_changes_the_given_options_only() -> None:
         env.replace(colour="red")
 
 
+def test_another_board_has_defaults_of_its_own() -> None:
+    """What was said stays, what was not follows the board."""
+    assert GoEnv(9).replace(board_size=7) == GoEnv(7)
+    assert GoEnv(7).replace(board_size=19) == GoEnv(19)
+    assert GoEnv(9, komi=5.5, planes=17).replace(board_size=7) == GoEnv(7, komi=5.5, planes=17)
+    assert GoEnv(9, max_moves=50).replace(board_size=7) == GoEnv(7, max_moves=50)
+    assert GoEnv(9).replace(board_size=7, komi=7.5, max_moves=113) == GoEnv(7, komi=7.5, max_moves=113)
+    assert GoEnv(9, komi=5.5).replace(board_size=9) == GoEnv(9, komi=5.5)
+    with pytest.raises(ValueError, match="board_size is 2 to 19, came 20"):
+        GoEnv(9).replace(board_size=20)
+
+
 def test_a_game_is_made_again_from_its_config_as_json() -> None:
     for env in (GoEnv(7), GoEnv(9, **ALL_OPTIONS), GoEnv(9, planes=17), GoEnv(7, planes="turns", turns=20)):
         again = GoEnv(**json.loads(json.dumps(env.config)))

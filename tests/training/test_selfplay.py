@@ -56,7 +56,7 @@ class TestReproducibility:
     def test_in_pieces_the_same_numbers_in_order(self) -> None:
         """`run` may stop after some moves; unfinished games go on in the next call."""
         settings = SelfPlaySettings(readouts=8, games_in_flight=5, groups=2, search=SEARCH)
-        games = SelfPlay(GO, settings, 11, seed=3)
+        games = SelfPlay(GO, settings, range(11), seed=3)
         finished: list[GameRecord] = []
         with Workers(2) as workers:
             for _ in range(200):
@@ -221,7 +221,7 @@ class TestErrors:
 
     def test_stop_ends_at_the_next_move(self, monkeypatch: pytest.MonkeyPatch) -> None:
         stop = threading.Event()
-        games = SelfPlay(GO, SelfPlaySettings(readouts=4, games_in_flight=4, groups=2, search=SEARCH), 1000, 0)
+        games = SelfPlay(GO, SelfPlaySettings(readouts=4, games_in_flight=4, groups=2, search=SEARCH), range(1000), 0)
         heard: list[int] = []
 
         one_move = Group.step
