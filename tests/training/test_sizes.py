@@ -194,7 +194,8 @@ class TestRun:
         assert same(net, undisturbed[1])
         told = [{name: value for name, value in row.items() if name not in TIMES} for row in listener.rows]
         wanted = [{n: value for n, value in row.items() if n not in TIMES} for row in undisturbed[2].rows]
-        assert told == wanted[-len(told) :]
+        # The first one has the means of the steps that were left of its iteration.
+        assert told[1:] == wanted[len(wanted) - len(told) + 1 :]
 
     def test_more_games(self, tmp_path: Path) -> None:
         """Boards that were done begin again."""
