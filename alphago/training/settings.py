@@ -113,6 +113,8 @@ class TrainingSettings:
                 f"came {self.curriculum!r}"
             )
         object.__setattr__(self, "curriculum", steps)
+        if isinstance(self.search, Mapping):
+            object.__setattr__(self, "search", dict(self.search))  # what can be saved in the run's config
         self.selfplay()  # looks at the rest
 
     def selfplay(self) -> SelfPlaySettings:
