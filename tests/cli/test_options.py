@@ -156,7 +156,7 @@ class TestCommand:
         text = capsys.readouterr().out
         assert all(f"\n  {verb} " in text for verb in VERBS)
         assert main([]) == 2
-        assert capsys.readouterr().out == text
+        assert capsys.readouterr() == ("", text)
 
     @pytest.mark.parametrize("verb", VERBS)
     def test_help(self, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
