@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     verb = words[0] if words else "--help"
     if verb in ("-h", "--help"):
-        print(overview())
+        print(overview(), file=sys.stdout if words else sys.stderr)
         return 0 if words else USAGE_ERROR
     if verb == "--version":
         print(f"alphago {alphago.__version__}")

@@ -3,6 +3,7 @@
 import argparse
 
 from alphago.cli.models import add_game, add_model, load
+from alphago.cli.options import number, whole
 from alphago.env.go import GoEnv
 
 
@@ -10,12 +11,12 @@ def add_play(parser: argparse.ArgumentParser) -> None:
     parser.description = "You type D4, pass, undo, hint, score, save FILE, load FILE, resign or quit."
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
-    parser.add_argument("--komi", type=float, metavar="K", help="White's points before a game of Go")
+    parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
     parser.add_argument("--white", action="store_true", help="you play White")
     parser.add_argument(
-        "--readouts", type=int, metavar="N", help="simulations a move (200, with --seconds as many as fit); 0: none"
+        "--readouts", type=whole, metavar="N", help="simulations a move (200, with --seconds as many as fit); 0: none"
     )
-    parser.add_argument("--seconds", type=float, metavar="S", help="time a move; --readouts may end it earlier")
+    parser.add_argument("--seconds", type=number, metavar="S", help="time a move; --readouts may end it earlier")
     parser.set_defaults(run=run_play)
 
 
@@ -33,11 +34,11 @@ def run_play(options: argparse.Namespace) -> int:
 def add_gtp(parser: argparse.ArgumentParser) -> None:
     parser.description = "Speaks the Go Text Protocol, version 2, on standard input and output."
     add_model(parser)
-    parser.add_argument("--readouts", type=int, default=800, metavar="N", help="simulations a move; 0: none (800)")
-    parser.add_argument("--board-size", type=int, metavar="N", help="the model's own, or 9 without a model")
-    parser.add_argument("--komi", type=float, metavar="K", help="White's points, until the controller tells them")
-    parser.add_argument("--resign", type=float, metavar="VALUE", help="resign below it, -1: never (the model's value)")
-    parser.add_argument("--seed", type=int, metavar="S", help="of the choice among equally good moves")
+    parser.add_argument("--readouts", type=whole, default=800, metavar="N", help="simulations a move; 0: none (800)")
+    parser.add_argument("--board-size", type=whole, metavar="N", help="the model's own, or 9 without a model")
+    parser.add_argument("--komi", type=number, metavar="K", help="White's points, until the controller tells them")
+    parser.add_argument("--resign", type=number, metavar="VALUE", help="resign below it, -1: never (the model's value)")
+    parser.add_argument("--seed", type=whole, metavar="S", help="of the choice among equally good moves")
     parser.set_defaults(run=run_gtp)
 
 

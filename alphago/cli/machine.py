@@ -5,6 +5,7 @@ import json
 
 import alphago
 from alphago.arena.standings import table
+from alphago.cli.options import number
 from alphago.cli.rates import measure_rates
 from alphago.cli.signature import search_runs, signature
 from alphago.nn.machine import describe_machine
@@ -30,7 +31,7 @@ def run_bench(options: argparse.Namespace) -> int:
 
 def add_info(parser: argparse.ArgumentParser) -> None:
     parser.description = "Tells versions and devices, and measures how fast this machine is, in about five seconds."
-    parser.add_argument("--seconds", type=float, default=5.0, metavar="S", help="time to measure; 0: do not (5)")
+    parser.add_argument("--seconds", type=number, default=5.0, metavar="S", help="time to measure; 0: do not (5)")
     parser.add_argument("--json", action="store_true", help="as JSON, rates unrounded")
     parser.set_defaults(run=run_info)
 

@@ -8,7 +8,7 @@ from alphago.arena.gtp import EngineError
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_game
-from alphago.cli.options import add_settings, given_settings
+from alphago.cli.options import add_settings, given_settings, number, whole
 from alphago.env.go_rules import named_rules
 
 
@@ -24,18 +24,18 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
     parser.usage = f"{parser.prog} PLAYER PLAYER... [OPTIONS]"
     parser.add_argument("players", nargs="+", metavar="PLAYER", help="two or more; see below")
-    parser.add_argument("--readouts", type=int, default=64, metavar="N", help="simulations a move (64)")
+    parser.add_argument("--readouts", type=whole, default=64, metavar="N", help="simulations a move (64)")
     parser.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="of networks (puct)")
     add_game(parser, "the networks' own, or go without any", "the networks' own, or the game's usual one, in Go 9")
-    parser.add_argument("--komi", type=float, metavar="K", help="the networks' own, or the board's usual one")
+    parser.add_argument("--komi", type=number, metavar="K", help="the networks' own, or the board's usual one")
     parser.add_argument("--rules", metavar="NAME", help="of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
     parser.add_argument(
-        "--turns", type=int, metavar="N",
+        "--turns", type=whole, metavar="N",
         help="each side plays N moves, then the board is counted; 0: two passes end the game (the networks' own)",
     )  # fmt: skip
     add_settings(parser, TournamentSettings, leave=["sprt"])
     parser.add_argument(
-        "--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"),
+        "--sprt", type=number, nargs=2, metavar=("ELO0", "ELO1"),
         help="end a match when a sequential test of these Elo differences has decided; risks 5 %% each",
     )  # fmt: skip
     parser.add_argument(

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from alphago.cli.options import Setting, add_setting, given_settings, settings_of
+from alphago.cli.options import Setting, add_setting, given_settings, settings_of, whole
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
@@ -19,7 +19,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> None:
     parser.add_argument("--game", choices=list(GAMES), help=f"what is played ({usual})")
-    parser.add_argument("--board-size", type=int, metavar="N", help=f"points along a side ({usual_size})")
+    parser.add_argument("--board-size", type=whole, metavar="N", help=f"points along a side ({usual_size})")
 
 
 def add_game_settings(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ A settings dataclass, or a class with keywords such as `GoEnv`, says what each o
 import argparse
 import inspect
 import re
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one sentence, and which knows what a mistyped flag was meant to be."""
 
     def __init__(self, **options: Any) -> None:
-        width = max(60, min(120, argparse.HelpFormatter("")._width))
+        width = max(60, min(120, shutil.get_terminal_size().columns - 2))
         super().__init__(
             **{
                 "usage": f"{options.get('prog')} [OPTIONS]",
@@ -86,6 +87,16 @@ class Setting:
     @property
     def metavar(self) -> str:
         return METAVARS.get(next(kind for kind in self.kinds if kind is not NoneType), "A:B,…")
+
+
+def whole(text: str) -> int:
+    """The whole number that was written; ArgumentTypeError with what was wanted."""
+    return int(Setting("", (int,), None, "").read(text))
+
+
+def number(text: str) -> float:
+    """The number that was written; ArgumentTypeError with what was wanted."""
+    return float(Setting("", (float,), None, "").read(text))
 
 
 def read_pairs(text: str) -> tuple[tuple[int, float], ...]:

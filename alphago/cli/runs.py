@@ -15,7 +15,7 @@ from alphago.cli.models import (
     load,
     with_settings,
 )
-from alphago.cli.options import add_settings, given_settings
+from alphago.cli.options import add_settings, given_settings, whole
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
@@ -38,8 +38,8 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     )
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
     parser.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
-    parser.add_argument("--tower-height", type=int, metavar="N", help="residual blocks (the recipe's)")
-    parser.add_argument("--channels", type=int, metavar="N", help="width of the network (the recipe's)")
+    parser.add_argument("--tower-height", type=whole, metavar="N", help="residual blocks (the recipe's)")
+    parser.add_argument("--channels", type=whole, metavar="N", help="width of the network (the recipe's)")
     parser.add_argument("--model", metavar="FILE", help="a network to go on with; it stays as it is")
     parser.add_argument(
         "--until", metavar="PLAYER", help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000"
@@ -111,8 +111,8 @@ def add_selfplay(parser: argparse.ArgumentParser) -> None:
     )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
-    parser.add_argument("--games", type=int, default=10, metavar="N", help="how many (10)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="another one gives other games (0)")
+    parser.add_argument("--games", type=whole, default=10, metavar="N", help="how many (10)")
+    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="another one gives other games (0)")
     parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
     parser.add_argument("--folder", metavar="PATH", help="where the games are kept, new or empty (one in runs)")
     add_settings(parser.add_argument_group("self-play"), SelfPlaySettings, leave=["search"])

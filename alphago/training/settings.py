@@ -142,6 +142,8 @@ class TrainingSettings:
         if isinstance(self.gate, (int, float)):
             object.__setattr__(self, "gate", Gate(float(self.gate)))
         self._check_learning()
+        if isinstance(self.search, Mapping):
+            object.__setattr__(self, "search", dict(self.search))  # what can be saved in the run's config
         self.selfplay()  # looks at the rest
 
     def _check_learning(self) -> None:

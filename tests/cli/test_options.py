@@ -156,7 +156,7 @@ class TestCommand:
         text = capsys.readouterr().out
         assert all(f"\n  {verb} " in text for verb in VERBS)
         assert main([]) == 2
-        assert capsys.readouterr().out == text
+        assert capsys.readouterr() == ("", text)
 
     @pytest.mark.parametrize("verb", VERBS)
     def test_help(self, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,6 +164,19 @@ class TestCommand:
             main([verb, "--help"])
         assert end.value.code == 0
         assert capsys.readouterr().out.startswith(f"usage: alphago {verb} ")
+
+    @pytest.mark.parametrize(
+        ("command", "sentence"),
+        [
+            ("play --readouts x", "argument --readouts: a whole number was wanted, came 'x'"),
+            ("gtp --resign x", "argument --resign: a number was wanted, came 'x'"),
+            ("evaluate a b --board-size 9.5", "argument --board-size: a whole number was wanted, came '9.5'"),
+        ],
+    )
+    def test_what_is_no_number(self, command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            main(command.split())
+        assert capsys.readouterr().err == f"alphago {command.split()[0]}: {sentence}\n"
 
     def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
         import alphago
