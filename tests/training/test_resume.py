@@ -173,7 +173,7 @@ class TestExact:
         assert train(GO, 8, model=mine, folder=tmp_path / "cut", reports=[], **settings) is mine
         assert same(mine, whole)
 
-    @pytest.mark.parametrize("optimizer", ["adamw", "sgd", nadam], ids=str)
+    @pytest.mark.parametrize("optimizer", ["adamw", "sgd", nadam], ids=["adamw", "sgd", "own"])
     def test_other_optimizers_losses_and_parts(self, tmp_path: Path, optimizer: Any) -> None:
         """The config says what they are; only a function has to be passed again, as it was."""
 
