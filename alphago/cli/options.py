@@ -54,7 +54,8 @@ class Parser(argparse.ArgumentParser):
 class Setting:
     """One setting: its name, what reads its value from text, its default, and what the docstring says of it.
 
-    kinds: types that it may have, the first that fits is taken; None stands among them as NoneType.
+    kinds: types that it may have and that can be typed, the first that fits is taken; None stands among them as
+        NoneType.
     choices: the texts that it is one of, where they are few.
     """
 
@@ -106,7 +107,7 @@ def read_pairs(text: str) -> tuple[tuple[int, float], ...]:
 
 
 def settings_of(target: type) -> list[Setting]:
-    """What a class can be told by keywords, in order; TypeError for a keyword of a type that nobody can type."""
+    """What a class can be told by keywords, in order."""
     hints = get_type_hints(target.__init__)  # type: ignore[misc]
     told = descriptions(target)
     found = []
@@ -116,9 +117,14 @@ def settings_of(target: type) -> list[Setting]:
         choices = tuple(
             str(choice) for member in members if get_origin(member) is Literal for choice in get_args(member)
         )
-        kinds = tuple(str if get_origin(member) is Literal else member for member in members)
+        kinds = tuple(str if get_origin(member) is Literal else member for member in members if is_typed(member))
         found.append(Setting(name, kinds, parameter.default, told.get(name, ""), choices))
     return found
+
+
+def is_typed(kind: Any) -> bool:
+    """Whether a command line can say a value of this type: no function, and nothing made of settings."""
+    return kind in (*WANTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
 
 
 def descriptions(target: type) -> dict[str, str]:

@@ -64,6 +64,8 @@ def run_train(options: argparse.Namespace) -> int:
     names = ("folder", "preset", "until", "tower_height", "channels")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= given_settings(options, TrainingSettings)
+    if options.board_size is None and given.get("sizes") and not goes_on(options.folder):
+        options.board_size = max(size for size, _ in given["sizes"])
     if search := given_settings(options, SearchSettings):
         given["search"] = search
     if options.tensorboard:
@@ -84,14 +86,21 @@ def run_train(options: argparse.Namespace) -> int:
     return 0
 
 
+def goes_on(folder: str | None) -> bool:
+    """Whether there is a run in the folder."""
+    from alphago.training.checkpoint import holds_run
+
+    return folder is not None and holds_run(Path(folder))
+
+
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     """The game that a new network is trained on: the options' over the run folder's, the preset's or the recipe's."""
-    from alphago.training.checkpoint import holds_run, read_config
+    from alphago.training.checkpoint import read_config
     from alphago.training.presets import named_preset, preset_for
 
-    folder = None if options.folder is None else Path(options.folder)
-    if folder is not None and holds_run(folder):
-        config = read_config(folder)
+    folder = options.folder
+    if goes_on(folder):
+        config = read_config(Path(folder))
         env = make_game(config["game"]).replace(**config["env"])
         for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
             if now not in (None, was):

@@ -156,8 +156,8 @@ def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = Non
     """
     try:
         given = dict(config["settings"])
-        if given["search"] is not None:
-            given["search"] = SearchSettings(**given["search"])
+        if given["search"] is not None and set(given["search"]) == {f.name for f in fields(SearchSettings)}:
+            given["search"] = SearchSettings(**given["search"])  # fewer of them change self-play's usual search
         if given["gate"] is not None:
             given["gate"] = Gate(**given["gate"])
         given["losses"] = LossWeights(**given["losses"])

@@ -62,7 +62,8 @@ class TrainingSettings:
     sizes: boards to play side by side after the curriculum, each as (board size, share of the moves and of each
         batch): ((7, 0.3), (9, 0.7)).  The game's own board is one of them, the others have their usual komi; ()
         plays the game's own alone.
-    gate: keeps the best network so far for self-play (see Gate; a number is its win rate); None lets the latest play.
+    gate: a win rate, such as 0.55, or a Gate: self-play is by the best network so far, until another one wins so often
+        against it; None lets the latest play.
     max_minutes: ends the run after this much time if it is not over before.
     taught_games: the run's first games in which self-play uses knowledge from outside the rules: in Go, nobody
         fills own eyes.

@@ -131,8 +131,11 @@ def test_another_board_has_defaults_of_its_own() -> None:
     assert GoEnv(9, max_moves=50).replace(board_size=7) == GoEnv(7, max_moves=50)
     assert GoEnv(9).replace(board_size=7, komi=7.5, max_moves=113) == GoEnv(7, komi=7.5, max_moves=113)
     assert GoEnv(9, komi=5.5).replace(board_size=9) == GoEnv(9, komi=5.5)
-    with pytest.raises(ValueError, match="board_size is 2 to 19, came 20"):
-        GoEnv(9).replace(board_size=20)
+    assert GoEnv(9, max_moves=50).replace(board_size=7, turns=20) == GoEnv(7, turns=20)
+    assert GoEnv(9, turns=20).replace(board_size=7) == GoEnv(7, turns=20)
+    assert GoEnv(9, max_moves=0).replace(board_size=7) == GoEnv(7, max_moves=0)
+    with pytest.raises(ValueError, match="board_size is 2 to 25, came 26"):
+        GoEnv(9).replace(board_size=26)
 
 
 def test_a_game_is_made_again_from_its_config_as_json() -> None:

@@ -148,12 +148,19 @@ class TestExact:
         assert same(net, undisturbed[1])
         assert told(rows) == told(undisturbed[2].rows)
 
-    @pytest.mark.parametrize("settings", [{"tower_height": 1, "weight_averaging": 0.9}, {"search": SearchSettings()}])
-    def test_batch_norm_and_puct(self, tmp_path: Path, settings: dict[str, Any]) -> None:
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"tower_height": 1, "weight_averaging": 0.9},
+            {"search": SearchSettings()},
+            {"search": {"considered": 2}},  # of the usual search
+        ],
+    )
+    def test_batch_norm_and_searches(self, tmp_path: Path, settings: dict[str, Any]) -> None:
         """The network that learns and its statistics, not only the averaged one that plays; and trees that last."""
         net, _ = run(tmp_path / "whole", 10, **settings)
         run_killed(tmp_path / "killed", 20, num_games=10, **settings)
-        assert same(run(tmp_path / "killed", 10, **settings)[0], net)
+        assert same(go_on(tmp_path / "killed")[0], net)
 
     def test_a_network_of_ones_own(self, tmp_path: Path) -> None:
         def model() -> NeuralNet:

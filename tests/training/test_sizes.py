@@ -11,6 +11,7 @@ import torch
 
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.threads import Workers
 from alphago.records.record import load_records
@@ -37,8 +38,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, NeuralN
     return folder, *run(folder, **BOTH, curriculum=((3, 0.2),))
 
 
-def learning(rate: float) -> TrainingSettings:
-    return TrainingSettings(learning_rate=rate, weight_decay=0.0, weight_averaging=0.9)
+def learning(rate: float, **settings: Any) -> TrainingSettings:
+    return TrainingSettings(learning_rate=rate, weight_decay=0.0, weight_averaging=0.9, **settings)
 
 
 class TestShares:
@@ -105,18 +106,18 @@ def plain_network() -> NeuralNet:
 
 
 def gradients(workers: Workers, *batch: Sample) -> list[torch.Tensor]:
-    learner = Learner(plain_network(), learning(0.01), workers)
-    learner.autocast = False
+    settings = learning(0.01, gradient_norm=0, bfloat16=False, losses=LossWeights(l2=0.1))
+    learner = Learner(plain_network(), settings, workers)
     assert learner.step(*batch) is not None
     return [parameter.grad.clone() for parameter in learner.net.parameters()]
 
 
 class TestBatches:
     def test_a_gradient_is_that_of_the_mean_over_all_positions(
-        self, parts: tuple[Sample, Sample], workers: Workers, monkeypatch: pytest.MonkeyPatch
+        self, parts: tuple[Sample, Sample], workers: Workers
     ) -> None:
-        """As if boards of two sizes stood in one tensor: masks could add nothing to that."""
-        monkeypatch.setattr("alphago.training.learner.GRADIENT_NORM", 1e9)
+        """As if boards of two sizes stood in one tensor: masks could add nothing to that.  The weights' own part, l2,
+        comes once."""
         three, four = parts
         together, one, other = gradients(workers, three, four), gradients(workers, three), gradients(workers, four)
         weights = [float(part.weight.sum()) for part in parts]
