@@ -1,5 +1,6 @@
 """Every game of the package goes all the way: contract, learning, saving, matches, the terminal, the command line."""
 
+from itertools import chain, repeat
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_at_the_terminal(env: GameEnv) -> None:
     """Whatever is legal is typed; a board is shown after each move, and who won in the end."""
     shown: list[str] = []
     texts = [env.to_text(action) for action in range(env.action_space)]
-    typed = iter(["help", "hint", "score", texts[0], "undo", *texts * env.max_moves])
+    typed = chain(["help", "hint", "score", texts[0], "undo"], texts * env.max_moves, repeat("quit"))
     position = play(env, UniformEvaluator(), 2, read=lambda prompt: next(typed), write=shown.append)
     assert position.is_over
     winner = {1: "Black wins.", -1: "White wins.", 0: "nobody wins."}[int(position.result)]
