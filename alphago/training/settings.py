@@ -37,7 +37,7 @@ class TrainingSettings:
     first_readouts: readouts at the beginning, from which they rise to `readouts` in equal ratios over the
         run; None for `readouts` all along.
     games_in_flight: games played side by side; None for an eighth of num_games, at most 256, so that
-        a run of any length sees several generations.
+        a run of any length sees several generations, and at least one on each board.
     plies_per_iteration: moves played in every game between two rounds of training.
     learning_rate, weight_decay: of the optimizer; Muon moves at MUON_RATE times the rate.
     optimizer: "muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of
@@ -135,9 +135,8 @@ class TrainingSettings:
             )
         object.__setattr__(self, "curriculum", checked_curriculum(self.curriculum))
         object.__setattr__(self, "sizes", checked_sizes(self.sizes))
-        most = max([len(self.sizes), *(len(sizes) for sizes, _ in self.curriculum if isinstance(sizes, tuple))])
         for name in ("batch_size", "games_in_flight"):
-            value = getattr(self, name)
+            value, most = getattr(self, name), self.boards_at_once
             if value is not None and value < most:
                 raise ValueError(f"{name} is at least the number of boards side by side ({most}), came {value!r}")
         if isinstance(self.gate, (int, float)):
@@ -167,9 +166,14 @@ class TrainingSettings:
         """All of it as JSON knows it; a function becomes its name."""
         return asdict(self) | {"optimizer": optimizer_name(self.optimizer)}
 
+    @property
+    def boards_at_once(self) -> int:
+        """Boards side by side, where they are most."""
+        return max([1, len(self.sizes), *(len(sizes) for sizes, _ in self.curriculum if isinstance(sizes, tuple))])
+
     def selfplay(self) -> SelfPlaySettings:
         """The part that self-play reads."""
-        flight = self.games_in_flight or max(1, min(256, self.num_games // 8))
+        flight = self.games_in_flight or max(self.boards_at_once, min(256, self.num_games // 8))
         search = chosen_search(self.search, flight, self.readouts)
         names = (
             "readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share", "opening_plies",

@@ -171,6 +171,8 @@ class TestCommand:
             ("play --readouts x", "argument --readouts: a whole number was wanted, came 'x'"),
             ("gtp --resign x", "argument --resign: a number was wanted, came 'x'"),
             ("evaluate a b --board-size 9.5", "argument --board-size: a whole number was wanted, came '9.5'"),
+            ("train --gate often", "argument --gate: a number was wanted, came 'often'"),
+            ("train --sizes 7,9", "argument --sizes: pairs such as 7:0.15,9:0.25 was wanted, came '7,9'"),
         ],
     )
     def test_what_is_no_number(self, command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

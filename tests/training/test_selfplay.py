@@ -127,7 +127,7 @@ class TestDecidedGames:
         settings = SelfPlaySettings(
             readouts=6, decided_value=decided_value, resign_threshold=-1.0, groups=2, search=GUMBEL
         )
-        return SelfPlay(GoEnv(5), settings, 200, seed=1)
+        return SelfPlay(GoEnv(5), settings, range(200), seed=1)
 
     def test_a_tenth_of_the_moves_is_searched_in_full(self) -> None:
         games = self.play(0.3)

@@ -77,10 +77,8 @@ class TestRunFolder:
         assert GoEnv(**config["env"]) == GO
         assert config["network"] == net.config
         assert (config["network"]["tower_height"], config["network"]["channels"]) == (0, 8)
-        again = config["settings"]
-        assert again["num_games"] == 40
-        assert again["seed"] == 3
-        assert TrainingSettings(**again).batch_size == 16
+        again = saved_settings(config, folder)
+        assert (again.num_games, again.seed, again.batch_size) == (40, 3, 16)
 
     def test_metrics(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
         folder, _, listener = finished
@@ -529,7 +527,7 @@ class TestCurriculum:
 
     @pytest.mark.parametrize("wrong", [((2, 1.0),), ((2, 0.5), (3, 0.5)), ((2, 0),), (3, 4), ((2,),)])
     def test_shares(self, wrong: Any) -> None:
-        with pytest.raises(ValueError, match="curriculum is pairs of a board size and a share"):
+        with pytest.raises(ValueError, match=r"curriculum is pairs of a board size .* and a share of the run"):
             TrainingSettings(curriculum=wrong)
 
 
