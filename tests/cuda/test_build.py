@@ -1,7 +1,9 @@
 """The source as one text, and what makes programs of it."""
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +17,7 @@ from alphago.env.kernels import go, go_features
 from alphago.env.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import Twins
 
+ROOT = Path(__file__).parents[2]
 needs_compiler = pytest.mark.skipif(host.find_compiler() is None, reason="there is no C++ compiler")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 
@@ -71,11 +74,41 @@ def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
 
 @needs_compiler
 @pytest.mark.slow
-def test_the_source_compiles_without_warnings_and_its_indices_stay_inside(tmp_path: Path) -> None:
-    """With the checks of the compiler's sanitizers in a program of their own; a warning or a fault ends it."""
-    flags = ("-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover=all")
-    host.compile_library(source.host_program(), tmp_path / "checked.so", flags)
-    assert (tmp_path / "checked.so").is_file()
+def test_the_source_compiles_without_warnings(tmp_path: Path) -> None:
+    host.compile_library(source.host_program(), tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))
+    assert (tmp_path / "strict.so").is_file()
+
+
+CHECKED = """
+import numpy as np
+from alphago.cuda import host
+from alphago.env.go import GoEnv
+
+host.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+for size in (2, 3, 9, 25):
+    for ko in ("simple", "situational"):
+        env = GoEnv(size, ko=ko, suicide=True, planes="alive", max_moves=min(400, 3 * size * size))
+        batch, slots = env.new_batch(3, device="host"), np.arange(3)
+        for _ in range(3):
+            batch.playout(slots, slots.copy(), fill_eyes=True)
+            batch.legal_mask(slots, np.empty((3, env.action_space), np.bool_))
+            batch.planes(slots, np.empty((3, env.planes, size, size), np.float16))
+            batch.pass_alive(slots, np.empty((3, size * size), np.int8))
+            batch.ownership(slots, np.empty((3, size * size), np.int8))
+            batch.reset(slots, to_play="white")
+print("clean")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++, whose sanitizers look on")
+def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None:
+    """Games under the sanitizers, in a Python of their own: they end it at the first fault."""
+    library = subprocess.run(["g++", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
+    settings = {"CXX": "g++", "LD_PRELOAD": library, "ASAN_OPTIONS": "detect_leaks=0"}
+    environment = {**os.environ, **settings, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run([sys.executable, "-c", CHECKED], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert run.stdout == "clean\n", run.stderr
 
 
 @needs_nvcc

@@ -18,7 +18,8 @@ KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* 
 }
 
 // Places the same stones in all slots, on empty boards. dead: int [n], an action without liberty or NO_ACTION.
-KERNEL set_up_batch(int* rows, Long words, const Long* slots, Long n, const signed char* colours, Long to_play, int* dead) {
+KERNEL set_up_batch(int* rows, Long words, const Long* slots, Long n, const signed char* colours, Long to_play,
+                    int* dead) {
     EACH_SLOT {
         set_up(ROW, colours, (int)to_play);
         dead[i] = misplaced(ROW, colours);
@@ -54,7 +55,9 @@ KERNEL to_play_batch(int* rows, Long words, const Long* slots, Long n, signed ch
     EACH_SLOT out[i] = (signed char)(3 - 2 * ROW[TO_PLAY]);
 }
 
-KERNEL hash_batch(int* rows, Long words, const Long* slots, Long n, Long* out) { EACH_SLOT out[i] = position_hash(ROW); }
+KERNEL hash_batch(int* rows, Long words, const Long* slots, Long n, Long* out) {
+    EACH_SLOT out[i] = position_hash(ROW);
+}
 
 KERNEL score_batch(int* rows, Long words, const Long* slots, Long n, float* out) { EACH_SLOT out[i] = score(ROW); }
 
@@ -81,7 +84,8 @@ struct OwnerMark {
 };
 
 // out: [n, N * N], 1 where the mover is pass-alive, -1 where the other side is, else 0. scratch: int [n, per_board].
-KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, int* scratch, Long per_board) {
+KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, int* scratch,
+                        Long per_board) {
     EACH_SLOT {
         int points = ROW[SIZE] * ROW[SIZE];
         signed char* owners = out + i * points;
@@ -98,7 +102,8 @@ KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* sta
     EACH_SLOT moves[i] = playout(ROW, states + i, fill_eyes != 0);
 }
 
-// The planes of boards alone, and a named set of planes, as numbers of type T; board, plane and point: the steps of `out`.
+// The planes of boards alone, and a named set of planes, as numbers of type T.
+// board, plane, point: the steps of `out`.
 #define PLANES_KERNELS(T, NAME)                                                                                     \
     KERNEL planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,  \
                                  Long point, Long history) {                                                       \

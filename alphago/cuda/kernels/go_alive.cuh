@@ -76,7 +76,8 @@ struct Alive {
         Chains beside;
         for (int side = 0; side < 4; side++) {
             int at = cell(neighbour(scratch[i], side, row[SIZE] + 1));
-            if (row[at + COLOUR] != colour || !beside.add(row[at + HEAD]) || !is_vital(row[at + HEAD], i, end)) continue;
+            if (row[at + COLOUR] != colour || !beside.add(row[at + HEAD])) continue;
+            if (!is_vital(row[at + HEAD], i, end)) continue;
             scratch[counts + row[at + HEAD]]++;
             chains++;
         }
