@@ -71,7 +71,8 @@ class CudaGoBatch(GameBatch):
         if of is None or (isinstance(of, CudaGoBatch) and of._backend.name == self._backend.name):
             rows = self._rows if of is None else of._rows
         else:  # only the rows that are wanted travel
-            rows = self._backend.upload(of.rows[np.asarray(sources)], np.int32)  # type: ignore[attr-defined]
+            wanted = self._backend.download(self._backend.upload(sources, np.int64))
+            rows = self._backend.upload(of.rows[wanted], np.int32)  # type: ignore[attr-defined]
             sources = np.arange(len(targets))
         targets = self._backend.upload(targets, np.int64)
         sources = self._backend.upload(sources, np.int64)
