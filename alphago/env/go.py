@@ -210,8 +210,14 @@ class GoEnv(GameEnv):
         """What all batches of this game begin with."""
         return GoStart(start_row(self), None if self.plane_set is None else features.places(self.plane_set))
 
-    def new_batch(self, count: int) -> GoBatch:
-        return GoBatch(self, count)
+    def new_batch(self, count: int, device: str = "cpu") -> GameBatch:
+        """`count` slots, each at the start position; device: see `alphago.cuda.batch.make_batch`."""
+        if device == "cpu":
+            return GoBatch(self, count)
+        # The one import that points up: what a device is, and whether there is one, only alphago.cuda knows.
+        from alphago.cuda.batch import make_batch
+
+        return make_batch(self, count, device)
 
     def position(
         self,

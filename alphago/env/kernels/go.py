@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from alphago.env.kernels.hashing import mix
+from alphago.env.kernels.hashing import GOLDEN, mix
 from alphago.env.kernels.jit import count_bits, kernel, load, lowest_bit, store, wrap
 
 # Header words.
@@ -52,6 +52,7 @@ NO_ACTION = -1
 # Ko rules: what a stone may not bring back. The board before the other side's last move; any board that
 # occurred; any that occurred with the same side to move, be it after a pass.
 SIMPLE, POSITIONAL, SITUATIONAL = 0, 1, 2
+SIDE_FACTOR = 0x5DEECE66D123457  # brings the side to move into what situational superko compares
 
 
 def bordered_points(size):
@@ -92,7 +93,7 @@ def board_row(row, point):
 
 @kernel
 def stone_hash(point, colour):
-    return mix(wrap((2 * point + colour) * -7046029254386353131))
+    return mix(wrap((2 * point + colour) * GOLDEN))
 
 
 @kernel
@@ -178,7 +179,7 @@ def take(row, head_point, taker, at_board):
 @kernel
 def situation(row, board, mover):
     """What superko compares: the board's hash, where the rule says so with the side to move."""
-    return board ^ (mover * 0x5DEECE66D123457) if load(row, KO_RULE) == SITUATIONAL else board
+    return board ^ (mover * SIDE_FACTOR) if load(row, KO_RULE) == SITUATIONAL else board
 
 
 @kernel

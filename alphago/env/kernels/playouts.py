@@ -14,14 +14,14 @@ from alphago.env.kernels.go import (
     occupied_bits,
     play,
 )
-from alphago.env.kernels.hashing import mix
+from alphago.env.kernels.hashing import GOLDEN, mix
 from alphago.env.kernels.jit import count_bits, kernel, load, lowest_bit, store, wrap
 
 
 @kernel
 def next_random(state):
     """Advances state[0] (splitmix64) and returns 32 random bits."""
-    seed = wrap(load(state, 0) + -7046029254386353131)
+    seed = wrap(load(state, 0) + GOLDEN)
     store(state, 0, seed)
     return (mix(seed) >> 16) & 0xFFFFFFFF
 

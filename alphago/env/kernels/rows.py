@@ -9,7 +9,7 @@ The verbs here need no rules.  A game's own file has `reset`, `play`, `legal_mas
 
 import numpy as np
 
-from alphago.env.kernels.hashing import mix
+from alphago.env.kernels.hashing import GOLDEN, mix
 from alphago.env.kernels.jit import kernel, load, store, wrap
 
 # Header words.  MARGIN is what Black would have won by if the game ended here: points, or 1, 0, -1.
@@ -79,7 +79,7 @@ def position_hash(row):
     value = mix(load(row, TO_PLAY) + 2)
     value = mix(wrap(value + load(row, MARGIN)))
     for i in range(points(row)):
-        value = mix(wrap(wrap(value * -7046029254386353131) + load(row, HEADER + i)))
+        value = mix(wrap(wrap(value * GOLDEN) + load(row, HEADER + i)))
     return value
 
 

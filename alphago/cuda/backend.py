@@ -1,0 +1,49 @@
+"""What runs the kernels: a CUDA device, or the CPU with the host build of the same source."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+DEVICES = ("cpu", "cuda", "auto", "host")
+
+
+class BackendMissing(RuntimeError):
+    """The kernels cannot run here; the text says in one sentence what is missing."""
+
+
+class Backend(Protocol):
+    """Arrays where the kernels reach them, and the kernels by name.
+
+    An array is a NumPy array on the CPU and a CuPy array on a device.
+    """
+
+    name: str
+
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+        """A new array of zeros; MemoryError with a sentence where there is no room for it."""
+
+    def upload(self, values: Any, dtype: DTypeLike) -> Any:
+        """The values as a C-contiguous array of that type; the same array where it is one already."""
+
+    def download(self, array: Any) -> np.ndarray:
+        """The array in NumPy; the same one where it is."""
+
+    def reachable(self, out: Any) -> Any | None:
+        """The same memory as an array for kernels, whatever its steps; None if kernels cannot reach it."""
+
+    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
+        """Runs a kernel over so many items. An argument is an array, a whole number (64 bits) or a float (double)."""
+
+
+def find_backend(device: str) -> Backend:
+    """The back end called "cuda" or "host"; BackendMissing where there is none, ValueError for another name."""
+    if device == "cuda":
+        from alphago.cuda.device import Device
+
+        return Device()
+    if device == "host":
+        from alphago.cuda.host import Host
+
+        return Host()
+    raise ValueError(f"kernels run on 'cuda' or 'host', came {device!r}")

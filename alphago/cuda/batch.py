@@ -1,0 +1,204 @@
+"""`CudaGoBatch`: positions of Go on a device, with the rows and the verbs of `GoBatch`."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from alphago.cuda.backend import DEVICES, Backend, BackendMissing, find_backend
+from alphago.env.game import GameBatch, GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import check_komi, check_player
+from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_alive as alive
+from alphago.env.kernels import go_features as features
+
+# What planes may be written as; bfloat16, which NumPy does not know, by its bits.
+PLANE_KINDS = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
+ALIVE = [features.OWN_ALIVE, features.ENEMY_ALIVE]
+
+
+class CudaGoBatch(GameBatch):
+    """Go positions on a back end; behaves as `GoBatch`, row for row.
+
+    Slots, actions and `out` may be NumPy arrays or arrays of the back end (on a GPU CuPy's, or torch's tensors):
+    answers are written where `out` is, and on a GPU without waiting for them.  All boards of a call are done at the
+    same time: no slot may be named twice where it is written, nor be written and read.
+    """
+
+    def __init__(self, env: GoEnv, count: int, backend: Backend) -> None:
+        super().__init__(env, count)
+        self._komi, self._margin_weight, self._size = env.komi, env.margin_weight, env.N
+        self._history, self._planes = env.history, env.planes
+        self._backend = backend
+        self._start = backend.upload(env.start.row, np.int32)
+        self._places = None if env.start.places is None else backend.upload(env.start.places, np.int64)
+        self._has_alive = env.start.places is not None and bool((env.start.places[ALIVE] != features.ABSENT).any())
+        self._words = len(env.start.row)
+        self._rows = backend.zeros((count, self._words), np.int32)
+        self.reset(np.arange(count))
+
+    @property
+    def rows(self) -> np.ndarray:
+        """int32 [count, words] for `GoBatch.copy` and whoever looks on: on a GPU a copy of the rows."""
+        return self._backend.download(self._rows)
+
+    def reset(
+        self,
+        slots: Any,
+        *,
+        stones: np.ndarray | None = None,
+        to_play: int | str = 1,
+        komi: float | None = None,
+        spares_eyes: bool = False,
+    ) -> None:
+        """As `GoBatch.reset`: start positions, or one set-up for all slots."""
+        if stones is not None and np.shape(stones) != (self._size, self._size):
+            raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
+        komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
+        mover = kernels.BLACK if check_player(to_play) == 1 else kernels.WHITE
+        self._launch("reset_batch", slots, self._start, komi2, spares_eyes)
+        if stones is None and mover == kernels.BLACK:
+            return
+        colours = np.zeros(self._size**2, np.int8) if stones is None else np.ravel(stones)
+        dead = self._backend.zeros((len(slots),), np.int32)
+        self._launch("set_up_batch", slots, self._backend.upload(colours, np.int8), mover, dead)
+        worst = int(self._backend.download(dead).max(initial=kernels.NO_ACTION))
+        if worst != kernels.NO_ACTION:
+            raise ValueError(f"the chain at {self.env.to_text(worst)} has no liberty")
+
+    def copy(self, sources: Any, targets: Any, of: GameBatch | None = None) -> None:
+        if of is None or (isinstance(of, CudaGoBatch) and of._backend.name == self._backend.name):
+            rows = self._rows if of is None else of._rows
+        else:  # only the rows that are wanted travel
+            wanted = self._backend.download(self._backend.upload(sources, np.int64))
+            rows = self._backend.upload(of.rows[wanted], np.int32)  # type: ignore[attr-defined]
+            sources = np.arange(len(targets))
+        targets = self._backend.upload(targets, np.int64)
+        sources = self._backend.upload(sources, np.int64)
+        self._backend.launch("copy_batch", len(targets), rows, sources, self._rows, self._words, targets, len(targets))
+
+    def play(self, slots: Any, actions: Any) -> None:
+        self._launch("play_batch", slots, self._backend.upload(actions, np.int32))
+
+    def replay(self, roots: Any, paths: Any, lengths: Any, targets: Any) -> None:
+        upload = self._backend.upload
+        steps, depths = upload(paths, np.int32), upload(lengths, np.int32)
+        self._launch("replay_batch", targets, upload(roots, np.int64), steps, steps.shape[1], depths)
+
+    def legal_mask(self, slots: Any, out: Any) -> Any:
+        return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,))
+
+    def planes(self, slots: Any, out: Any) -> Any:
+        """As `GameBatch.planes`, but of any number type in PLANE_KINDS and, where kernels reach `out`, any layout.
+
+        bfloat16 is written as bits: hand a torch tensor over as `tensor.view(torch.int16)`.  The memory may be
+        channels_last; a row of points has to follow the one before without a gap.
+        """
+        kind = PLANE_KINDS.get(str(out.dtype))
+        if kind is None:
+            raise ValueError(f"planes are written as {', '.join(PLANE_KINDS)} (bfloat16 by its bits), came {out.dtype}")
+        self._check_shape(out, (len(slots), self._planes, self._size, self._size))
+        room = self._backend.reachable(out)
+        target = self._backend.zeros(tuple(out.shape), out.dtype) if room is None else room
+        board, plane, line, point = (step // target.itemsize for step in target.strides)
+        if line != self._size * point:
+            raise ValueError(
+                f"the points of a plane have to follow each other evenly, came steps of {line} and {point}"
+            )
+        if self._places is None:
+            self._launch(f"planes_{kind}_batch", slots, target, board, plane, point, self._history)
+        else:
+            scratch = self._scratch(len(slots) if self._has_alive else 0)
+            self._launch(f"features_{kind}_batch", slots, target, board, plane, point, self._places, *scratch)
+        return self._deliver(target, out, room)
+
+    def is_over(self, slots: Any, out: Any) -> Any:
+        return self._answer("is_over_batch", slots, out, np.bool_)
+
+    def to_play(self, slots: Any, out: Any) -> Any:
+        return self._answer("to_play_batch", slots, out, np.int8)
+
+    def hash(self, slots: Any, out: Any) -> Any:
+        return self._answer("hash_batch", slots, out, np.int64)
+
+    def outcome(self, slots: Any, out: Any) -> Any:
+        return self._answer("outcome_batch", slots, out, np.float32, (), self._margin_weight)
+
+    def score(self, slots: Any, out: Any) -> Any:
+        return self._answer("score_batch", slots, out, np.float32)
+
+    def ownership(self, slots: Any, out: Any) -> Any:
+        return self._answer("ownership_batch", slots, out, np.int8, (self._size**2,))
+
+    def pass_alive(self, slots: Any, out: Any) -> Any:
+        """int8 [n, N * N], as `GoBatch.pass_alive`."""
+        return self._answer("pass_alive_batch", slots, out, np.int8, (self._size**2,), *self._scratch(len(slots)))
+
+    def playout(self, slots: Any, states: Any, fill_eyes: bool = False) -> np.ndarray:
+        """Plays random moves to the end in every slot; returns their numbers, int32 [n].
+
+        states: int64 [n], one stream of random numbers per slot, which advances in place.
+        fill_eyes: whether a side may fill its own eyes; a game of those who do ends by its longest length only.
+        """
+        streams = self._backend.upload(states, np.int64)
+        moves = self._backend.zeros((len(slots),), np.int32)
+        self._launch("playout_batch", slots, streams, fill_eyes, moves)
+        if streams is not states:
+            states[:] = self._backend.download(streams)
+        return self._backend.download(moves)
+
+    def _launch(self, kernel: str, slots: Any, *arguments: Any) -> None:
+        numbers = self._backend.upload(slots, np.int64)
+        self._backend.launch(kernel, len(numbers), self._rows, self._words, numbers, len(numbers), *arguments)
+
+    def _answer(
+        self, kernel: str, slots: Any, out: Any, dtype: DTypeLike, shape: tuple[int, ...] = (), *arguments: Any
+    ) -> Any:
+        """Runs a kernel that writes one item of `shape` per slot, and leaves what it wrote in `out`."""
+        self._check_shape(out, (len(slots), *shape))
+        room = self._backend.reachable(out)
+        if room is not None and (room.dtype != dtype or not room.flags.c_contiguous):
+            room = None
+        target = self._backend.zeros(tuple(out.shape), dtype) if room is None else room
+        self._launch(kernel, slots, target, *arguments)
+        return self._deliver(target, out, room)
+
+    def _deliver(self, target: Any, out: Any, room: Any) -> Any:
+        """`out`, with what stands in `target` copied into it unless both are the same memory."""
+        if room is None:
+            out[...] = self._backend.download(target)
+        return out
+
+    def _check_shape(self, out: Any, shape: tuple[int, ...]) -> None:
+        """Kernels write without looking: an array of another shape would be overrun."""
+        if tuple(out.shape) != shape:
+            raise ValueError(f"an answer of shape {list(shape)} was wanted, came room for {list(out.shape)}")
+
+    def _scratch(self, count: int) -> tuple[Any, int]:
+        """Room for one call over so many boards, and its words per board."""
+        words = alive.scratch_words(self._size)
+        return self._backend.zeros((count, words), np.int32), words
+
+
+def make_batch(env: GameEnv, count: int, device: str = "auto") -> GameBatch:
+    """`count` start positions of a game, where the caller wants them.
+
+    device: "cpu", numba's kernels; "cuda", the GPU; "auto", the GPU where the game has kernels for it and one can
+        be used, else the CPU; "host", the CUDA source compiled for the CPU, which is slower than numba's kernels and
+        meant for tests.
+    Raises ValueError for another device or a game that has no CUDA kernels, BackendMissing where there is no such
+    device, MemoryError where the boards do not fit.
+    """
+    if device not in DEVICES:
+        raise ValueError(f"device is {', '.join(map(repr, DEVICES))}, came {device!r}")
+    if device == "cpu" or (device == "auto" and not isinstance(env, GoEnv)):
+        return env.new_batch(count)
+    if not isinstance(env, GoEnv):
+        raise ValueError(f"{env} has no CUDA kernels: its device is 'cpu' or 'auto', came {device!r}")
+    if device != "auto":
+        return CudaGoBatch(env, count, find_backend(device))
+    try:
+        return CudaGoBatch(env, count, find_backend("cuda"))
+    except (BackendMissing, MemoryError):
+        return env.new_batch(count)

@@ -1,0 +1,91 @@
+"""The CUDA device: the kernels compiled by NVRTC through CuPy, which is imported when the first device is asked for."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from alphago.cuda.backend import BackendMissing
+from alphago.cuda.source import program
+
+# A product and a sum stay two roundings, as in numba's kernels.
+OPTIONS = ("-std=c++17", "--fmad=false")
+THREADS = 128  # of a block
+BLOCKS = 65_535  # at most; a thread takes several boards where there are more
+
+
+def import_cupy() -> Any:
+    """CuPy, with a device that it can use; BackendMissing with a sentence where there is none."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise BackendMissing(
+            f"a CUDA device is used through CuPy, which cannot be imported ({error}): "
+            "install alphago[cuda12] or alphago[cuda13]"
+        ) from error
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise BackendMissing(f"no CUDA device can be used: {error}") from error
+    if count == 0:
+        raise BackendMissing("no CUDA device can be used: there is none")
+    return cupy
+
+
+@cache
+def load_module() -> Any:
+    """The compiled kernels as a `cupy.RawModule`; BackendMissing with the first complaint if they do not compile."""
+    cupy = import_cupy()
+    module = cupy.RawModule(code=program(), options=OPTIONS, backend="nvrtc")
+    try:
+        module.compile()
+    except cupy.cuda.compiler.CompileException as error:
+        complaint = next((line for line in str(error).splitlines() if "error" in line), str(error))
+        raise BackendMissing(f"NVRTC cannot compile the kernels: {complaint}") from error
+    return module
+
+
+class Device:
+    """The back end on CuPy's current device and stream. Arrays are CuPy's.
+
+    threads: of a block; results do not depend on it.
+    """
+
+    name = "cuda"
+
+    def __init__(self, threads: int = THREADS) -> None:
+        self._cupy = import_cupy()
+        self._module = load_module()
+        self._threads = threads
+
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+        try:
+            return self._cupy.zeros(shape, dtype)
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error
+
+    def upload(self, values: Any, dtype: DTypeLike) -> Any:
+        return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
+
+    def download(self, array: Any) -> np.ndarray:
+        return self._cupy.asnumpy(array)
+
+    def reachable(self, out: Any) -> Any | None:
+        """CuPy arrays, and others on the device that have CUDA's array interface, such as torch's tensors."""
+        return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
+
+    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
+        if items == 0:
+            return  # CUDA refuses an empty grid
+        blocks = min(-(-items // self._threads), BLOCKS)
+        prepared = tuple(as_argument(value) for value in arguments)
+        self._module.get_function(kernel)((blocks,), (self._threads,), prepared)
+
+
+def as_argument(value: Any) -> Any:
+    """Arrays as they are; numbers as the kernels expect them: CuPy passes NumPy's scalars by their type."""
+    if isinstance(value, float):
+        return np.float64(value)
+    return value if hasattr(value, "__cuda_array_interface__") else np.int64(value)

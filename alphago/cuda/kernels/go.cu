@@ -1,0 +1,119 @@
+// The kernels of Go, one thread per board: what GameBatch's verbs do to rows, an int [boards, words].
+// slots: long long [n]. Whole numbers arrive as Long, others as double.
+
+#include "go_features.cuh"
+#include "go_playouts.cuh"
+
+#define KERNEL extern "C" __global__ void
+#define EACH_SLOT EACH(i, n)
+#define ROW (rows + slots[i] * words)
+
+// Makes each row equal to `start` but for what belongs to one game.
+KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* start, Long komi2, Long spares_eyes) {
+    EACH_SLOT {
+        copy(start, ROW);
+        ROW[KOMI2] = (int)komi2;
+        ROW[SPARES_EYES] = (int)spares_eyes;
+    }
+}
+
+// Places the same stones in all slots, on empty boards. dead: int [n], an action without liberty or NO_ACTION.
+KERNEL set_up_batch(int* rows, Long words, const Long* slots, Long n, const signed char* colours, Long to_play,
+                    int* dead) {
+    EACH_SLOT {
+        set_up(ROW, colours, (int)to_play);
+        dead[i] = misplaced(ROW, colours);
+    }
+}
+
+KERNEL copy_batch(const int* from_rows, const Long* sources, int* rows, Long words, const Long* slots, Long n) {
+    EACH_SLOT copy(from_rows + sources[i] * words, ROW);
+}
+
+KERNEL play_batch(int* rows, Long words, const Long* slots, Long n, const int* actions) {
+    EACH_SLOT play(ROW, actions[i]);
+}
+
+// Copies each root and plays the first lengths[i] actions of paths[i] (int [n, depth]) on the copy.
+KERNEL replay_batch(int* rows, Long words, const Long* slots, Long n, const Long* roots, const int* paths, Long depth,
+                    const int* lengths) {
+    EACH_SLOT {
+        copy(rows + roots[i] * words, ROW);
+        for (int ply = 0; ply < lengths[i]; ply++) play(ROW, paths[i * depth + ply]);
+    }
+}
+
+// out: [n, N * N + 1].
+KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* out) {
+    EACH_SLOT legal_mask(ROW, out + i * (ROW[SIZE] * ROW[SIZE] + 1));
+}
+
+KERNEL is_over_batch(int* rows, Long words, const Long* slots, Long n, bool* out) { EACH_SLOT out[i] = is_over(ROW); }
+
+// +1 Black, -1 White.
+KERNEL to_play_batch(int* rows, Long words, const Long* slots, Long n, signed char* out) {
+    EACH_SLOT out[i] = (signed char)(3 - 2 * ROW[TO_PLAY]);
+}
+
+KERNEL hash_batch(int* rows, Long words, const Long* slots, Long n, Long* out) {
+    EACH_SLOT out[i] = position_hash(ROW);
+}
+
+KERNEL score_batch(int* rows, Long words, const Long* slots, Long n, float* out) { EACH_SLOT out[i] = score(ROW); }
+
+// out: [n, N * N].
+KERNEL ownership_batch(int* rows, Long words, const Long* slots, Long n, signed char* out) {
+    EACH_SLOT ownership(ROW, out + i * ROW[SIZE] * ROW[SIZE]);
+}
+
+// The mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10).
+KERNEL outcome_batch(int* rows, Long words, const Long* slots, Long n, float* out, double margin_weight) {
+    EACH_SLOT {
+        double margin = score(ROW);
+        double sign = (double)(margin > 0) - (double)(margin < 0);
+        out[i] = (float)((1 - margin_weight) * sign + margin_weight * tanh(margin / 10));
+    }
+}
+
+// Sets points of an ownership map to `value`.
+struct OwnerMark {
+    signed char* out;
+    signed char value;
+
+    BOTH void operator()(int action) const { out[action] = value; }
+};
+
+// out: [n, N * N], 1 where the mover is pass-alive, -1 where the other side is, else 0. scratch: int [n, per_board].
+KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, int* scratch,
+                        Long per_board) {
+    EACH_SLOT {
+        int points = ROW[SIZE] * ROW[SIZE];
+        signed char* owners = out + i * points;
+        for (int point = 0; point < points; point++) owners[point] = 0;
+        for (int colour = BLACK; colour <= WHITE; colour++) {
+            OwnerMark mark{owners, (signed char)(colour == ROW[TO_PLAY] ? 1 : -1)};
+            Alive(ROW, colour, scratch + i * per_board).each(mark);
+        }
+    }
+}
+
+// Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
+KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, Long fill_eyes, int* moves) {
+    EACH_SLOT moves[i] = playout(ROW, states + i, fill_eyes != 0);
+}
+
+// The planes of boards alone, and a named set of planes, as numbers of type T.
+// board, plane, point: the steps of `out`.
+#define PLANES_KERNELS(T, NAME)                                                                                     \
+    KERNEL planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,  \
+                                 Long point, Long history) {                                                       \
+        EACH_SLOT board_planes(ROW, (int)history, Planes<T>{out + i * board, plane, point});                       \
+    }                                                                                                              \
+    KERNEL features_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,           \
+                                   Long plane, Long point, const Long* places, int* scratch, Long per_board) {     \
+        EACH_SLOT features(ROW, places, scratch + i * per_board, Planes<T>{out + i * board, plane, point});        \
+    }
+
+PLANES_KERNELS(float, float32)
+PLANES_KERNELS(Half, float16)
+PLANES_KERNELS(Bfloat, bfloat16)

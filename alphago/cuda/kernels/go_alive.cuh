@@ -1,0 +1,130 @@
+// Pass-alive chains and points (Benson 1976): env/kernels/go_alive.py, with the same scratch words.
+
+#pragma once
+#include "go_legal.cuh"
+
+// Where the parts of the scratch begin; the first are the points of all regions.
+struct Alive {
+    const int* row;
+    int colour;
+    int* scratch;
+    int begins, open, marks, counts;
+
+    BOTH Alive(const int* row, int colour, int* scratch) : row(row), colour(colour), scratch(scratch) {
+        int points = row[SIZE] * row[SIZE];
+        begins = points;
+        open = 2 * points + 1;
+        marks = 3 * points + 1;
+        counts = marks + bordered_points();
+    }
+
+    BOTH int bordered_points() const { return (row[SIZE] + 1) * (row[SIZE] + 2) + 1; }
+
+    // Appends the region around `first` from index `members`; returns the index after it.
+    BOTH int gather(int first, int members) {
+        scratch[members] = first;
+        scratch[marks + first] = 1;
+        int end = members + 1;
+        for (; members < end; members++)
+            for (int side = 0; side < 4; side++) {
+                int near = neighbour(scratch[members], side, row[SIZE] + 1);
+                int other = row[cell(near) + COLOUR];
+                if (other == colour || other == BORDER || scratch[marks + near] != 0) continue;
+                scratch[marks + near] = 1;
+                scratch[end++] = near;
+            }
+        return end;
+    }
+
+    // Divides all points without a stone of `colour` into regions; returns how many there are.
+    BOTH int divide() {
+        for (int i = 0; i < bordered_points(); i++) scratch[marks + i] = 0;
+        int regions = 0, end = 0;
+        for (int action = 0; action < row[SIZE] * row[SIZE]; action++) {
+            int point = point_of(row, action);
+            if (row[cell(point) + COLOUR] == colour || scratch[marks + point] != 0) continue;
+            scratch[begins + regions++] = end;
+            end = gather(point, end);
+        }
+        scratch[begins + regions] = end;
+        return regions;
+    }
+
+    // Whether a stone beside the point belongs to the chain with this head point.
+    BOTH bool touches(int point, int head) const {
+        for (int side = 0; side < 4; side++) {
+            int at = cell(neighbour(point, side, row[SIZE] + 1));
+            if (row[at + COLOUR] == colour && row[at + HEAD] == head) return true;
+        }
+        return false;
+    }
+
+    // Whether all empty points of scratch[begin:end] are liberties of the chain.
+    BOTH bool is_vital(int head, int begin, int end) const {
+        for (int i = begin; i < end; i++)
+            if (row[cell(scratch[i]) + COLOUR] == EMPTY && !touches(scratch[i], head)) return false;
+        return true;
+    }
+
+    // Adds one to each chain that the region is vital to; returns how many these are.
+    BOTH int count_vital(int region) {
+        int i = scratch[begins + region], end = scratch[begins + region + 1];
+        while (i < end && row[cell(scratch[i]) + COLOUR] != EMPTY) i++;
+        if (i == end) return 0;
+        // Such a chain is beside the first empty point, as beside all others.
+        int chains = 0;
+        Chains beside;
+        for (int side = 0; side < 4; side++) {
+            int at = cell(neighbour(scratch[i], side, row[SIZE] + 1));
+            if (row[at + COLOUR] != colour || !beside.add(row[at + HEAD])) continue;
+            if (!is_vital(row[at + HEAD], i, end)) continue;
+            scratch[counts + row[at + HEAD]]++;
+            chains++;
+        }
+        return chains;
+    }
+
+    // Whether a chain beside the region has too few vital regions.
+    BOTH bool touches_struck_out(int region) const {
+        for (int i = scratch[begins + region]; i < scratch[begins + region + 1]; i++)
+            for (int side = 0; side < 4; side++) {
+                int at = cell(neighbour(scratch[i], side, row[SIZE] + 1));
+                if (row[at + COLOUR] == colour && scratch[counts + row[at + HEAD]] < VITAL) return true;
+            }
+        return false;
+    }
+
+    // One round: counts vital regions, closes those beside a chain with too few; returns whether one was closed.
+    BOTH bool strike_out(int regions) {
+        for (int i = 0; i < bordered_points(); i++) scratch[counts + i] = 0;
+        for (int region = 0; region < regions; region++)
+            if (scratch[open + region] != 0) count_vital(region);
+        bool closed = false;
+        for (int region = 0; region < regions; region++)
+            if (scratch[open + region] != 0 && touches_struck_out(region)) {
+                scratch[open + region] = 0;
+                closed = true;
+            }
+        return closed;
+    }
+
+    // Calls mark(action) for the pass-alive stones and points of `colour`.
+    template <typename Mark>
+    BOTH void each(Mark mark) {
+        int size = row[SIZE], regions = divide();
+        for (int region = 0; region < regions; region++) scratch[open + region] = 1;
+        while (strike_out(regions)) {
+        }
+        for (int action = 0; action < size * size; action++) {
+            int at = cell(point_of(row, action));
+            if (row[at + COLOUR] == colour && scratch[counts + row[at + HEAD]] >= VITAL) mark(action);
+        }
+        for (int region = 0; region < regions; region++) {
+            if (scratch[open + region] == 0 || count_vital(region) == 0) continue;
+            for (int i = scratch[begins + region]; i < scratch[begins + region + 1]; i++) {
+                int r = board_row(row, scratch[i]);
+                mark(r * size + scratch[i] - (r + 1) * (size + 1) - 1);
+            }
+        }
+    }
+};

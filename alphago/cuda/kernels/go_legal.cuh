@@ -1,0 +1,126 @@
+// Which moves are legal: env/kernels/go.py from `allowed` to `legal_mask`.
+
+#pragma once
+#include "go.cuh"
+
+// Up to four chains beside a point, each counted once.
+struct Chains {
+    int first = 0, second = 0, third = 0;
+
+    // Whether the chain with this head cell was not added before.
+    BOTH bool add(int head) {
+        if (head == first || head == second || head == third) return false;
+        third = second;
+        second = first;
+        first = head;
+        return true;
+    }
+};
+
+// Whether the ko rule allows a stone that takes itself and its chains off the board; a stone alone never may.
+BOTH bool suicide_allowed(const int* row, int point, int colour) {
+    Long board = load_long(row, HASH_LOW);
+    Chains own;
+    for (int side = 0; side < 4; side++) {
+        int near = neighbour(point, side, row[SIZE] + 1);
+        if (row[cell(near) + COLOUR] != colour) continue;
+        int head = head_of(row, near);
+        if (own.add(head)) board ^= load_long(row, head + CHAIN_LOW);
+    }
+    return own.first != 0 && !occurred(row, board, 3 - colour);
+}
+
+// Whether a stone may be placed on this empty point; without `check_repetition` ko is left out, but for suicide.
+BOTH bool allowed(const int* row, int point, int colour, bool check_repetition) {
+    bool safe = false;
+    Long board = load_long(row, HASH_LOW) ^ stone_hash(point, colour);
+    Chains taken;
+    for (int side = 0; side < 4; side++) {
+        int near = neighbour(point, side, row[SIZE] + 1);
+        int other = row[cell(near) + COLOUR];
+        if (other == EMPTY) {
+            safe = true;
+        } else if (other != BORDER) {
+            int head = head_of(row, near);
+            bool atari = in_atari(row, head);
+            if (atari != (other == colour)) safe = true;
+            if (atari && other != colour && taken.add(head)) board ^= load_long(row, head + CHAIN_LOW);
+        }
+        if (safe && !check_repetition) return true;
+    }
+    if (safe) return !occurred(row, board, 3 - colour);
+    return row[SUICIDE] != 0 && suicide_allowed(row, point, colour);
+}
+
+BOTH bool is_vacated(const int* row, int point) {
+    int r = board_row(row, point);
+    return (row[row[AT_VACATED] + r] & point_bit(row, point, r)) != 0;
+}
+
+// The stones in board row r, both colours; an imaginary row outside the board is full.
+BOTH int occupied_bits(const int* row, int r) {
+    int size = row[SIZE];
+    if (r < 0 || r >= size) return (1 << size) - 1;
+    int at = row[AT_BOARDS] + 2 * size * row[NEWEST] + r;
+    return row[at] | row[at + size];
+}
+
+BOTH int empty_bits(const int* row, int r) { return ~occupied_bits(row, r) & ((1 << row[SIZE]) - 1); }
+
+// The legal points of board row r as bits; only those that may repeat a board or be suicide are looked at one by one.
+__device__ inline int legal_bits(const int* row, int r) {
+    int size = row[SIZE], colour = row[TO_PLAY];
+    int empty = empty_bits(row, r);
+    int beside_empty = (empty << 1) | (empty >> 1) | ~occupied_bits(row, r - 1) | ~occupied_bits(row, r + 1);
+    int vacated = row[row[AT_VACATED] + r];
+    int legal = empty & beside_empty & ~vacated;
+    for (int doubtful = empty & ~legal; doubtful; doubtful &= doubtful - 1) {
+        int c = lowest_bit(doubtful);
+        if (allowed(row, (r + 1) * (size + 1) + c + 1, colour, (vacated >> c) & 1)) legal |= 1 << c;
+    }
+    return legal;
+}
+
+// Whether an empty point is surrounded by `colour` and cannot be made false at once (libego's rule).
+BOTH bool is_own_eye(const int* row, int point, int colour) {
+    int stride = row[SIZE] + 1;
+    for (int side = 0; side < 4; side++) {
+        int other = row[cell(neighbour(point, side, stride)) + COLOUR];
+        if (other != colour && other != BORDER) return false;
+    }
+    int enemies = 0, edge = 0;
+    for (int side = 0; side < 4; side++) {
+        int step = side & 1 ? stride + 1 : stride - 1;
+        int other = row[cell(point + (side & 2 ? step : -step)) + COLOUR];
+        enemies += other == 3 - colour;
+        edge |= other == BORDER;
+    }
+    return enemies + edge < 2;
+}
+
+// The bits of `legal`, points of board row r, that are not the mover's own eyes.
+__device__ inline int without_own_eyes(const int* row, int r, int legal) {
+    for (int left = legal; left; left &= left - 1) {
+        int c = lowest_bit(left);
+        if (is_own_eye(row, (r + 1) * (row[SIZE] + 1) + c + 1, row[TO_PLAY])) legal &= ~(1 << c);
+    }
+    return legal;
+}
+
+// Writes N * N + 1 flags; none is set once the game is over.
+__device__ inline void legal_mask(const int* row, bool* out) {
+    int size = row[SIZE], points = 0;
+    bool going = !is_over(row);
+    for (int r = 0; r < size; r++) {
+        int legal = going ? legal_bits(row, r) : 0;
+        if (row[SPARES_EYES] != 0) legal = without_own_eyes(row, r, legal);
+        points |= legal;
+        for (int c = 0; c < size; c++) out[r * size + c] = (legal >> c) & 1;
+    }
+    out[size * size] = going && (row[PLY] >= row[FIRST_PASS] || points == 0);
+}
+
+// Whether an illegal empty point is illegal only because the board would repeat.
+BOTH bool is_repetition(const int* row, int action) {
+    return row[SUICIDE] != 0 || allowed(row, point_of(row, action), row[TO_PLAY], false);
+}

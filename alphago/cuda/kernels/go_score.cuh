@@ -1,0 +1,70 @@
+// Whose area is what: env/kernels/go.py from `spread` to `score`. The marks stand in the row's scratch words.
+
+#pragma once
+#include "go_legal.cuh"
+
+// Grows the marks of scratch row r through empty points, from above, below and along the row.
+BOTH bool spread(int* row, int own, int r, int size) {
+    int empty = empty_bits(row, r), marks = row[own + r];
+    if (r > 0) marks |= row[own + r - 1] & empty;
+    if (r + 1 < size) marks |= row[own + r + 1] & empty;
+    int before = 0;
+    while (before != marks) {
+        before = marks;
+        marks |= ((marks << 1) | (marks >> 1)) & empty;
+    }
+    bool changed = marks != row[own + r];
+    row[own + r] = marks;
+    return changed;
+}
+
+// Grows marks from the stones in scratch words `own` to every empty point they reach.
+BOTH void reach(int* row, int own, int size) {
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int r = 0; r < size; r++) changed |= spread(row, own, r, size);
+        for (int r = size - 1; r >= 0; r--) changed |= spread(row, own, r, size);
+    }
+}
+
+// Leaves in the scratch words what Black's stones reach, then what White's do: N words each.
+BOTH void mark_areas(int* row) {
+    int size = row[SIZE], newest = row[AT_BOARDS] + 2 * size * row[NEWEST], black = row[AT_SCRATCH];
+    for (int i = 0; i < 2 * size; i++) row[black + i] = row[newest + i];
+    reach(row, black, size);
+    reach(row, black + size, size);
+}
+
+// Black's area minus White's, from the marks.
+__device__ inline int marked_area(const int* row) {
+    int size = row[SIZE], margin = 0;
+    for (int r = 0; r < size; r++) {
+        int black = row[row[AT_SCRATCH] + r], white = row[row[AT_SCRATCH] + size + r];
+        margin += count_bits(black & ~white) - count_bits(white & ~black);
+    }
+    return margin;
+}
+
+// Writes N * N numbers: whose area a point is in, 1 the mover's, -1 the other's, 0.
+BOTH void ownership(int* row, signed char* out) {
+    int size = row[SIZE], sign = row[TO_PLAY] == BLACK ? 1 : -1;
+    mark_areas(row);
+    for (int r = 0; r < size; r++) {
+        int black = row[row[AT_SCRATCH] + r], white = row[row[AT_SCRATCH] + size + r];
+        for (int c = 0; c < size; c++)
+            out[r * size + c] = (signed char)(sign * (((black & ~white) >> c & 1) - ((white & ~black) >> c & 1)));
+    }
+}
+
+// The mover's margin in points, komi included, from Black's area minus White's.
+BOTH float mover_margin(const int* row, int black_area) {
+    float margin = (float)black_area - (float)row[KOMI2] / 2.0f;
+    return row[TO_PLAY] == BLACK ? margin : -margin;
+}
+
+// The mover's margin in points, komi included.
+__device__ inline float score(int* row) {
+    mark_areas(row);
+    return mover_margin(row, marked_area(row));
+}

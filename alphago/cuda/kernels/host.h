@@ -1,0 +1,25 @@
+// What a C++ compiler lacks to compile the kernels for the CPU. The one who calls a kernel takes the part of a thread:
+// `stand_at` says which. Each thread of the process has its own place.
+
+#pragma once
+#include <math.h>
+
+#define __host__
+#define __device__
+#define __global__
+
+struct Place {
+    unsigned int x;
+};
+
+static thread_local Place gridDim{1}, blockDim{1}, blockIdx{0}, threadIdx{0};
+
+extern "C" void stand_at(unsigned int blocks, unsigned int threads, unsigned int block, unsigned int thread) {
+    gridDim.x = blocks;
+    blockDim.x = threads;
+    blockIdx.x = block;
+    threadIdx.x = thread;
+}
+
+inline int __popc(unsigned int bits) { return __builtin_popcount(bits); }
+inline int __ffs(int bits) { return __builtin_ffs(bits); }

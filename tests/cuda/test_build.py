@@ -1,0 +1,128 @@
+"""The source as one text, and what makes programs of it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from alphago.cuda import host, source
+from alphago.cuda.backend import BackendMissing
+from alphago.env.go import GoEnv
+from alphago.env.kernels import go, go_features
+from alphago.env.kernels.jit import CACHE_FOLDER
+from tests.cuda.boards import Twins
+
+ROOT = Path(__file__).parents[2]
+needs_compiler = pytest.mark.skipif(host.find_compiler() is None, reason="there is no C++ compiler")
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
+
+
+def test_constants_are_numbas() -> None:
+    text = source.program()
+    for module, name in ((go, "AT_HASHES"), (go, "SIDE_FACTOR"), (go_features, "PLIES_LEFT"), (go, "GOLDEN")):
+        lines = [line for line in text.splitlines() if f" {name} = " in line]
+        assert len(lines) == 1
+        assert lines[0].endswith(f"= {getattr(module, name)};")
+
+
+def test_a_name_with_two_values_is_refused() -> None:
+    one, other = SimpleNamespace(__name__="one", KO=1), SimpleNamespace(__name__="other", KO=2)
+    assert source.constants(one, one) == {"KO": 1}
+    with pytest.raises(ValueError, match="KO is 1 in one kernel module and 2 in other"):
+        source.constants(one, other)
+
+
+def test_each_file_is_there_once() -> None:
+    text = source.program()
+    assert "#include" not in text
+    for path in source.FOLDER.glob("*.cu*"):
+        assert text.count(f'#line 1 "{path.name}"') == 1
+
+
+@needs_compiler
+def test_the_library_is_kept_with_the_other_kernels() -> None:
+    library = host.load_library()
+    assert library._name.startswith(CACHE_FOLDER)
+    assert host.load_library() is library
+
+
+@needs_compiler
+def test_a_text_that_does_not_compile_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(BackendMissing, match=r"cannot compile the kernels: .*error"):
+        host.compile_library("int play(", tmp_path / "cache" / "x.so")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_no_compiler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(BackendMissing, match=r"needs a C\+\+ compiler, none was found \(no-such-compiler\)"):
+        host.compile_library("", tmp_path / "x.so")
+
+
+@needs_compiler
+@pytest.mark.parametrize(("blocks", "threads"), [(1, 1), (2, 3), (5, 4)])
+def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
+    """Fewer threads than boards, and more."""
+    twins = Twins(GoEnv(5, planes="alive"), 7, host.Host(blocks, threads))
+    twins.play_on(np.random.default_rng(0), 20, every=5)
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_the_source_compiles_without_warnings(tmp_path: Path) -> None:
+    host.compile_library(source.host_program(), tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))
+    assert (tmp_path / "strict.so").is_file()
+
+
+CHECKED = """
+import numpy as np
+from alphago.cuda import host
+from alphago.env.go import GoEnv
+
+host.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+for size in (2, 3, 9, 25):
+    for ko in ("simple", "situational"):
+        env = GoEnv(size, ko=ko, suicide=True, planes="alive", max_moves=min(400, 3 * size * size))
+        batch, slots = env.new_batch(3, device="host"), np.arange(3)
+        for _ in range(3):
+            batch.playout(slots, slots.copy(), fill_eyes=True)
+            batch.legal_mask(slots, np.empty((3, env.action_space), np.bool_))
+            batch.planes(slots, np.empty((3, env.planes, size, size), np.float16))
+            batch.pass_alive(slots, np.empty((3, size * size), np.int8))
+            batch.ownership(slots, np.empty((3, size * size), np.int8))
+            batch.reset(slots, to_play="white")
+print("clean")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++, whose sanitizers look on")
+def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None:
+    """Games under the sanitizers, in a Python of their own: they end it at the first fault."""
+    library = subprocess.run(["g++", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
+    settings = {"CXX": "g++", "LD_PRELOAD": library, "ASAN_OPTIONS": "detect_leaks=0"}
+    environment = {**os.environ, **settings, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run([sys.executable, "-c", CHECKED], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert run.stdout == "clean\n", run.stderr
+
+
+@needs_nvcc
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
+def test_nvcc_compiles_without_warnings_or_spills(architecture: str, tmp_path: Path) -> None:
+    path = tmp_path / "kernels.cu"
+    path.write_text(source.program())
+    options = ["-std=c++17", "--fmad=false", "-Werror", "all-warnings", "-Xptxas", "-v", f"-arch={architecture}"]
+    run = subprocess.run(
+        ["nvcc", *options, "--cubin", str(path), "-o", str(tmp_path / "x")], capture_output=True, text=True
+    )
+    told = run.stdout + run.stderr
+    assert run.returncode == 0, told
+    spills = [line for line in told.splitlines() if "spill" in line and " 0 bytes spill stores" not in line]
+    assert "spill" in told
+    assert spills == []
