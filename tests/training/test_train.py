@@ -25,6 +25,7 @@ from alphago.nn.weights import read_weights
 from alphago.records.record import load_records
 from alphago.training.game_metrics import describe_games
 from alphago.training.history import read_history
+from alphago.training.plan import saved_settings
 from alphago.training.presets import PRESETS
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.run import train
