@@ -82,9 +82,9 @@ def program(folder: Path, moves: str = "", *, timeout: float = 20.0, name: str =
 
 
 def our_engine(size: int, readouts: int = 8) -> GtpProgram:
-    """`alphago gtp` in a process of its own."""
+    """`alphago gtp` in a process of its own, which plays all games out."""
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from alphago.cli import main; sys.exit(main())"
-    options = ("gtp", "--board-size", str(size), "--readouts", str(readouts), "--seed", "{seed}")
+    options = ("gtp", "--board-size", str(size), "--readouts", str(readouts), "--seed", "{seed}", "--resign", "-1")
     return GtpProgram("alphago", (sys.executable, "-c", code, *options))
 
 

@@ -246,12 +246,10 @@ class TestOver:
         """The clock goes on, and the learning rate is that of the longer run."""
         settings = {"num_games": 100_000, "max_minutes": 0.02, "learning_rate": 1e-3}
         _, first = run(tmp_path, **settings)
-        assert first.last["seconds"] >= 1.2
         assert run(tmp_path, **settings)[1].rows == []
         _, second = go_on(tmp_path, max_minutes=0.04)
-        assert second.rows[0]["seconds"] > first.last["seconds"]
+        assert second.rows[0]["seconds"] > 1.2 > first.rows[0]["seconds"]  # an iteration that time cuts has no row yet
         assert second.rows[0]["iteration"] == first.last["iteration"] + 1
-        assert 2.4 <= second.last["seconds"] < 4.8
         assert second.rows[0]["learning_rate"] > first.last["learning_rate"]
 
 
