@@ -26,7 +26,7 @@ class GameFolder:
         if games < 1:
             raise ValueError(f"--games is 1 or more, came {games}")
         if not as_records:
-            sgf.library()  # raises now rather than after the first game
+            sgf.load_grammar()  # an ImportError before anything is played
         self.path = default_folder(f"selfplay-{env.name}{env.N}") if path is None else Path(path)
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise FileExistsError(f"{self.path} is no empty folder: choose another one")

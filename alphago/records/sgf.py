@@ -24,7 +24,7 @@ LARGEST_KOMI = 100  # points; what is larger in a file is meant in hundredths
 Node = Mapping[str, list[bytes]]  # properties and their raw values
 
 
-def library() -> Any:
+def load_grammar() -> Any:
     """sgfmill's grammar; ImportError with a sentence where it is not installed."""
     try:
         from sgfmill import sgf_grammar
@@ -40,7 +40,7 @@ def write_sgf(path: str | Path, game: SgfGame) -> None:
 
 def format_sgf(game: SgfGame) -> bytes:
     """The game as SGF text in UTF-8; the same game gives the same bytes."""
-    grammar = library()
+    grammar = load_grammar()
     env = GoEnv(game.board_size)
 
     def value(text: Any) -> list[bytes]:
@@ -89,7 +89,7 @@ def parse_sgf(data: bytes | str, name: str = "the SGF text") -> SgfGame:
     Passes after the end are left out.  Komi is read as servers write it: 750 is 7.5; 3.75, which
     counts one side's stones above half of the board, is 7.5 points.
     """
-    grammar = library()
+    grammar = load_grammar()
     try:
         games = grammar.parse_sgf_collection(data.encode() if isinstance(data, str) else data)
         if len(games) > 1:
@@ -151,7 +151,7 @@ def text_reader(head: Node) -> Callable[[Node, str], str]:
 
     Where the head names none, UTF-8 if the head is that, else Latin 1, which is SGF's own default.
     """
-    grammar = library()
+    grammar = load_grammar()
     try:
         encoding = codecs.lookup(head["CA"][0].decode("ascii", "replace").strip()).name
     except (KeyError, LookupError):
