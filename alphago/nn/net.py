@@ -12,6 +12,9 @@ from torch import nn
 from alphago.env.game import GameEnv, Position, stack
 from alphago.nn.base import ResidualTower
 from alphago.nn.checks import check_game, check_sizes, check_tensors
+from alphago.nn.device_evaluator import DeviceEvaluator
+from alphago.nn.device_forms import Unsuited
+from alphago.nn.devices import find_device
 from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.kernels import clip_values, masked_softmax_batch
 from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for
@@ -177,9 +180,21 @@ class NeuralNet(nn.Module):
             raise ValueError("the network's output is not finite: its weights are broken, or too large")
         value *= batch.to_play(slots, np.empty(count, np.int8))
 
-    def evaluator(self, dtype: str | None = None) -> NetEvaluator:
-        """A frozen copy for search, on the CPU; see NetEvaluator.  Later training does not change it."""
-        return NetEvaluator(self.env, self.base_net, self.value, self.policy, dtype=dtype)
+    def evaluator(self, dtype: str | None = None, device: str = "cpu") -> NetEvaluator | DeviceEvaluator:
+        """A frozen copy for search, which later training does not change.
+
+        device: where it computes and searches' boards should be, see `alphago.nn.devices.find_device`; "auto" takes
+            the CPU too for a network that the GPU cannot compute.
+        """
+        parts = (self.base_net, self.value, self.policy)
+        where = find_device(self.env, device)
+        if where != "cpu":
+            try:
+                return DeviceEvaluator(self.env, *parts, dtype=dtype, device=where)
+            except Unsuited:
+                if device != "auto":
+                    raise
+        return NetEvaluator(self.env, *parts, dtype=dtype)
 
     @property
     def num_parameters(self) -> int:
