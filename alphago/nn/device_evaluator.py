@@ -20,6 +20,7 @@ from alphago.nn.evaluator import (
     check_finite,
     check_room,
     frozen_copy,
+    has_native_bfloat16,
 )
 from alphago.nn.lane import Lane
 
@@ -57,8 +58,7 @@ class DeviceEvaluator:
         self._backend = find_backend(device)
         self._place = torch_device(device)
         if dtype is None:
-            quick = self._place.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-            dtype = "bfloat16" if quick else "float32"
+            dtype = "bfloat16" if self._place.type == "cuda" and has_native_bfloat16(self._place) else "float32"
         frozen = frozen_parts(base_net, value, policy)
         self._net, self.form, self._kind = fastest_on(frozen, env, DTYPES[dtype], self._place)
         self._local = threading.local()

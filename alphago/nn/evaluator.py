@@ -147,8 +147,10 @@ class Frozen(nn.Module):
         return self.policy(features).float(), self.value(features).float().flatten()
 
 
-def has_native_bfloat16() -> bool:
-    """Whether this CPU multiplies bfloat16 itself; elsewhere it is slower than float32."""
+def has_native_bfloat16(place: torch.device | None = None) -> bool:
+    """Whether this CPU (or another place) multiplies bfloat16 itself; elsewhere it is slower than float32."""
+    if place is not None and place.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
     checks = (getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile"))
     return any(check() for check in checks if check is not None)
 
