@@ -174,7 +174,8 @@ def evaluate(
     if random_opening < 0:
         raise ValueError(f"random_opening is 0 or more, came {random_opening!r}")
     first, second = (
-        Entrant(contestant(who, env, device), n, how) for who, n, how in zip((black, white), both, searches, strict=True)
+        Entrant(contestant(who, env, device), n, how)
+        for who, n, how in zip((black, white), both, searches, strict=True)
     )
     if any(isinstance(entrant.who, (Anchor, GtpProgram)) for entrant in (first, second)):
         env = full_rules(env)

@@ -4,6 +4,7 @@ Anything with `evaluate` will do: a network's snapshot, one of the two here, or,
 `as_evaluator`, any plain function on positions.
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -79,13 +80,14 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
 
     env: the game that it is wanted for; a size-free network of another board is resized.
     device: where a network is computed and the boards of searches with it are: "cpu", "cuda", or "auto" for the GPU
-        where there is one and game and network suit it; networks are told it where it is not the CPU.  Others compute
-        where they do.
+        where there is one and game and network suit it.  Networks whose `evaluator` does not take it, evaluators and
+        functions compute where they do.
     """
     if hasattr(network, "evaluator"):
         if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
             network = network.resized(env)
-        return network.evaluator() if device == "cpu" else network.evaluator(device=device)
+        told = {"device": device} if "device" in inspect.signature(network.evaluator).parameters else {}
+        return network.evaluator(**told)
     if hasattr(network, "evaluate"):
         return network
     if callable(network):

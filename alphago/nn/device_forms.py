@@ -1,6 +1,7 @@
 """The forms that a network is computed in on a device: fast ones first, each compared with the modules as they are."""
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -40,9 +41,12 @@ class CudnnConv(nn.Module):
     the convolution.
     """
 
-    def __init__(self, conv: nn.Conv2d, input_shape: Any, relu: bool) -> None:
+    weight: torch.Tensor
+    bias: torch.Tensor
+
+    def __init__(self, conv: nn.Conv2d, input_shape: Sequence[int], relu: bool) -> None:
         super().__init__()
-        self.sizes = (list(conv.stride), list(conv.padding), list(conv.dilation), conv.groups)
+        self.sizes: Any = (list(conv.stride), list(conv.padding), list(conv.dilation), conv.groups)
         self.relu = relu
         bias = conv.weight.new_zeros(conv.out_channels) if conv.bias is None else conv.bias.detach()
         self.register_buffer("weight", conv.weight.detach().contiguous(memory_format=torch.channels_last))
@@ -72,9 +76,7 @@ def make_form(form: str, frozen: Frozen, env: GameEnv, kind: torch.dtype, place:
     return whole.to(memory_format=torch.channels_last).requires_grad_(False)  # type: ignore[call-overload]
 
 
-def fastest_on(
-    frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.device
-) -> tuple[Whole, str, torch.dtype]:
+def fastest_on(frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.device) -> tuple[Whole, str, torch.dtype]:
     """The fastest form that gives the network's results on a device, its name, and the type it computes in.
 
     Unsuited if the device gives none of them.

@@ -96,9 +96,7 @@ class Standing:
 class Lane:
     """A thread's stream and buffers.  Inside `with lane:` its calls, and those of batches, go to the stream."""
 
-    def __init__(
-        self, env: GameEnv, net: nn.Module, kind: torch.dtype, place: torch.device, backend: Backend
-    ) -> None:
+    def __init__(self, env: GameEnv, net: nn.Module, kind: torch.dtype, place: torch.device, backend: Backend) -> None:
         self._env, self._net, self._kind, self._place, self._backend = env, net, kind, place, backend
         self._on_gpu = place.type == "cuda"
         self._stream = backend.new_stream()
@@ -157,9 +155,7 @@ class Lane:
             room.compute(self._net)  # libraries make their plans and get their memory outside of a capture
             self._torch_stream.synchronize()
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(
-                graph, pool=self._pool, stream=self._torch_stream, capture_error_mode="thread_local"
-            ):
+            with torch.cuda.graph(graph, pool=self._pool, stream=self._torch_stream, capture_error_mode="thread_local"):
                 room.compute(self._net)
             room.graph = graph
 

@@ -34,7 +34,7 @@ def sent(sample: Sample, place: torch.device) -> Part:
             tensor = tensor.contiguous(memory_format=torch.channels_last)
         return tensor.pin_memory().to(place, non_blocking=True)
 
-    return DeviceSample(*map(send, sample), mass(sample))
+    return DeviceSample(**{name: send(array) for name, array in sample._asdict().items()}, mass=mass(sample))
 
 
 def mass(part: Part) -> float:

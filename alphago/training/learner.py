@@ -41,9 +41,7 @@ class Learner:
     kept at each step (less at the beginning).
     """
 
-    def __init__(
-        self, net: NeuralNet, settings: TrainingSettings, workers: Workers, place: torch.device = CPU
-    ) -> None:
+    def __init__(self, net: NeuralNet, settings: TrainingSettings, workers: Workers, place: torch.device = CPU) -> None:
         self.net = net
         self.settings = settings
         self.average = frozen_copy(net).to(place)

@@ -126,6 +126,8 @@ def carry_out_on(where: str, plan: Plan, env: GameEnv, run: RunFolder, reports: 
         notes = open_run(trainer, plan, run)
         for report in reports:
             report.start(run.path, settings.plain())
+        if where != "cpu":
+            tell(f"boards and network are on {where}")
         for note in notes:
             tell(note)
         rows = earlier_rows(run.path)

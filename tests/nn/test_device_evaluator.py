@@ -1,6 +1,5 @@
 """Networks on a device: the host build of the boards' kernels with torch on the CPU, and with -m gpu the GPU."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -141,7 +140,9 @@ def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> N
     evaluator.load(other.base_net, other.value, other.policy)
     after = evaluate(evaluator, batch, np.arange(COUNT))
     assert np.abs(after[0] - before[0]).max() > 0.1
-    same(after, evaluate(other.evaluator("float32"), played("cpu"), np.arange(COUNT)), 1e-3 if device == "cuda" else 1e-5)
+    same(
+        after, evaluate(other.evaluator("float32"), played("cpu"), np.arange(COUNT)), 1e-3 if device == "cuda" else 1e-5
+    )
     with pytest.raises(ValueError, match="weights of another network were given to an evaluator"):
         evaluator.load(*NeuralNet(ENV, tower_height=1, channels=8).children())
     other.base_net.entry[0].weight.data[0] = torch.nan
@@ -192,7 +193,9 @@ def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
     net = NeuralNet(ENV, Stubborn())
     evaluator = net.evaluator("float32", device)
     assert evaluator.form == "modules"
-    wanted = evaluate(NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9))
+    wanted = evaluate(
+        NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9)
+    )
     same(evaluate(evaluator, played(device), np.arange(9)), wanted, 1e-3 if device == "cuda" else 1e-5)
 
 
