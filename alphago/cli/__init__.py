@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.run(options))
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (ValueError, OSError, ImportError) as error:  # ImportError: an extra that is not installed
+    except (ValueError, OSError, ImportError, MemoryError) as error:  # ImportError: an extra that is not installed
         print(f"alphago {verb}: {error}", file=sys.stderr)
         return USAGE_ERROR
 

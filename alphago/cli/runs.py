@@ -7,6 +7,7 @@ from typing import Any
 from alphago.arena.gtp import EngineError
 from alphago.cli.game_folder import GameFolder
 from alphago.cli.models import (
+    add_device,
     add_game,
     add_game_settings,
     add_model,
@@ -19,6 +20,7 @@ from alphago.cli.options import add_settings, given_settings, whole
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES
 from alphago.settings import make_settings
@@ -45,6 +47,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
         "--until", metavar="PLAYER", help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000"
     )
     parser.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
+    add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="keep curves for TensorBoard in the run's folder")
     training = parser.add_argument_group("training", "The board's recipe goes before the values in parentheses.")
     add_settings(training, TrainingSettings, leave=["search", "losses"], flags=SHORT)
@@ -61,7 +64,7 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.training.report import ConsoleReport, TensorBoardReport
     from alphago.training.run import train
 
-    names = ("folder", "preset", "until", "tower_height", "channels")
+    names = ("folder", "preset", "until", "tower_height", "channels", "device")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= given_settings(options, TrainingSettings)
     if options.board_size is None and given.get("sizes") and not goes_on(options.folder):
@@ -122,6 +125,7 @@ def add_selfplay(parser: argparse.ArgumentParser) -> None:
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     parser.add_argument("--games", type=whole, default=10, metavar="N", help="how many (10)")
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="another one gives other games (0)")
+    add_device(parser)
     parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
     parser.add_argument("--folder", metavar="PATH", help="where the games are kept, new or empty (one in runs)")
     add_settings(parser.add_argument_group("self-play"), SelfPlaySettings, leave=["search"])
@@ -135,12 +139,14 @@ def run_selfplay(options: argparse.Namespace) -> int:
     env, network = load(options.model, options.board_size, game_settings.pop("komi", None), options.game)
     env = with_settings(env, game_settings)
     given = given_settings(options, SelfPlaySettings)
-    make_settings(SelfPlaySettings, **given)  # raises now rather than behind a progress bar
+    # These raise now rather than behind a progress bar.
+    make_settings(SelfPlaySettings, **given)
+    evaluator = as_evaluator(network, env, options.device or "auto")
     if search := given_settings(options, SearchSettings):
         given["search"] = search
     as_records = options.records or not isinstance(env, GoEnv)
     with GameFolder(options.folder, env, options.games, as_records) as folder:
-        selfplay(env, network, num_games=options.games, seed=options.seed, tell=folder.add, **given)
+        selfplay(env, evaluator, num_games=options.games, seed=options.seed, tell=folder.add, **given)
     return 0
 
 

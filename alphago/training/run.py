@@ -11,6 +11,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
+from alphago.nn.devices import find_device
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
@@ -48,6 +49,7 @@ def train(
     folder: str | Path | None = None,
     reports: Sequence[Report] | None = None,
     until: str | Opponent | None = None,
+    device: str = "auto",
     **settings: Any,
 ) -> NeuralNet:
     """Trains a network from games against itself and returns it.
@@ -64,6 +66,8 @@ def train(
     until: an opponent, such as "gnugo" or "rave:1000", whom the network plays every minute of training; the run ends
         early when it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is
         kept as proof.json).  The time that these matches take is not training time.
+    device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU where there is one that
+        suits game and network.  It is no setting of the run, which may go on elsewhere.
     Further keywords are those of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` it is
         the best network that is kept, saved and returned, instead of the latest.
 
@@ -74,9 +78,13 @@ def train(
     interrupt within an iteration of PUCT, whose trees are not kept.  A run by the clock goes on from the time that was
     saved.)
 
+    On a GPU sums differ in their last bits from run to run, and with them, after a while, the games.
+
     Raises ValueError that names both values for what a run cannot change, BlockingIOError if somebody else trains
-    in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands.
+    in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands;
+    BackendMissing for device="cuda" where there is none.
     """
+    find_device(env, device)  # says now what there is not
     path = Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}")
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
@@ -87,11 +95,22 @@ def train(
         if run.config is not None:
             plan = old_run(asked, run.config, path)
         assert plan is not None
-        return carry_out(plan, env, run, [ConsoleReport()] if reports is None else reports)
+        return carry_out(plan, env, run, [ConsoleReport()] if reports is None else reports, device)
 
 
-def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report]) -> NeuralNet:
+def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report], device: str) -> NeuralNet:
     """Trains as planned until the run is over or interrupted."""
+    where = find_device(env, device)
+    if where != "cpu":
+        where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
+    try:
+        return carry_out_on(where, plan, env, run, reports)
+    finally:
+        plan.model.cpu()
+
+
+def carry_out_on(where: str, plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report]) -> NeuralNet:
+    """As `carry_out`, where "auto" has been decided."""
 
     def tell(text: str) -> None:
         for report in reports:
@@ -99,14 +118,16 @@ def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report
 
     settings, stop = plan.settings, threading.Event()
     with stopped_by_interrupt(stop), one_torch_thread(), Workers(settings.groups or 1) as workers:
-        trainer = Trainer(env, plan.model, settings, run, workers, stop)
+        trainer = Trainer(env, plan.model, settings, run, workers, stop, where)
         if plan.until is not None:
-            trainer.examiner = Examiner(env, plan.until, run.path, tell)
+            trainer.examiner = Examiner(env, plan.until, run.path, tell, where)
         if isinstance(settings.gate, Gate):
-            trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, tell)
+            trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, tell, where)
         notes = open_run(trainer, plan, run)
         for report in reports:
             report.start(run.path, settings.plain())
+        if where != "cpu":
+            tell(f"boards and network are on {where}")
         for note in notes:
             tell(note)
         rows = earlier_rows(run.path)
