@@ -9,7 +9,18 @@ until nothing changes: the chains left are pass-alive, and so are the points of 
 whether each is still open, the regions' marks, and vital regions per chain (at its head).
 """
 
-from alphago.env.kernels.go import BLACK, BORDER, COLOUR, EMPTY, HEAD, SIZE, TO_PLAY, bordered_points, cell, point_of
+from alphago.env.kernels.go_row import (
+    BLACK,
+    BORDER,
+    COLOUR,
+    EMPTY,
+    HEAD,
+    SIZE,
+    TO_PLAY,
+    bordered_points,
+    cell,
+    point_of,
+)
 from alphago.env.kernels.jit import kernel, load, store
 
 VITAL = 2  # regions that a chain needs
