@@ -6,9 +6,15 @@ import shutil
 import subprocess
 import sys
 
+import numba
+import numpy as np
 import pytest
+from numba.core import types
 
 import alphago.env.kernels.jit as jit
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.kernels import go_row, gomoku, reversi
+from alphago.env.reversi import ReversiEnv
 
 PACKAGE = pathlib.Path(jit.__file__).parents[2]
 
@@ -78,6 +84,23 @@ def test_kernels_are_kept_in_that_folder() -> None:
 
     if hasattr(go_loops.play_batch, "stats"):  # compiled
         assert go_loops.play_batch.stats.cache_path.startswith(jit.CACHE_FOLDER)
+
+
+def test_the_loops_of_each_game_are_kept_apart() -> None:
+    """They have one text (`loops_over`), and each calls its own game."""
+    for game, env in ((gomoku, GomokuEnv(5)), (reversi, ReversiEnv())):
+        assert env.position().legal_mask.any()
+        if hasattr(game.legal_mask_batch, "stats"):  # compiled
+            kept = pathlib.Path(game.legal_mask_batch.stats.cache_path)
+            assert list(kept.glob(f"rows.{game.__name__}.legal_mask_batch-*.nbi"))
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_constant_is_not_compiled_apart() -> None:
+    row = numba.typeof(np.zeros(3, np.int32))
+    for index in (types.literal(27), types.int64, types.literal(10)):
+        go_row.load_long.get_call_template((row, index), {})
+    assert go_row.load_long.signatures == [(row, types.int64)]
 
 
 def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:

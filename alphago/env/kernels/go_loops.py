@@ -11,7 +11,7 @@ from alphago.env.kernels.go import planes, play, position_hash
 from alphago.env.kernels.go_legal import legal_mask
 from alphago.env.kernels.go_row import KOMI2, SPARES_EYES, TO_PLAY, copy, is_over
 from alphago.env.kernels.go_score import ownership, score
-from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.jit import kernel, load, store, wrap
 
 
 @kernel
@@ -33,7 +33,7 @@ def copy_batch(from_rows, sources, rows, targets):
 @kernel
 def play_batch(rows, slots, actions):
     for i in range(slots.shape[0]):
-        play(rows[slots[i]], int(actions[i]))
+        play(rows[slots[i]], wrap(int(actions[i])))  # one type of action: the rules are compiled once
 
 
 @kernel
@@ -43,7 +43,7 @@ def replay_batch(rows, roots, paths, lengths, targets):
         target = rows[targets[i]]
         copy(rows[roots[i]], target)
         for ply in range(lengths[i]):
-            play(target, int(paths[i, ply]))
+            play(target, wrap(int(paths[i, ply])))
 
 
 @kernel
