@@ -3,17 +3,38 @@
 import difflib
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, TypeVar
+from enum import Enum
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 Kind = TypeVar("Kind")
 
 
+class Unsaid(Enum):
+    """The default of a keyword that a call may leave out where None says something."""
+
+    UNSAID = "unsaid"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+UNSAID: Literal[Unsaid.UNSAID] = Unsaid.UNSAID
+
+
 def make_settings(kind: type[Kind], **given: Any) -> Kind:
-    """A settings dataclass from keywords; TypeError that names near misses for a keyword it lacks."""
+    """A settings dataclass from keywords; TypeError that names near misses for a keyword it lacks.
+
+    ValueError for None where a setting cannot be without a value.
+    """
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for name in given:
         if name not in known:
             raise TypeError(f"no setting {name!r}: {near_misses(name, known)}")
+    hints = get_type_hints(kind)
+    for name, value in given.items():
+        if value is None and NoneType not in get_args(hints[name]):
+            raise ValueError(f"{name} has to have a value, came None")
     return kind(**given)
 
 

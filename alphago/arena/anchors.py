@@ -9,7 +9,8 @@ import numpy as np
 from alphago.arena import kernels
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
-from alphago.env.kernels.go import pass_ends, score
+from alphago.env.kernels.go_row import pass_ends
+from alphago.env.kernels.go_score import score
 from alphago.mcts.root import choose_actions
 
 PLAYOUTS = 1000  # of a name without a number

@@ -9,21 +9,10 @@ a win and 1 for a draw, so that sums are exact.  A child's points belong to the 
 
 import math
 
-from alphago.env.kernels.go import (
-    BLACK,
-    FIRST_PASS,
-    KOMI2,
-    PLY,
-    SIZE,
-    TO_PLAY,
-    area,
-    copy,
-    is_over,
-    legal_bits,
-    pass_ends,
-    play,
-    without_own_eyes,
-)
+from alphago.env.kernels.go import play
+from alphago.env.kernels.go_legal import legal_bits, without_own_eyes
+from alphago.env.kernels.go_row import BLACK, FIRST_PASS, KOMI2, PLY, SIZE, TO_PLAY, copy, is_over, pass_ends
+from alphago.env.kernels.go_score import area
 from alphago.env.kernels.jit import kernel, load, lowest_bit, store
 from alphago.env.kernels.playouts import next_random, random_action
 

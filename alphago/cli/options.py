@@ -2,14 +2,19 @@
 
 A settings dataclass, or a class with keywords such as `GoEnv`, says what each of them is in its docstring, as
 `name: text` paragraphs; `add_settings` makes the flags, and `given_settings` reads them.
+
+A value is written as in Python, but for tuples: a pair is A:B, several items have commas between them, or + where they
+stand in a pair themselves (7:0.25,9:0.25 and 7:0.5+9:0.5:0.25).  The word none takes away what may be missing.
 """
 
 import argparse
+import ast
+import contextlib
 import inspect
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import NoneType, UnionType
@@ -19,6 +24,7 @@ from alphago.settings import near_misses
 
 PARAGRAPH = re.compile(r"^(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n[ ]+.+)*)", re.MULTILINE)
 REFERENCE = re.compile(r"\bsee (?P<kind>\w+Settings)\b")
+TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # tuples in tuples, as docstrings have them
 METAVARS = {int: "N", float: "X", str: "TEXT"}
 WANTED = {int: "a whole number", float: "a number", str: "text"}
 
@@ -70,24 +76,35 @@ class Setting:
         if NoneType in self.kinds and text.lower() == "none":
             return None
         kinds = [kind for kind in self.kinds if kind is not NoneType]
-        for kind in kinds:
-            reader: Callable[[str], Any] = read_pairs if get_origin(kind) is tuple else kind
-            try:
-                return reader(text)
-            except ValueError:
-                continue
-        wanted = " or ".join(WANTED.get(kind, "pairs such as 7:0.15,9:0.25") for kind in kinds)
+        for kind in sorted(kinds, key=lambda kind: kind is str):  # everything is a text
+            with contextlib.suppress(ValueError):
+                return read_value(kind, text)
+        wanted = " or ".join(map(wanted_for, kinds)) or "none"
         raise argparse.ArgumentTypeError(f"{wanted} was wanted, came {text!r}")
 
     @property
     def told(self) -> str:
-        """What help says: the text, and the default unless it is nothing."""
+        """What help says: the text, with tuples as they are typed, and the default unless it is nothing."""
+        text = TUPLES.sub(lambda found: spelled(ast.literal_eval(found[0])), self.text)
         nothing = self.default in (None, (), inspect.Parameter.empty)
-        return self.text if nothing else f"{self.text} ({self.default})"
+        return text if nothing else f"{text} ({self.default})"
 
     @property
     def metavar(self) -> str:
-        return METAVARS.get(next(kind for kind in self.kinds if kind is not NoneType), "A:B,…")
+        several = {kind: "A:B,…" if Ellipsis in get_args(kind) else "A:B" for kind in self.kinds}
+        return "|".join(METAVARS.get(kind, several[kind]) for kind in self.kinds if kind is not NoneType) or "none"
+
+
+class Switch(argparse.BooleanOptionalAction):
+    """--name, --no-name, and `--name none` for a setting that is left to others then."""
+
+    def __init__(self, *words: Any, **options: Any) -> None:
+        super().__init__(*words, **options)
+        self.nargs, self.const, self.metavar = "?", True, "none"
+        self.type = Setting("", (NoneType,), None, "").read
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        setattr(namespace, self.dest, values if values is None else not option_string.startswith("--no-"))
 
 
 def whole(text: str) -> int:
@@ -100,10 +117,41 @@ def number(text: str) -> float:
     return float(Setting("", (float,), None, "").read(text))
 
 
-def read_pairs(text: str) -> tuple[tuple[int, float], ...]:
-    """'7:0.15,9:0.25' as ((7, 0.15), (9, 0.25)), '' as ()."""
-    pairs = [pair.split(":") for pair in text.split(",") if pair]
-    return tuple((int(first), float(second)) for first, second in pairs)
+def read_value(kind: Any, text: str, separator: str = ",") -> Any:
+    """The value of that type: '7:0.15,9:0.25' as ((7, 0.15), (9, 0.25)), 'none' as (); ValueError if it is none.
+
+    separator: stands between the items of a tuple of any length.
+    """
+    if get_origin(kind) in (Union, UnionType):
+        for member in get_args(kind):
+            with contextlib.suppress(ValueError):
+                return read_value(member, text, separator)
+        raise ValueError(text)
+    if get_origin(kind) is not tuple:
+        return kind(text)
+    first, last = get_args(kind)
+    if last is Ellipsis:
+        items = [] if text.lower() in ("", "none") else text.split(separator)
+        return tuple(read_value(first, item) for item in items)
+    left, colon, right = text.rpartition(":")
+    if not colon:
+        raise ValueError(text)
+    return read_value(first, left, "+"), read_value(last, right)
+
+
+def spelled(value: Any, separator: str = ",") -> str:
+    """The text that `read_value` reads as the value."""
+    if not isinstance(value, tuple):
+        return str(value)
+    if len(value) == 2 and not isinstance(value[1], tuple):
+        return f"{spelled(value[0], '+')}:{value[1]}"
+    return separator.join(map(spelled, value))
+
+
+def wanted_for(kind: Any) -> str:
+    """What an error calls the values of a type."""
+    several = "pairs such as 7:0.15,9:0.25" if Ellipsis in get_args(kind) else "a pair such as 0:40"
+    return WANTED.get(kind, several)
 
 
 def settings_of(target: type) -> list[Setting]:
@@ -151,17 +199,18 @@ def add_settings(
     leave: Sequence[str] = (),
     flags: Mapping[str, str] | None = None,
     defaults: Mapping[str, Any] | None = None,
+    prefix: str = "",
 ) -> None:
     """Adds an option for every setting of the class but those in `leave`.
 
     flags: names of flags that are not the setting's own, without dashes.  defaults: those that are not the class's
-        own here, as help tells them.
+        own here, as help tells them.  prefix: of the names of all flags and parsed options.
     """
     for setting in settings_of(target):
         if setting.name not in leave:
-            flag = "--" + (flags or {}).get(setting.name, setting.name).replace("_", "-")
+            flag = "--" + (prefix + (flags or {}).get(setting.name, setting.name)).replace("_", "-")
             default = (defaults or {}).get(setting.name, setting.default)
-            add_setting(parser, flag, replace(setting, default=default))
+            add_setting(parser, flag, replace(setting, name=prefix + setting.name, default=default))
 
 
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> None:
@@ -169,14 +218,16 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
     told = setting.told.replace("%", "%%")
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": told}
     if bool in setting.kinds:
-        parser.add_argument(flag, action=argparse.BooleanOptionalAction, **common)
+        action = Switch if NoneType in setting.kinds else argparse.BooleanOptionalAction
+        parser.add_argument(flag, action=action, **common)
     elif setting.choices:
         parser.add_argument(flag, choices=setting.choices, **common)
     else:
         parser.add_argument(flag, type=setting.read, metavar=setting.metavar, **common)
 
 
-def given_settings(options: argparse.Namespace, target: type) -> dict[str, Any]:
-    """The settings of the class that were given, as keywords."""
+def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:
+    """The settings of the class that were given, as keywords; `prefix` as in `add_settings`."""
     given = vars(options)
-    return {setting.name: given[setting.name] for setting in settings_of(target) if setting.name in given}
+    names = [setting.name for setting in settings_of(target)]
+    return {name: given[prefix + name] for name in names if prefix + name in given}

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from alphago.arena.gtp import EngineError
@@ -16,18 +17,20 @@ from alphago.cli.models import (
     load,
     with_settings,
 )
-from alphago.cli.options import add_settings, given_settings, whole
+from alphago.cli.options import Setting, add_settings, given_settings, whole
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
-from alphago.nn.loss import LOSSES
+from alphago.nn.loss import LOSSES, LossWeights
 from alphago.settings import make_settings
+from alphago.training.gate import Gate
 from alphago.training.selfplay import SelfPlaySettings, selfplay
 from alphago.training.settings import TrainingSettings
 
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
+LOSS, GATE = "loss_", "gate_"  # before the names of their settings
 
 # What self-play chooses by itself, as help tells it.
 SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
@@ -36,7 +39,8 @@ SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16"
 def add_train(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Trains by the board's recipe until the time is over; Ctrl-C saves and stops. "
-        "With the folder of a run, it goes on; options then change what they say and leave the rest."
+        "With the folder of a run, it goes on; options then change what they say and leave the rest, "
+        "and the word none takes a setting off."
     )
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
     parser.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
@@ -44,14 +48,19 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--channels", type=whole, metavar="N", help="width of the network (the recipe's)")
     parser.add_argument("--model", metavar="FILE", help="a network to go on with; it stays as it is")
     parser.add_argument(
-        "--until", metavar="PLAYER", help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000"
-    )
+        "--until", metavar="PLAYER", default=argparse.SUPPRESS, type=Setting("until", (str, NoneType), None, "").read,
+        help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000",
+    )  # fmt: skip
     parser.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
     add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="keep curves for TensorBoard in the run's folder")
     training = parser.add_argument_group("training", "The board's recipe goes before the values in parentheses.")
-    add_settings(training, TrainingSettings, leave=["search", "losses"], flags=SHORT)
-    training.add_argument("--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="what they weigh (default)")
+    add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
+    losses = parser.add_argument_group("the losses, and how much each counts")
+    losses.add_argument("--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="all weights (default)")
+    add_settings(losses, LossWeights, prefix=LOSS)
+    gate = parser.add_argument_group("the gate", "One of these is enough to have a gate.")
+    add_settings(gate, Gate, prefix=GATE, leave=["win_rate"])
     search = parser.add_argument_group("the search of self-play")
     add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
     add_game_settings(parser)
@@ -64,13 +73,13 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.training.report import ConsoleReport, TensorBoardReport
     from alphago.training.run import train
 
-    names = ("folder", "preset", "until", "tower_height", "channels", "device")
+    names = ("folder", "preset", "tower_height", "channels", "device")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    given |= given_settings(options, TrainingSettings)
+    if "until" in options:
+        given["until"] = options.until
+    given |= given_training(options)
     if options.board_size is None and given.get("sizes") and not goes_on(options.folder):
         options.board_size = max(size for size, _ in given["sizes"])
-    if search := given_settings(options, SearchSettings):
-        given["search"] = search
     if options.tensorboard:
         given["reports"] = [ConsoleReport(), TensorBoardReport()]
     env_options = given_game_settings(options)
@@ -83,10 +92,25 @@ def run_train(options: argparse.Namespace) -> int:
     else:
         env = trained_game(options, env_options)
     try:
-        train(env, given.pop("num_games", None), **given)
+        train(env, **given)
     except EngineError as error:
         raise ValueError(str(error)) from None
     return 0
+
+
+def given_training(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings of training that were given; those that are made of settings as dictionaries of what was given."""
+    given = given_settings(options, TrainingSettings)
+    if search := given_settings(options, SearchSettings):
+        given["search"] = search
+    if weights := given_settings(options, LossWeights, LOSS):
+        named = vars(LOSSES[given["losses"]]) if "losses" in given else {}
+        given["losses"] = {**named, **weights}
+    if gate := given_settings(options, Gate, GATE):
+        if "gate" in given and given["gate"] is None:
+            raise ValueError("--gate none leaves no gate, but another option of it came")
+        given["gate"] = {**gate, **({"win_rate": given["gate"]} if "gate" in given else {})}
+    return given
 
 
 def goes_on(folder: str | None) -> bool:

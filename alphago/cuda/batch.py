@@ -9,9 +9,9 @@ from alphago.cuda.backend import DEVICES, Backend, BackendMissing, find_backend
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import check_komi, check_player
-from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_row as layout
 
 # What planes may be written as; bfloat16, which NumPy does not know, by its bits.
 PLANE_KINDS = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
@@ -58,15 +58,15 @@ class CudaGoBatch(GameBatch):
         if stones is not None and np.shape(stones) != (self._size, self._size):
             raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
         komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
-        mover = kernels.BLACK if check_player(to_play) == 1 else kernels.WHITE
+        mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
         self._launch("reset_batch", slots, self._start, komi2, spares_eyes)
-        if stones is None and mover == kernels.BLACK:
+        if stones is None and mover == layout.BLACK:
             return
         colours = np.zeros(self._size**2, np.int8) if stones is None else np.ravel(stones)
         dead = self._backend.zeros((len(slots),), np.int32)
         self._launch("set_up_batch", slots, self._backend.upload(colours, np.int8), mover, dead)
-        worst = int(self._backend.download(dead).max(initial=kernels.NO_ACTION))
-        if worst != kernels.NO_ACTION:
+        worst = int(self._backend.download(dead).max(initial=layout.NO_ACTION))
+        if worst != layout.NO_ACTION:
             raise ValueError(f"the chain at {self.env.to_text(worst)} has no liberty")
 
     def copy(self, sources: Any, targets: Any, of: GameBatch | None = None) -> None:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from alphago.env.kernels import go, go_alive, go_features, hashing
+from alphago.env.kernels import go_alive, go_features, go_row, hashing
 
 FOLDER = Path(__file__).parent / "kernels"
 FILES = ("go.cu", "policy.cu")
@@ -44,7 +44,7 @@ def expand(name: str, seen: set[str]) -> str:
 @cache
 def program() -> str:
     """The source of all kernels, for NVRTC and nvcc, and after `host.h` for a C++ compiler."""
-    numbers = constants(hashing, go, go_alive, go_features)
+    numbers = constants(hashing, go_row, go_alive, go_features)
     kinds = {name: "int" if abs(value) < 2**31 else "long long" for name, value in numbers.items()}
     defined = "".join(f"[[maybe_unused]] constexpr {kinds[name]} {name} = {numbers[name]};\n" for name in numbers)
     seen: set[str] = set()

@@ -9,6 +9,8 @@ from alphago.env.go_rules import KO_RULES, check_komi, check_player
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_loops as loops
+from alphago.env.kernels import go_row as layout
 
 if TYPE_CHECKING:
     from alphago.env.go import GoEnv
@@ -24,15 +26,15 @@ class GoStart(NamedTuple):
 def start_row(env: "GoEnv") -> np.ndarray:
     """The empty board by the rules of `env`, Black to move: int32 [words]."""
     ko = KO_RULES[env.ko]
-    row = np.zeros(kernels.row_words(env.N, env.history, ko, env.max_moves), np.int32)
-    row[kernels.SIZE] = env.N
-    row[kernels.DEPTH] = env.history
-    row[kernels.KO_RULE] = ko
-    row[kernels.SUICIDE] = env.suicide
-    row[kernels.MAX_MOVES] = env.max_moves
-    row[kernels.FIRST_PASS] = env.first_pass
-    row[kernels.PASSES_TO_END] = 2 if env.turns is None else env.max_moves + 1
-    row[kernels.FILTER_BITS] = 0 if ko == kernels.SIMPLE else kernels.filter_bits(env.N, env.max_moves)
+    row = np.zeros(layout.row_words(env.N, env.history, ko, env.max_moves), np.int32)
+    row[layout.SIZE] = env.N
+    row[layout.DEPTH] = env.history
+    row[layout.KO_RULE] = ko
+    row[layout.SUICIDE] = env.suicide
+    row[layout.MAX_MOVES] = env.max_moves
+    row[layout.FIRST_PASS] = env.first_pass
+    row[layout.PASSES_TO_END] = 2 if env.turns is None else env.max_moves + 1
+    row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(env.N, env.max_moves)
     kernels.lay_out(row)
     return row
 
@@ -64,9 +66,9 @@ class GoBatch(GameBatch):
         if stones is not None and np.shape(stones) != (self._size, self._size):
             raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
         komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
-        kernels.reset_batch(self.rows, slots, self._start, komi2, spares_eyes)
-        mover = kernels.BLACK if check_player(to_play) == 1 else kernels.WHITE
-        if stones is None and mover == kernels.BLACK:
+        loops.reset_batch(self.rows, slots, self._start, komi2, spares_eyes)
+        mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
+        if stones is None and mover == layout.BLACK:
             return
         colours = np.zeros(self._size**2, np.int8) if stones is None else np.ascontiguousarray(stones, np.int8).ravel()
         for slot in slots:
@@ -77,48 +79,48 @@ class GoBatch(GameBatch):
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         rows = self.rows if of is None else of.rows  # type: ignore[attr-defined]
-        kernels.copy_batch(rows, sources, self.rows, targets)
+        loops.copy_batch(rows, sources, self.rows, targets)
 
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
-        kernels.play_batch(self.rows, slots, actions)
+        loops.play_batch(self.rows, slots, actions)
 
     def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
-        kernels.replay_batch(self.rows, roots, paths, lengths, targets)
+        loops.replay_batch(self.rows, roots, paths, lengths, targets)
 
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.legal_mask_batch(self.rows, slots, out)
+        loops.legal_mask_batch(self.rows, slots, out)
         return out
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         flat = out.reshape(len(out), self._planes * self._size**2)
         if self._places is None:
-            kernels.planes_batch(self.rows, slots, self._history, flat)
+            loops.planes_batch(self.rows, slots, self._history, flat)
         else:
             features.features_batch(self.rows, slots, self._places, self._scratch(), flat)
         return out
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.is_over_batch(self.rows, slots, out)
+        loops.is_over_batch(self.rows, slots, out)
         return out
 
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.to_play_batch(self.rows, slots, out)
+        loops.to_play_batch(self.rows, slots, out)
         return out
 
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.hash_batch(self.rows, slots, out)
+        loops.hash_batch(self.rows, slots, out)
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.outcome_batch(self.rows, slots, self._margin_weight, out)
+        loops.outcome_batch(self.rows, slots, self._margin_weight, out)
         return out
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.score_batch(self.rows, slots, out)
+        loops.score_batch(self.rows, slots, out)
         return out
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.ownership_batch(self.rows, slots, out)
+        loops.ownership_batch(self.rows, slots, out)
         return out
 
     def pass_alive(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

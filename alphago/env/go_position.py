@@ -8,6 +8,8 @@ import numpy as np
 from alphago.env.board import draw_board, result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position
 from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_legal as legal
+from alphago.env.kernels import go_row as layout
 
 if TYPE_CHECKING:
     from alphago.env.go import GoEnv
@@ -39,7 +41,7 @@ class GoPosition(Position):
 
     @property
     def komi(self) -> float:
-        return float(self.batch.rows[0, kernels.KOMI2]) / 2  # type: ignore[attr-defined]
+        return float(self.batch.rows[0, layout.KOMI2]) / 2  # type: ignore[attr-defined]
 
     @cached_property
     def pass_alive(self) -> np.ndarray:
@@ -52,7 +54,7 @@ class GoPosition(Position):
     @property
     def spares_eyes(self) -> bool:
         """Whether own eyes may not be filled in this game."""
-        return bool(self.batch.rows[0, kernels.SPARES_EYES])  # type: ignore[attr-defined]
+        return bool(self.batch.rows[0, layout.SPARES_EYES])  # type: ignore[attr-defined]
 
     def setup_in(self, env: GameEnv) -> dict[str, Any]:
         return {**self.setup, "komi": self.komi} if getattr(env, "komi", None) != self.komi else dict(self.setup)
@@ -63,9 +65,9 @@ class GoPosition(Position):
         if self.board.ravel()[action]:
             return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
         row = self.batch.rows[0]  # type: ignore[attr-defined]
-        if self.spares_eyes and kernels.is_own_eye(row, kernels.point_of(row, action), int(row[kernels.TO_PLAY])):
+        if self.spares_eyes and legal.is_own_eye(row, layout.point_of(row, action), int(row[layout.TO_PLAY])):
             return "an own eye, which this game spares"
-        if kernels.allowed(row, kernels.point_of(row, action), int(row[kernels.TO_PLAY]), False):
+        if legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False):
             return REPETITION[self.env.ko]
         return "suicide that only repeats a board" if self.env.suicide else "suicide"
 

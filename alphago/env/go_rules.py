@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_row as layout
 
-KO_RULES = {"simple": kernels.SIMPLE, "positional": kernels.POSITIONAL, "situational": kernels.SITUATIONAL}
+KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # plies of a game without a cap, after which it is scored as it stands: memory has an end
 
 

@@ -12,36 +12,46 @@ import torch
 from alphago.arena.players import contestant
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
-from alphago.nn.loss import LossWeights
+from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, built_from
 from alphago.nn.threads import available_cores
-from alphago.settings import make_settings
+from alphago.settings import UNSAID, Unsaid, make_settings
 from alphago.training.gate import Gate
 from alphago.training.optimizer import OPTIMIZERS
-from alphago.training.presets import named_preset, preset_for
+from alphago.training.presets import Preset, named_preset, preset_for
 from alphago.training.proof import Opponent
 from alphago.training.settings import TrainingSettings, optimizer_name
 
-NO_LIMIT = 10**9  # games of a run that ends by the clock
 # Settings that a run keeps: its games so far would be other ones, or belong elsewhere.
 STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "taught_games", "optimizer")
+PARTS = ("search", "losses", "gate")  # made of settings
+CHOSEN = ("games_in_flight", "groups")  # those of them that a run chooses where it was given None
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the caller of `train` said; None and missing settings are left to the run's folder, or to defaults."""
+    """What the caller of `train` said.
+
+    The run's folder, or defaults, say what is UNSAID, missing in `settings` or `sizes`, or no preset or model.
+    """
 
     env: GameEnv
-    num_games: int | None
+    num_games: int | Unsaid | None
     preset: str | None
     model: NeuralNet | None
     sizes: Mapping[str, int]  # of the network
-    until: Opponent | None
+    until: Opponent | Unsaid | None
     settings: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         if self.model is not None and self.sizes:
             raise ValueError("tower_height and channels describe a new network; a model was given too")
+
+    def said(self, recipe: Preset | None) -> dict[str, Any]:
+        """The settings that were said; what the recipe says counts as said before."""
+        games = {} if self.num_games is UNSAID else {"num_games": self.num_games}
+        before = recipe.settings if recipe else {}
+        return {**before, **changed_parts(before, self.settings), **games}
 
 
 @dataclass(frozen=True)
@@ -60,13 +70,11 @@ def new_run(asked: Asked) -> Plan:
     """The plan of a run that begins; ValueError or TypeError for what cannot be trained."""
     env = asked.env
     recipe = named_preset(asked.preset) if asked.preset is not None else None
-    if asked.preset is None and asked.num_games is None:
+    if asked.preset is None and asked.num_games in (None, UNSAID):
         recipe = preset_for(env)
-    given = {**(recipe.settings if recipe else {}), **asked.settings}
-    if asked.num_games is not None:
-        given["num_games"] = asked.num_games
-    elif given.get("max_minutes") is not None:
-        given.setdefault("num_games", NO_LIMIT)
+    given = asked.said(recipe)
+    if given.get("max_minutes") is not None:
+        given.setdefault("num_games", None)
     settings = make_settings(TrainingSettings, **given)
     # A run keeps these, wherever it goes on and however long it becomes.
     flight = settings.selfplay().games_in_flight
@@ -76,20 +84,21 @@ def new_run(asked: Asked) -> Plan:
         with seeded(settings.seed):
             model = NeuralNet(env, **{**(recipe.network if recipe else {}), **asked.sizes})
     model = fitted(model, env)
+    until = None if isinstance(asked.until, Unsaid) else asked.until
     config: dict[str, Any] = {
         "game": env.name,
         "env": env.config,
         "network": model.config,
         "settings": settings.plain(),
-        "until": asdict(asked.until) if asked.until else None,
+        "until": asdict(until) if until else None,
         "changes": [],
     }
     proved = recipe.proved_after if recipe else {}
-    return Plan(settings, model, known(asked.until), config, proved.get(asked.until.name, 0) if asked.until else 0)
+    return Plan(settings, model, known(until), config, proved.get(until.name, 0) if until else 0)
 
 
 def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
-    """The plan of a run that goes on; what the caller does not say is as the folder says.
+    """The plan of a run that goes on; what the caller does not say is as the folder says, and None is said too.
 
     ValueError that names what a run cannot change, with both values.
     """
@@ -118,21 +127,39 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
     model = fitted(model, env)
     compare(network, model.config, differs)
 
-    given = {**(recipe.settings if recipe else {}), **asked.settings, "num_games": asked.num_games}
-    before = saved_settings(config, folder, given.get("optimizer"))
-    said = {name: value for name, value in given.items() if value is not None}
-    settings = make_settings(TrainingSettings, **{**vars(before), **said})
+    said = {name: value for name, value in asked.said(recipe).items() if value is not None or name not in CHOSEN}
+    before = saved_settings(config, folder, said.get("optimizer"))
+    settings = make_settings(TrainingSettings, **{**vars(before), **changed_parts(vars(before), said)})
     pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
     changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     for name, pair in changes.items():
         if name in STRUCTURAL:
             differs(name, *(map(optimizer_name, pair) if name == "optimizer" else pair))
     was_until = Opponent(**config["until"]) if config["until"] else None
-    until = asked.until or was_until
+    until = was_until if isinstance(asked.until, Unsaid) else asked.until
     if until != was_until:
         changes["until"] = (was_until, until)
     new = {**config, "settings": settings.plain(), "until": asdict(until) if until else None}
     return Plan(settings, model, known(until), new, changes=changes)
+
+
+def changed_parts(before: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said, where a dictionary for a setting that is made of settings leaves what it does not name as before.
+
+    TypeError that names near misses for a part that there is not.
+    """
+    return {name: changed_part(before.get(name), value) if name in PARTS else value for name, value in said.items()}
+
+
+def changed_part(before: Any, said: Any) -> Any:
+    """The new value of one setting that is made of settings; before, it was None, a name, a dictionary or whole."""
+    if not isinstance(said, Mapping):
+        return said
+    if isinstance(before, str):
+        before = LOSSES[before]
+    if before is None or isinstance(before, Mapping):
+        return {**(before or {}), **said}
+    return make_settings(type(before), **{**vars(before), **said})
 
 
 def known(opponent: Opponent | None) -> Opponent | None:

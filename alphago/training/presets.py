@@ -87,7 +87,7 @@ PRESETS: dict[str, Preset] = {
             "opening_plies": 0.0, "decided_value": 1.0, "played_out_share": 1.0, "temperature_plies": 30,
             "learning_rate": 1e-2, "search": SearchSettings(first_play_reduction=0.0),
             "optimizer": "sgd", "schedule": "steps", "losses": "alphago-zero", "weight_decay": 0.0,
-            "gradient_norm": 0.0,
+            "gradient_norm": None,
         },
     ),
 }  # fmt: skip

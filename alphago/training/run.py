@@ -16,6 +16,7 @@ from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.settings import UNSAID, Unsaid
 from alphago.training.checkpoint import RunFolder, default_folder, holds_run
 from alphago.training.diagnosis import Diagnosis
 from alphago.training.gate import Gate, Gatekeeper
@@ -40,7 +41,7 @@ def expectation(metrics: dict[str, Any], needed: int, opponent: str) -> str:
 
 def train(
     env: GameEnv,
-    num_games: int | None = None,
+    num_games: int | Unsaid | None = UNSAID,
     *,
     preset: str | None = None,
     model: NeuralNet | None = None,
@@ -48,20 +49,21 @@ def train(
     channels: int | None = None,
     folder: str | Path | None = None,
     reports: Sequence[Report] | None = None,
-    until: str | Opponent | None = None,
+    until: str | Opponent | Unsaid | None = UNSAID,
     device: str = "auto",
     **settings: Any,
 ) -> NeuralNet:
     """Trains a network from games against itself and returns it.
 
-    num_games: games to play; None for a run that ends by the clock (`max_minutes`).
+    num_games: games to play; left out, or None, for a run that ends by the clock (`max_minutes`).
     preset: a recipe by its name (see `alphago.training.presets`): network and settings where this call does not
         say otherwise.  None for the board's own recipe if the run ends by the clock, for none else.
     model: a network to go on with, trained in place; None for a new one of `tower_height` residual
         blocks and `channels` channels (see NeuralNet).
     folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
         on where it was, with what this call says anew: of the settings, all may change but those in
-        `alphago.training.plan.STRUCTURAL`; of game and network, nothing.  What the call leaves out is as before.
+        `alphago.training.plan.STRUCTURAL`; of game and network, nothing.  What the call leaves out is as before, and
+        None takes a setting off: `gate=None`, `until=None`.
     reports: who is told of the progress; None for a progress bar.
     until: an opponent, such as "gnugo" or "rave:1000", whom the network plays every minute of training; the run ends
         early when it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is
@@ -177,7 +179,7 @@ def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
     if plan.changes:
         run.write_config(plan.config | {"changes": [*plan.config["changes"], *logged(plan.changes, trainer.games)]})
     if trainer.is_proved:
-        told.append(f"this run was over {where}, with a proof: a stronger opponent (until) prolongs it")
+        told.append(f"this run was over {where}, with a proof: a stronger opponent (until), or none, prolongs it")
     elif trainer.is_over:
         told.append(f"this run was over {where}: more num_games or max_minutes prolong it")
     else:

@@ -35,7 +35,7 @@ class SelfPlaySettings:
     games_in_flight: games played side by side, over all groups.
     groups: threads, each with its own share of the games; None for one per core.
     temperature_plies: plies whose move is drawn in proportion to visits; None for N^2 / 12.
-    resign_threshold: a mover whose root value is below it resigns; -1 for never.
+    resign_threshold: a mover whose root value is below it resigns; None for never.
     no_resign_share: share of games in which nobody resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05).
     opening_plies: how many first moves are drawn from the network's policy, without search, on average; each
         game draws its number from an exponential distribution; None for a twentieth of the longest game, of which
@@ -55,7 +55,7 @@ class SelfPlaySettings:
     games_in_flight: int = 64
     groups: int | None = None
     temperature_plies: int | None = None
-    resign_threshold: float = -0.9
+    resign_threshold: float | None = -0.9
     no_resign_share: float = 0.05
     opening_plies: float | None = 0.0
     decided_value: float = 1.0
@@ -70,10 +70,11 @@ class SelfPlaySettings:
             raise ValueError(f"groups is 1 or more, or None for one per core, came {self.groups!r}")
         if self.opening_plies is not None and not self.opening_plies >= 0:
             raise ValueError(f"opening_plies is 0 or more, or None, came {self.opening_plies!r}")
-        for name in ("resign_threshold", "no_resign_share", "decided_value", "played_out_share"):
-            low = -1 if name == "resign_threshold" else 0
-            if not low <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} is {low} to 1, came {getattr(self, name)!r}")
+        if self.resign_threshold is not None and not -1 <= self.resign_threshold <= 1:
+            raise ValueError(f"resign_threshold is -1 to 1, or None, came {self.resign_threshold!r}")
+        for name in ("no_resign_share", "decided_value", "played_out_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is 0 to 1, came {getattr(self, name)!r}")
 
 
 class Group:
@@ -160,7 +161,8 @@ class Group:
         actions[~searched] = self.draw(games[~searched])
         surprises = divergence(policies, priors)
         self.note_decided(games, values * movers)
-        resigns = self.may_resign[games] & (values < self.settings.resign_threshold) & searched
+        threshold = self.settings.resign_threshold
+        resigns = self.may_resign[games] & (values < (-1.0 if threshold is None else threshold)) & searched
         for i in np.flatnonzero(~resigns):
             self.builder(games[i]).add(
                 int(actions[i]), policies[i], float(values[i]), int(legal[i]), int(movers[i]), float(weights[i]),

@@ -11,19 +11,22 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
+from alphago.settings import make_settings
 from alphago.training.gate import Gate
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
 from alphago.training.schedule import Steps, checked
 from alphago.training.selfplay import SelfPlaySettings, chosen_search
 
 Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
+NO_LIMIT = 10**9  # more games than any run plays
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
     """How a run is trained; names and meanings of the first seven are AlphaGo.jl's.
 
-    num_games: games of self-play in all (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million).
+    num_games: games of self-play in all (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million); None for as many as there are
+        before `max_minutes` are over.
     memory_size: most positions kept for sampling (AlphaGo.jl 500 000; the paper the last 500 000 games);
         how many are kept grows with the run, see `alphago.training.memory.window`.
     batch_size: positions per gradient step (AlphaGo.jl 32, the paper 2048).
@@ -49,11 +52,12 @@ class TrainingSettings:
     schedule: how the learning rate goes over the run, after it has risen in the first steps: "cosine" (down to a
         twentieth), "steps" (AlphaGo Zero's, a tenth of it from 4/7 and a hundredth from 6/7 of the run), "constant", or
         steps of one's own as pairs of progress and factor, ((0.5, 0.1), (0.8, 0.01)).
-    gradient_norm: gradients longer than this are shortened to it; 0 for none.
+    gradient_norm: gradients longer than this are shortened to it; None for none.
     bfloat16: whether a step computes in bfloat16 what loses nothing by it; None where the CPU is made for it.
-    losses: a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES).
+    losses: a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES);
+        a dictionary changes some of the weights.
     opening_plies, decided_value, played_out_share: see SelfPlaySettings.
-    resign_threshold: see SelfPlaySettings; -1, never, because a young network is sure of nonsense: one
+    resign_threshold: see SelfPlaySettings; by default nobody resigns, because a young network is sure of nonsense: one
         that has seen White win every game would resign all others after a few moves.
     no_resign_share, temperature_plies, groups: see SelfPlaySettings.
     search: see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes
@@ -65,8 +69,8 @@ class TrainingSettings:
         batch): ((7, 0.3), (9, 0.7)).  The game's own board is one of them, the others have their usual komi; ()
         plays the game's own alone.
     gate: a win rate, such as 0.55, or a Gate: self-play is by the best network so far, until another one wins so often
-        against it; None lets the latest play.
-    max_minutes: ends the run after this much time if it is not over before.
+        against it; None lets the latest play, a dictionary changes some settings of the Gate.
+    max_minutes: ends the run after this much time if it is not over before; None for a run that is counted in games.
     taught_games: the run's first games in which self-play uses knowledge from outside the rules: in Go, nobody
         fills own eyes.
     exact_rules: self-play by the game's own rules instead of `env.training_variant()`, which for Go allows
@@ -74,7 +78,7 @@ class TrainingSettings:
     seed: of games, samples and initial weights.
     """
 
-    num_games: int = 1000
+    num_games: int | None = 1000
     memory_size: int = 500_000
     batch_size: int = 128
     epochs: int = 1
@@ -95,17 +99,17 @@ class TrainingSettings:
     weight_decay: float = 0.01
     optimizer: str | MakeOptimizer = "muon"
     schedule: str | Steps = "cosine"
-    gradient_norm: float = 5.0
+    gradient_norm: float | None = 5.0
     bfloat16: bool | None = None
     losses: LossWeights = LOSSES["default"]
-    resign_threshold: float = -1.0
+    resign_threshold: float | None = None
     no_resign_share: float = 0.05
     temperature_plies: int | None = None
     groups: int | None = None
     search: SearchSettings | Mapping[str, Any] | None = None
     curriculum: tuple[tuple[int | Sizes, float], ...] = ()
     sizes: Sizes = ()
-    gate: Gate | float | None = None
+    gate: Gate | float | Mapping[str, Any] | None = None
     max_minutes: float | None = None
     taught_games: int = 0
     exact_rules: bool = False
@@ -115,6 +119,8 @@ class TrainingSettings:
         whole = ("num_games", "memory_size", "batch_size", "epochs", "ckp_freq", "readouts", "plies_per_iteration")
         for name in whole:
             value = getattr(self, name)
+            if name == "num_games" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"{name} is a whole number from 1, came {value!r}")
             object.__setattr__(self, name, int(value))  # a numpy number could not be saved in the run's config
@@ -130,6 +136,8 @@ class TrainingSettings:
                 raise ValueError(f"{name} is 0 or more, came {getattr(self, name)!r}")
         if self.max_minutes is not None and not self.max_minutes > 0:
             raise ValueError(f"max_minutes is more than 0 or None, came {self.max_minutes!r}")
+        if self.num_games is None and self.max_minutes is None:
+            raise ValueError("a run ends by num_games or by max_minutes, both came as None")
         if self.games_in_flight is not None and self.games_in_flight < 1:
             raise ValueError(f"games_in_flight is 1 or more, or None, came {self.games_in_flight!r}")
         if self.start_training_after > self.memory_size:
@@ -145,6 +153,8 @@ class TrainingSettings:
                 raise ValueError(f"{name} is at least the number of boards side by side ({most}), came {value!r}")
         if isinstance(self.gate, (int, float)):
             object.__setattr__(self, "gate", Gate(float(self.gate)))
+        elif isinstance(self.gate, Mapping):
+            object.__setattr__(self, "gate", make_settings(Gate, **self.gate))
         self._check_learning()
         if isinstance(self.search, Mapping):
             object.__setattr__(self, "search", dict(self.search))  # what can be saved in the run's config
@@ -156,11 +166,13 @@ class TrainingSettings:
             known = ", ".join(map(repr, OPTIMIZERS))
             raise ValueError(f"optimizer is {known} or a function that makes one, came {self.optimizer!r}")
         object.__setattr__(self, "schedule", checked(self.schedule))
-        if not 0 <= self.gradient_norm < math.inf:
-            raise ValueError(f"gradient_norm is 0 or more, came {self.gradient_norm!r}")
+        if self.gradient_norm is not None and not 0 < self.gradient_norm < math.inf:
+            raise ValueError(f"gradient_norm is more than 0 or None, came {self.gradient_norm!r}")
         if self.bfloat16 not in (None, True, False):
             raise ValueError(f"bfloat16 is True, False or None, came {self.bfloat16!r}")
-        losses = LOSSES.get(self.losses) if isinstance(self.losses, str) else self.losses
+        losses: Any = LOSSES.get(self.losses) if isinstance(self.losses, str) else self.losses
+        if isinstance(losses, Mapping):
+            losses = make_settings(LossWeights, **losses)
         if not isinstance(losses, LossWeights):
             known = ", ".join(map(repr, LOSSES))
             raise ValueError(f"losses is {known} or a LossWeights, came {self.losses!r}")
@@ -171,13 +183,18 @@ class TrainingSettings:
         return asdict(self) | {"optimizer": optimizer_name(self.optimizer)}
 
     @property
+    def game_limit(self) -> int:
+        """`num_games`, or more than any run plays."""
+        return NO_LIMIT if self.num_games is None else self.num_games
+
+    @property
     def boards_at_once(self) -> int:
         """Boards side by side, where they are most."""
         return max([1, len(self.sizes), *(len(sizes) for sizes, _ in self.curriculum if isinstance(sizes, tuple))])
 
     def selfplay(self) -> SelfPlaySettings:
         """The part that self-play reads."""
-        flight = self.games_in_flight or max(self.boards_at_once, min(256, self.num_games // 8))
+        flight = self.games_in_flight or max(self.boards_at_once, min(256, self.game_limit // 8))
         search = chosen_search(self.search, flight, self.readouts)
         names = (
             "readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share", "opening_plies",

@@ -91,7 +91,7 @@ class Trainer:
         games: how many were over then.  first: the number of the first new one.
         """
         self.stage, self.entered, self.first = stage, games, first
-        numbers = range(first, first + self.settings.num_games - games)
+        numbers = range(first, first + self.settings.game_limit - games)
         self.boards = Boards(self.stages[stage], self.settings, numbers, memories, self.device)
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
@@ -178,7 +178,7 @@ class Trainer:
     @property
     def progress(self) -> float:
         """How much of the run is over, 0 .. 1, by games or by time, whichever is further."""
-        return min(1.0, max(self.games / self.settings.num_games, self.time_used))
+        return min(1.0, max(self.games / self.settings.game_limit, self.time_used))
 
     @property
     def seconds(self) -> float:
@@ -204,7 +204,7 @@ class Trainer:
     @property
     def is_over(self) -> bool:
         """Whether all games are played, the time is over, or the network is proved to be stronger."""
-        return self.is_proved or self.games >= self.settings.num_games or self.time_used >= 1.0
+        return self.is_proved or self.games >= self.settings.game_limit or self.time_used >= 1.0
 
     def examine_if_due(self) -> None:
         """Lets the examiner look at the network, if it is time to; training's clock stands still."""

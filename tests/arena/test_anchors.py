@@ -13,7 +13,8 @@ from alphago.arena.match import evaluate
 from alphago.arena.players import contestant
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.kernels.go import TO_PLAY, is_own_eye, point_of
+from alphago.env.kernels.go_legal import is_own_eye
+from alphago.env.kernels.go_row import TO_PLAY, point_of
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.diagrams import position
 from tests.naive.go import NaiveGo, NaiveGoEnv

@@ -6,18 +6,27 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_type_hints
 
 import pytest
 
 from alphago.arena.tournament import TournamentSettings
 from alphago.cli import VERBS, main
 from alphago.cli.models import add_game_settings, given_game_settings
-from alphago.cli.options import Parser, add_settings, descriptions, given_settings, settings_of
+from alphago.cli.options import (
+    Parser,
+    add_settings,
+    descriptions,
+    given_settings,
+    read_value,
+    settings_of,
+    spelled,
+)
 from alphago.cli.runs import add_selfplay, add_train
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
+from alphago.nn.loss import LOSSES
 from alphago.training.selfplay import SelfPlaySettings
 from alphago.training.settings import TrainingSettings
 
@@ -44,6 +53,9 @@ class LampSettings:
     shade: float | None = 0.5
     name: str | None = None
     steps: tuple[tuple[int, float], ...] = ()
+    dimmed: bool | None = None
+    range: tuple[float, float] | None = None
+    rooms: str | tuple[tuple[int | tuple[tuple[int, float], ...], float], ...] = "all"
 
 
 @dataclass(frozen=True)
@@ -90,12 +102,51 @@ class TestSettings:
         assert parse(LampSettings, "--no-lit", "--shade", "0") == {"lit": False, "shade": 0.0}
 
     @pytest.mark.parametrize(
+        ("words", "value"),
+        [
+            ("--dimmed", True),
+            ("--no-dimmed", False),
+            ("--dimmed none", None),
+            ("--dimmed=None", None),
+            ("--range 0.5:3", (0.5, 3.0)),
+            ("--range=-2:3", (-2.0, 3.0)),
+            ("--range none", None),
+            ("--steps none", ()),
+            ("--steps=", ()),
+            ("--rooms all", "all"),
+            ("--rooms 1:0.5", ((1, 0.5),)),
+            ("--rooms 1:0.5+2:0.5:0.25,3:0.75", ((((1, 0.5), (2, 0.5)), 0.25), (3, 0.75))),
+        ],
+    )
+    def test_how_values_are_typed(self, words: str, value: object) -> None:
+        assert list(parse(LampSettings, *words.split()).values()) == [value]
+
+    @pytest.mark.parametrize(
+        "value", [((7, 0.15),), ((7, 0.15), (9, 0.25)), ((((7, 0.5), (9, 0.5)), 0.25), (9, 0.5)), ((((7, 1.0),), 0.5),)]
+    )
+    def test_tuples_are_typed_as_they_are_told(self, value: tuple) -> None:
+        kind = get_type_hints(TrainingSettings)["curriculum"]
+        assert read_value(kind, spelled(value)) == value
+
+    def test_a_prefix(self) -> None:
+        """Two classes with a setting of one name go on one command line."""
+        parser = Parser(prog="lamp")
+        add_settings(parser, RoomSettings)
+        add_settings(parser, LampSettings, prefix="lamp_", flags={"watts": "w"})
+        options = parser.parse_args(["--watts", "1", "--lamp-w", "2", "--no-lamp-lit"])
+        assert given_settings(options, RoomSettings) == {"watts": 1}
+        assert given_settings(options, LampSettings, "lamp_") == {"watts": 2, "lit": False}
+
+    @pytest.mark.parametrize(
         ("words", "sentence"),
         [
             ("--watts x", "argument --watts: a whole number was wanted, came 'x'"),
             ("--watts none", "argument --watts: a whole number was wanted, came 'none'"),
             ("--shade x", "argument --shade: a number was wanted, came 'x'"),
             ("--steps 7", "argument --steps: pairs such as 7:0.15,9:0.25 was wanted, came '7'"),
+            ("--steps 7:0.5,", "argument --steps: pairs such as 7:0.15,9:0.25 was wanted, came '7:0.5,'"),
+            ("--range 7", "argument --range: a pair such as 0:40 was wanted, came '7'"),
+            ("--dimmed off", "argument --dimmed/--no-dimmed: none was wanted, came 'off'"),
             ("--colour green", "argument --colour: invalid choice: 'green'"),
             ("--wats 3", "no option --wats: did you mean --watts?"),
             ("--zzzz=3", "no option --zzzz: lamp --help lists them all"),
@@ -148,6 +199,10 @@ class TestSettings:
         texts = {setting.name: setting.told for setting in settings_of(GoEnv)}
         assert texts["first_pass"].endswith(" (0)")
         assert "(None)" not in texts["komi"]
+        told = {setting.name: setting.told for setting in settings_of(TrainingSettings)}
+        assert "0.5:0.1,0.8:0.01" in told["schedule"]
+        assert "7:0.25 plays the first quarter" in told["curriculum"]
+        assert "7:0.5+9:0.5:0.25." in told["curriculum"]
 
 
 class TestCommand:
@@ -173,6 +228,14 @@ class TestCommand:
             ("evaluate a b --board-size 9.5", "argument --board-size: a whole number was wanted, came '9.5'"),
             ("train --gate often", "argument --gate: a number was wanted, came 'often'"),
             ("train --sizes 7,9", "argument --sizes: pairs such as 7:0.15,9:0.25 was wanted, came '7,9'"),
+            (
+                "train --curriculum 7:0.5+9:0.2",
+                "argument --curriculum: pairs such as 7:0.15,9:0.25 was wanted, came '7:0.5+9:0.2'",
+            ),
+            ("train --gate-sprt 40", "argument --gate-sprt: a pair such as 0:40 was wanted, came '40'"),
+            ("train --bfloat16 maybe", "argument --bfloat16/--no-bfloat16: none was wanted, came 'maybe'"),
+            ("train --search gumbel", "argument --search: none was wanted, came 'gumbel'"),
+            ("train --readouts none", "argument --readouts: a whole number was wanted, came 'none'"),
         ],
     )
     def test_what_is_no_number(self, command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,15 +287,46 @@ class TestTrain:
         return call
 
     def test_nothing_given(self, given: Callable[[str], tuple]) -> None:
-        assert given("") == (GoEnv(9, komi=7), None, {})
+        assert given("") == (GoEnv(9, komi=7), {})
 
     def test_settings(self, given: Callable[[str], tuple]) -> None:
         command = "--board-size 5 --games 7 --minutes 3 --batch-size 64 --curriculum 3:0.5 --exact-rules --seed 4"
-        settings = {"max_minutes": 3.0, "batch_size": 64, "curriculum": ((3, 0.5),), "exact_rules": True, "seed": 4}
-        assert given(command) == (GoEnv(5), 7, settings)
+        settings = {
+            "num_games": 7, "max_minutes": 3.0, "batch_size": 64, "curriculum": ((3, 0.5),), "exact_rules": True,
+            "seed": 4,
+        }  # fmt: skip
+        assert given(command) == (GoEnv(5), settings)
+
+    def test_what_is_taken_off(self, given: Callable[[str], tuple]) -> None:
+        flags = ("until", "gate", "minutes", "games", "resign-threshold", "bfloat16", "search", "first-readouts")
+        _, settings = given(" ".join(f"--{flag} none" for flag in flags))
+        assert settings == dict.fromkeys(
+            ("until", "gate", "max_minutes", "num_games", "resign_threshold", "bfloat16", "search", "first_readouts")
+        )
+        assert given("--until random --curriculum none --no-bfloat16")[1] == {
+            "until": "random", "curriculum": (), "bfloat16": False
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("command", "settings"),
+        [
+            ("--schedule steps", {"schedule": "steps"}),
+            ("--schedule 0.5:0.1,0.8:0.01", {"schedule": ((0.5, 0.1), (0.8, 0.01))}),
+            ("--curriculum 7:0.5+9:0.5:0.25", {"curriculum": ((((7, 0.5), (9, 0.5)), 0.25),)}),
+            ("--losses alphago-zero", {"losses": "alphago-zero"}),
+            ("--loss-value 0.5 --no-loss-kl", {"losses": {"value": 0.5, "kl": False}}),
+            ("--losses cody2007 --loss-l2 0", {"losses": {**vars(LOSSES["cody2007"]), "l2": 0.0}}),
+            ("--gate 0.6", {"gate": 0.6}),
+            ("--gate 0.6 --gate-games 40", {"gate": {"win_rate": 0.6, "games": 40}}),
+            ("--gate-sprt 0:40 --gate-readouts none", {"gate": {"sprt": (0.0, 40.0), "readouts": None}}),
+        ],
+    )
+    def test_what_has_several_values(self, command: str, settings: dict, given: Callable[[str], tuple]) -> None:
+        assert given(f"--board-size 9 {command}")[1] == settings
+        TrainingSettings(**settings)
 
     def test_a_part_of_the_search(self, given: Callable[[str], tuple]) -> None:
-        *_, settings = given("--c-scale 0.5 --no-gumbel")
+        _, settings = given("--c-scale 0.5 --no-gumbel")
         assert settings == {"search": {"c_scale": 0.5, "gumbel": False}}
         chosen = TrainingSettings(**settings, num_games=80, readouts=32).selfplay().search
         assert chosen == SearchSettings(c_scale=0.5, gumbel=False, considered=16, leaves=2)
@@ -245,7 +339,7 @@ class TestTrain:
 
     def test_the_board_of_a_preset(self, given: Callable[[str], tuple]) -> None:
         """It is the preset's, unless one is named."""
-        assert given("--preset 7x7") == (GoEnv(7, komi=9), None, {"preset": "7x7"})
+        assert given("--preset 7x7") == (GoEnv(7, komi=9), {"preset": "7x7"})
         assert given("--preset 7x7 --board-size 5")[0] == GoEnv(5)
         assert given("--preset 7x7 --komi 9.5")[0] == GoEnv(7, komi=9.5)
 
@@ -256,9 +350,18 @@ class TestTrain:
             ("--preset 7x7 --connect-row 3", "go has no connect_row, came 3"),
             ("--game reversi --komi 3", "reversi has no komi, came 3.0"),
             ("--model 7x7 --connect-row 3", "go has no connect_row, came 3"),
+            ("--gate none --gate-games 4", "--gate none leaves no gate, but another option of it came"),
+            ("--gate-games 3", "a gate's games are an even number from 2, came 3"),
+            ("--loss-value -1", "the loss's weight value is 0 or more, came -1.0"),
+            (
+                "--schedule 0.5:0.1,half:0.1",
+                "schedule is 'cosine', 'steps', 'constant', or pairs of a progress from 0 "
+                "to 1 and a factor from 0, in order, came '0.5:0.1,half:0.1'",
+            ),
+            ("--minutes none --games none", "a run ends by num_games or by max_minutes, both came as None"),
         ],
     )
-    def test_a_setting_of_another_game(self, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_what_does_not_go_together(self, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["train", *words.split()]) == 2
         assert capsys.readouterr().err == f"alphago train: {sentence}\n"
 

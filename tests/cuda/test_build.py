@@ -13,7 +13,7 @@ import pytest
 from alphago.cuda import host, source
 from alphago.cuda.backend import BackendMissing
 from alphago.env.go import GoEnv
-from alphago.env.kernels import go, go_features
+from alphago.env.kernels import go_features, go_row, hashing
 from alphago.env.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import Twins
 
@@ -24,7 +24,8 @@ needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is n
 
 def test_constants_are_numbas() -> None:
     text = source.program()
-    for module, name in ((go, "AT_HASHES"), (go, "SIDE_FACTOR"), (go_features, "PLIES_LEFT"), (go, "GOLDEN")):
+    words = ((go_row, "AT_HASHES"), (go_row, "SIDE_FACTOR"), (go_features, "PLIES_LEFT"), (hashing, "GOLDEN"))
+    for module, name in words:
         lines = [line for line in text.splitlines() if f" {name} = " in line]
         assert len(lines) == 1
         assert lines[0].endswith(f"= {getattr(module, name)};")

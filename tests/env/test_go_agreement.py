@@ -6,6 +6,8 @@ import pytest
 from alphago.env.check import check_game
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_row as layout
+from alphago.env.kernels import go_score as scoring
 from alphago.env.kernels.playouts import random_action
 from tests.diagrams import draw, stones
 from tests.naive.go import NaiveGoEnv, random_board
@@ -121,7 +123,7 @@ def test_light_playouts_end_with_legal_games() -> None:
     for size in (2, 5, 9):
         env, plain = GoEnv(size), NaiveGoEnv(size)
         row, twin = env.new_batch(1).rows[0], plain.new(spares_eyes=True)
-        while not kernels.is_over(row):
+        while not layout.is_over(row):
             action = random_action(row, state, False)
             mask = twin.legal_mask()
             assert mask[action]
@@ -129,4 +131,4 @@ def test_light_playouts_end_with_legal_games() -> None:
             kernels.play(row, action)
             twin.play(action)
         assert twin.is_over()
-        assert kernels.score(row) == twin.score()
+        assert scoring.score(row) == twin.score()

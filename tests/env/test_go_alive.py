@@ -5,7 +5,7 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.kernels.go import HASH_HIGH, HASH_LOW
+from alphago.env.kernels.go_row import HASH_HIGH, HASH_LOW
 from tests.diagrams import draw, owners, position, tidy
 from tests.naive.go import pass_alive, random_board
 

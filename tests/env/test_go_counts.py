@@ -8,6 +8,7 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import start_row
 from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.jit import kernel
 from tests.naive.go import NaiveGoEnv, chain, has_liberty
 
@@ -38,9 +39,9 @@ def legal_boards(row, start, colours):
         colours[i] = -1
     legal = 0
     while True:
-        kernels.copy(start, row)
-        kernels.set_up(row, colours, kernels.BLACK)
-        legal += kernels.misplaced(row, colours) == kernels.NO_ACTION
+        layout.copy(start, row)
+        kernels.set_up(row, colours, layout.BLACK)
+        legal += kernels.misplaced(row, colours) == layout.NO_ACTION
         i = 0
         while i < points and colours[i] == 1:
             colours[i] = -1

@@ -9,7 +9,7 @@ import pytest
 from alphago.env.board import result_text
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
-from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.playouts import is_own_eye, random_action
 from tests.diagrams import board, draw, is_legal, play, position, tidy
 
@@ -853,7 +853,7 @@ def test_light_random_play_fills_no_eyes(corners: str, is_eye: bool) -> None:
         . . . . .
         """
     row = position(centre.format(*corners)).batch.rows[0]
-    assert is_own_eye(row, kernels.point_of(row, 12), kernels.BLACK) == is_eye
+    assert is_own_eye(row, layout.point_of(row, 12), layout.BLACK) == is_eye
     side = position(
         """
         X . X . .
@@ -863,7 +863,7 @@ def test_light_random_play_fills_no_eyes(corners: str, is_eye: bool) -> None:
         . . . . .
         """.format(*corners[:2])
     ).batch.rows[0]
-    assert is_own_eye(side, kernels.point_of(side, 1), kernels.BLACK) == ("O" not in corners[:2])
+    assert is_own_eye(side, layout.point_of(side, 1), layout.BLACK) == ("O" not in corners[:2])
 
 
 def test_pass_is_the_last_action_like_any_other() -> None:

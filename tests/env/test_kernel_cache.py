@@ -6,9 +6,15 @@ import shutil
 import subprocess
 import sys
 
+import numba
+import numpy as np
 import pytest
+from numba.core import types
 
 import alphago.env.kernels.jit as jit
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.kernels import go_row, gomoku, reversi
+from alphago.env.reversi import ReversiEnv
 
 PACKAGE = pathlib.Path(jit.__file__).parents[2]
 
@@ -17,7 +23,7 @@ import numba
 import numpy as np
 from alphago.env.check import check_game
 from alphago.env.go import GoEnv
-from alphago.env.kernels import go, jit, playouts
+from alphago.env.kernels import go, go_score, jit, playouts
 from tests.naive.go import NaiveGoEnv
 
 assert numba.config.DISABLE_JIT
@@ -26,7 +32,7 @@ for planes in (None, 17):
     env = GoEnv(5, max_moves=15, planes=planes)
     check_game(env, NaiveGoEnv(5, max_moves=15, planes=planes), games=2, setups=setups)
 row = GoEnv(5).position(black="C3").batch.rows[0]
-print(go.position_hash(row), playouts.playout(row, np.array([5]), False), go.score(row))
+print(go.position_hash(row), playouts.playout(row, np.array([5]), False), go_score.score(row))
 
 words = np.zeros(3, np.int32)
 jit.store(words, 2, 2**31)
@@ -50,7 +56,7 @@ def test_the_cache_is_named_after_the_sources(package: pathlib.Path) -> None:
     assert jit.cache_folder(package) == jit.CACHE_FOLDER
 
 
-@pytest.mark.parametrize("name", ["env/kernels/go.py", "env/kernels/go_features.py", "env/kernels/jit.py"])
+@pytest.mark.parametrize("name", ["env/kernels/go_row.py", "env/kernels/go_features.py", "env/kernels/jit.py"])
 def test_a_changed_kernel_has_another_cache(package: pathlib.Path, name: str) -> None:
     with (package / name).open("a") as source:
         source.write("# changed\n")
@@ -74,10 +80,27 @@ def test_other_files_do_not_matter(package: pathlib.Path) -> None:
 
 
 def test_kernels_are_kept_in_that_folder() -> None:
-    from alphago.env.kernels import go
+    from alphago.env.kernels import go_loops
 
-    if hasattr(go.play_batch, "stats"):  # compiled
-        assert go.play_batch.stats.cache_path.startswith(jit.CACHE_FOLDER)
+    if hasattr(go_loops.play_batch, "stats"):  # compiled
+        assert go_loops.play_batch.stats.cache_path.startswith(jit.CACHE_FOLDER)
+
+
+def test_the_loops_of_each_game_are_kept_apart() -> None:
+    """They have one text (`loops_over`), and each calls its own game."""
+    for game, env in ((gomoku, GomokuEnv(5)), (reversi, ReversiEnv())):
+        assert env.position().legal_mask.any()
+        if hasattr(game.legal_mask_batch, "stats"):  # compiled
+            kept = pathlib.Path(game.legal_mask_batch.stats.cache_path)
+            assert list(kept.glob(f"rows.{game.__name__}.legal_mask_batch-*.nbi"))
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_constant_is_not_compiled_apart() -> None:
+    row = numba.typeof(np.zeros(3, np.int32))
+    for index in (types.literal(27), types.int64, types.literal(10)):
+        go_row.load_long.get_call_template((row, index), {})
+    assert go_row.load_long.signatures == [(row, types.int64)]
 
 
 def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
@@ -96,9 +119,8 @@ def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
     import numpy as np
 
     from alphago.env.go import GoEnv
-    from alphago.env.kernels import go, playouts
+    from alphago.env.kernels import go, go_score, playouts
 
     row = GoEnv(5).position(black="C3").batch.rows[0]
-    assert run.stdout.split() == [
-        str(value) for value in (go.position_hash(row), playouts.playout(row, np.array([5]), False), go.score(row))
-    ]
+    values = (go.position_hash(row), playouts.playout(row, np.array([5]), False), go_score.score(row))
+    assert run.stdout.split() == [str(value) for value in values]

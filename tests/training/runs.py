@@ -9,6 +9,7 @@ import torch
 
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
+from alphago.settings import UNSAID, Unsaid
 from alphago.training import trainer
 from alphago.training.run import train
 from alphago.training.state import StateFiles
@@ -50,7 +51,9 @@ def run(folder: Path, num_games: int | None = 16, env: GoEnv = GO, **settings: A
     return net, listener
 
 
-def go_on(folder: Path, num_games: int | None = None, env: GoEnv = GO, **settings: Any) -> tuple[NeuralNet, Listener]:
+def go_on(
+    folder: Path, num_games: int | Unsaid | None = UNSAID, env: GoEnv = GO, **settings: Any
+) -> tuple[NeuralNet, Listener]:
     """A run goes on, with nothing said but what is given."""
     listener = Listener()
     return train(env, num_games, folder=folder, reports=[listener], **settings), listener

@@ -306,22 +306,22 @@ class TestParts:
         assert types == [torch.bfloat16 if bfloat16 else torch.float32]
 
     def test_clipping_is_a_setting(self, sample: Sample, workers: Workers) -> None:
-        lengths = {}
-        for limit in (0.0, 0.01, 1e6):
+        lengths: dict[float | None, tuple[Any, float]] = {}
+        for limit in (None, 0.01, 1e6):
             learner = learner_of(network_without_batch_norm(), workers, gradient_norm=limit, bfloat16=False)
             metrics = learner.step(sample)
             assert metrics is not None
             gradients = [parameter.grad.norm() for parameter in learner.net.parameters()]  # type: ignore[union-attr]
             lengths[limit] = float(torch.stack(gradients).norm()), metrics["gradient_norm"]
-        assert lengths[0.01] == (pytest.approx(0.01, rel=1e-3), pytest.approx(lengths[0.0][0]))
-        assert lengths[0.0] == lengths[1e6]
+        assert lengths[0.01] == (pytest.approx(0.01, rel=1e-3), pytest.approx(lengths[None][0]))
+        assert lengths[None] == lengths[1e6]
 
     def test_l2_draws_all_parameters_to_zero(self, sample: Sample, workers: Workers) -> None:
         """Without anything to learn, a step of SGD is the L2 term alone: - rate 2 l2 w."""
         nothing = sample._replace(weight=np.zeros(48, np.float32))
         net = network_without_batch_norm()
         before = state(net)
-        learner = learner_of(net, workers, 0.1, optimizer="sgd", losses=LossWeights(l2=0.5), gradient_norm=0)
+        learner = learner_of(net, workers, 0.1, optimizer="sgd", losses=LossWeights(l2=0.5), gradient_norm=None)
         learner.steps = WARM_UP_STEPS
         learner.step(nothing)
         for name, tensor in state(net).items():
@@ -374,8 +374,9 @@ class TestSettings:
             ({"optimizer": "lion"}, "optimizer is 'muon', 'adamw', 'sgd' or a function that makes one, came 'lion'"),
             ({"optimizer": 3}, "optimizer is 'muon', 'adamw', 'sgd' or a function that makes one, came 3"),
             ({"schedule": "linear"}, "schedule is 'cosine', 'steps', 'constant', or pairs of"),
-            ({"gradient_norm": -1.0}, "gradient_norm is 0 or more, came -1.0"),
-            ({"gradient_norm": float("nan")}, "gradient_norm is 0 or more, came nan"),
+            ({"gradient_norm": -1.0}, "gradient_norm is more than 0 or None, came -1.0"),
+            ({"gradient_norm": 0.0}, "gradient_norm is more than 0 or None, came 0.0"),
+            ({"gradient_norm": float("nan")}, "gradient_norm is more than 0 or None, came nan"),
             ({"bfloat16": "yes"}, "bfloat16 is True, False or None, came 'yes'"),
             ({"losses": "huber"}, "losses is 'default', 'alphago-zero', 'alphago.jl', 'cody2007' or a LossWeights"),
         ],

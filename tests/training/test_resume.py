@@ -272,6 +272,9 @@ class TestChanges:
             (GO, {"exact_rules": True}, "has exact_rules False, now True came"),
             (GO, {"batch_size": 0}, "batch_size is a whole number from 1, came 0"),
             (GO, {"until": "nobody"}, "no player is called 'nobody'"),
+            (GO, {"num_games": None}, "a run ends by num_games or by max_minutes, both came as None"),
+            (GO, {"readouts": None}, "readouts has to have a value, came None"),
+            (GO, {"seed": None}, "seed has to have a value, came None"),
         ],
         ids=str,
     )
@@ -307,6 +310,52 @@ class TestChanges:
         assert listener.settings == undisturbed[2].settings
         assert json.loads((killed / "config.json").read_text())["changes"] == []
 
+    def test_what_is_taken_off(self, tmp_path: Path) -> None:
+        """None is said; it lasts, and what a run chose by itself stays chosen."""
+        settings = {
+            "max_minutes": 60.0, "gate": 0.55, "until": Opponent("random", first=1e9), "resign_threshold": -0.5,
+            "first_readouts": 2, "search": {"c_scale": 0.5}, "gradient_norm": 1.0, "bfloat16": False,
+        }  # fmt: skip
+        run(tmp_path, 8, **settings)
+        off = dict.fromkeys(settings)
+        for _ in range(2):
+            _, listener = go_on(tmp_path, 12, groups=None, games_in_flight=None, **off)
+            assert {name: listener.settings[name] for name in settings if name != "until"} == {
+                name: None for name in settings if name != "until"
+            }
+            assert (listener.settings["groups"], listener.settings["games_in_flight"]) == (2, 4)
+        config = json.loads((tmp_path / "config.json").read_text())
+        assert config["until"] is None
+        changes = {change["setting"]: (change["was"], change["now"]) for change in config["changes"]}
+        assert set(changes) == {*settings, "num_games"}
+        assert changes["resign_threshold"] == (-0.5, None)
+        assert (changes["gate"][0]["win_rate"], changes["gate"][1]) == (0.55, None)
+        _, listener = go_on(tmp_path, 16)
+        assert listener.settings["gate"] is None
+        assert listener.last["games"] == 16
+
+    def test_from_games_to_the_clock_and_back(self, tmp_path: Path) -> None:
+        run(tmp_path, 8)
+        _, listener = go_on(tmp_path, None, max_minutes=0.02)
+        assert "num_games is None from now on, not 8" in listener.notes
+        games = listener.last["games"]
+        assert games > 8
+        with pytest.raises(ValueError, match="a run ends by num_games or by max_minutes, both came as None"):
+            go_on(tmp_path, max_minutes=None)
+        _, listener = go_on(tmp_path, games + 4, max_minutes=None)
+        assert listener.last["games"] == games + 4
+
+    def test_a_part_of_what_is_made_of_settings(self, tmp_path: Path) -> None:
+        """A dictionary leaves what it does not name as it was."""
+        run(tmp_path, 2, losses={"value": 0.5}, search={"c_scale": 0.5}, gate={"win_rate": 0.6, "games": 2})
+        _, listener = go_on(tmp_path, losses={"l2": 0.25}, search={"c_visit": 9.0}, gate={"games": 4})
+        settings = listener.settings
+        assert (settings["losses"]["value"], settings["losses"]["l2"]) == (0.5, 0.25)
+        assert settings["search"] == {"c_scale": 0.5, "c_visit": 9.0}
+        assert (settings["gate"]["win_rate"], settings["gate"]["games"]) == (0.6, 4)
+        with pytest.raises(TypeError, match="no setting 'valu': did you mean value"):
+            go_on(tmp_path, losses={"valu": 1.0})
+
 
 class TestExaminations:
     def test_their_schedule_goes_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,6 +390,10 @@ class TestExaminations:
         assert listener.rows == []
         assert "with a proof" in listener.notes[-1]
         assert read_history(tmp_path).evaluations == rows
+        games = listener.last["games"]
+        _, listener = go_on(tmp_path, games + 4, env=env, until=None)
+        assert "this run goes on" in listener.notes[-1]
+        assert listener.last["games"] == games + 4
 
 
 class TestDamage:

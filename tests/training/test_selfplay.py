@@ -247,8 +247,8 @@ class TestResignation:
             assert end.to_play == 1
             assert not end.is_over
 
-    def test_minus_one_is_never(self) -> None:
-        for record in play(GoEnv(3), 6, Gloomy(), resign_threshold=-1.0, no_resign_share=0.0):
+    def test_never(self) -> None:
+        for record in play(GoEnv(3), 6, Gloomy(), resign_threshold=None, no_resign_share=0.0):
             assert not record.resigned
             assert record.position(GoEnv(3)).is_over
 
@@ -312,7 +312,7 @@ class TestErrors:
             ({"readouts": 0}, "readouts is 1 or more, came 0"),
             ({"games_in_flight": 0}, "games_in_flight is 1 or more, came 0"),
             ({"groups": 0}, "groups is 1 or more, or None for one per core, came 0"),
-            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, came -2"),
+            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, or None, came -2"),
             ({"no_resign_share": 1.5}, "no_resign_share is 0 to 1, came 1.5"),
         ],
     )

@@ -1,4 +1,5 @@
-// Go on packed rows: the same row, verbs and words as in env/kernels/go.py, whose text tells how they work.
+// Go on packed rows: the same row, verbs and words as in env/kernels, whose go_row.py, go_chains.py and go.py tell
+// how they work.
 // Here a row is an int*; constants in capitals are injected from the Python modules.
 // Nothing checks that an action is legal.
 

@@ -1,4 +1,4 @@
-// Which moves are legal: env/kernels/go.py from `allowed` to `legal_mask`.
+// Which moves are legal: env/kernels/go_legal.py.
 
 #pragma once
 #include "go.cuh"

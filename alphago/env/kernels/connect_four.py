@@ -11,9 +11,9 @@ from alphago.env.kernels.rows import (
     TO_PLAY,
     WIDTH,
     clear,
-    copy,
     end_turn,
     longest_line,
+    loops_over,
     points,
     stone_planes,
 )
@@ -45,33 +45,14 @@ def legal_mask(row, out):
 
 
 @kernel
+def planes(row, out):
+    stone_planes(row, out, 0)
+
+
+@kernel
 def reset_batch(rows, slots, height, width):
     for i in range(slots.shape[0]):
         clear(rows[slots[i]], height, width)
 
 
-@kernel
-def play_batch(rows, slots, actions):
-    for i in range(slots.shape[0]):
-        play(rows[slots[i]], int(actions[i]))
-
-
-@kernel
-def replay_batch(rows, roots, paths, lengths, targets):
-    for i in range(roots.shape[0]):
-        row = rows[targets[i]]
-        copy(rows[roots[i]], row)
-        for ply in range(lengths[i]):
-            play(row, int(paths[i, ply]))
-
-
-@kernel
-def legal_mask_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        legal_mask(rows[slots[i]], out[i])
-
-
-@kernel
-def planes_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        stone_planes(rows[slots[i]], out[i], 0)
+play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)

@@ -9,7 +9,8 @@ until nothing changes: the chains left are pass-alive, and so are the points of 
 whether each is still open, the regions' marks, and vital regions per chain (at its head).
 """
 
-from alphago.env.kernels.go import (
+from alphago.env.kernels.go_chains import take
+from alphago.env.kernels.go_row import (
     AT_BOARDS,
     BLACK,
     BORDER,
@@ -29,7 +30,6 @@ from alphago.env.kernels.go import (
     load_long,
     point_of,
     store_long,
-    take,
 )
 from alphago.env.kernels.jit import kernel, load, store
 

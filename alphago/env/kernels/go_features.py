@@ -9,7 +9,9 @@ sets that networks were trained with stay as they are.
 
 import numpy as np
 
-from alphago.env.kernels.go import (
+from alphago.env.kernels.go_alive import mark_alive
+from alphago.env.kernels.go_legal import is_repetition, legal_bits
+from alphago.env.kernels.go_row import (
     AT_BOARDS,
     AT_SCRATCH,
     BLACK,
@@ -29,14 +31,9 @@ from alphago.env.kernels.go import (
     WHITE,
     board_row,
     cell,
-    is_repetition,
-    legal_bits,
-    mark_areas,
-    marked_area,
-    mover_margin,
     occupied_bits,
 )
-from alphago.env.kernels.go_alive import mark_alive
+from alphago.env.kernels.go_score import mark_areas, marked_area, mover_margin
 from alphago.env.kernels.jit import kernel, load, lowest_bit, store
 
 # Planes, all from the mover's view.

@@ -16,9 +16,9 @@ from alphago.env.kernels.rows import (
     PLY,
     TO_PLAY,
     clear,
-    copy,
     end_turn,
     longest_line,
+    loops_over,
     points,
     stone_planes,
 )
@@ -86,28 +86,4 @@ def reset_batch(rows, slots, size, connect, depth):
         reset(rows[slots[i]], size, connect, depth)
 
 
-@kernel
-def play_batch(rows, slots, actions):
-    for i in range(slots.shape[0]):
-        play(rows[slots[i]], int(actions[i]))
-
-
-@kernel
-def replay_batch(rows, roots, paths, lengths, targets):
-    for i in range(roots.shape[0]):
-        row = rows[targets[i]]
-        copy(rows[roots[i]], row)
-        for ply in range(lengths[i]):
-            play(row, int(paths[i, ply]))
-
-
-@kernel
-def legal_mask_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        legal_mask(rows[slots[i]], out[i])
-
-
-@kernel
-def planes_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        planes(rows[slots[i]], out[i])
+play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)

@@ -24,6 +24,7 @@ import numba
 import numpy as np
 from numba.core import types
 from numba.core.errors import TypingError
+from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
 
 
@@ -47,9 +48,20 @@ def kernel(function: Callable[..., Any]) -> Any:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = CACHE_FOLDER
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+        compiled = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
     finally:
         numba.config.CACHE_DIR = before
+    return compiled if numba.config.DISABLE_JIT else compiled_once(compiled)
+
+
+def compiled_once(kernel: Any) -> Any:
+    """The kernel, for which a constant argument is a number like any other.
+
+    numba would compile `f(row, 0)` and `f(row, i)` apart, and whatever calls them inlines both anyway.
+    """
+    template = kernel.get_call_template
+    kernel.get_call_template = lambda args, kws: template([unliteral(arg) for arg in args], kws)
+    return kernel
 
 
 if numba.config.DISABLE_JIT:

@@ -3,17 +3,9 @@
 `state` is int64 [1], the seed and then the stream of a generator (splitmix64); it advances with every move.
 """
 
-from alphago.env.kernels.go import (
-    AT_SCRATCH,
-    SIZE,
-    TO_PLAY,
-    allowed,
-    is_over,
-    is_own_eye,
-    is_vacated,
-    occupied_bits,
-    play,
-)
+from alphago.env.kernels.go import play
+from alphago.env.kernels.go_legal import allowed, is_own_eye
+from alphago.env.kernels.go_row import AT_SCRATCH, SIZE, TO_PLAY, is_over, is_vacated, occupied_bits
 from alphago.env.kernels.hashing import GOLDEN, mix
 from alphago.env.kernels.jit import count_bits, kernel, load, lowest_bit, store, wrap
 

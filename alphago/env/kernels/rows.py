@@ -4,8 +4,12 @@
     cells      a word per point of the board, row by row from the top
     the rest   what the game remembers beyond its board
 
-The verbs here need no rules.  A game's own file has `reset`, `play`, `legal_mask` and `planes`.
+The verbs here need no rules.  A game's own file has `reset`, `play`, `legal_mask` and `planes`, and its loops over many
+games from `loops_over`.  In a `_batch` function rows is int64 [count, words], slots int64 [n], and out has n entries.
 """
+
+from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +91,66 @@ def position_hash(row):
 def copy(source, target):
     for i in range(source.shape[0]):
         store(target, i, load(source, i))
+
+
+# A game's own verbs: `loops_over` puts them in the place of these.
+
+
+def play(row, action):
+    """Plays a legal action for the side to move."""
+    raise NotImplementedError
+
+
+def legal_mask(row, out):
+    """Writes a flag for each action into `out`; none is set once the game is over."""
+    raise NotImplementedError
+
+
+def planes(row, out):
+    """Writes all planes, one after the other, into `out`."""
+    raise NotImplementedError
+
+
+# The loops that call them.
+
+
+def play_batch(rows, slots, actions):
+    for i in range(slots.shape[0]):
+        play(rows[slots[i]], wrap(int(actions[i])))  # one type of action: the rules are compiled once
+
+
+def replay_batch(rows, roots, paths, lengths, targets):
+    """Copies each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
+    for i in range(roots.shape[0]):
+        row = rows[targets[i]]
+        copy(rows[roots[i]], row)
+        for ply in range(lengths[i]):
+            play(row, wrap(int(paths[i, ply])))
+
+
+def legal_mask_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        legal_mask(rows[slots[i]], out[i])
+
+
+def planes_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        planes(rows[slots[i]], out[i])
+
+
+def loops_over(play: Any, legal_mask: Any, planes: Any) -> tuple[Any, ...]:
+    """`play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of the game with these verbs.
+
+    They are functions of their own with these verbs for globals, since a kernel that is an argument of another, or
+    stands in a closure, costs speed or the cache.  Their names tell the cache whose they are.
+    """
+    verbs = {**globals(), "play": play, "legal_mask": legal_mask, "planes": planes}
+    loops = []
+    for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch):
+        own = FunctionType(loop.__code__, verbs, loop.__name__)
+        own.__qualname__ = f"{play.__module__}.{loop.__name__}"
+        loops.append(kernel(own))
+    return tuple(loops)
 
 
 @kernel

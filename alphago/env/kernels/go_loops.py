@@ -1,0 +1,100 @@
+"""Go's verbs for many games: one outer loop for each.
+
+`rows` is int32 [count, words] (see `go_row`), `slots` int64 [n]; `out` has n entries.
+"""
+
+import math
+
+import numpy as np
+
+from alphago.env.kernels.go import planes, play, position_hash
+from alphago.env.kernels.go_legal import legal_mask
+from alphago.env.kernels.go_row import KOMI2, SPARES_EYES, TO_PLAY, copy, is_over
+from alphago.env.kernels.go_score import ownership, score
+from alphago.env.kernels.jit import kernel, load, store, wrap
+
+
+@kernel
+def reset_batch(rows, slots, start, komi2, spares_eyes):
+    """Makes each row equal to `start` (see `lay_out`) but for what belongs to one game."""
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        copy(start, row)
+        store(row, KOMI2, komi2)
+        store(row, SPARES_EYES, spares_eyes)
+
+
+@kernel
+def copy_batch(from_rows, sources, rows, targets):
+    for i in range(sources.shape[0]):
+        copy(from_rows[sources[i]], rows[targets[i]])
+
+
+@kernel
+def play_batch(rows, slots, actions):
+    for i in range(slots.shape[0]):
+        play(rows[slots[i]], wrap(int(actions[i])))  # one type of action: the rules are compiled once
+
+
+@kernel
+def replay_batch(rows, roots, paths, lengths, targets):
+    """Copies each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
+    for i in range(roots.shape[0]):
+        target = rows[targets[i]]
+        copy(rows[roots[i]], target)
+        for ply in range(lengths[i]):
+            play(target, wrap(int(paths[i, ply])))
+
+
+@kernel
+def legal_mask_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        legal_mask(rows[slots[i]], out[i], 0)
+
+
+@kernel
+def planes_batch(rows, slots, history, out):
+    """`out` is float32 [n, (2 * history + 1) * N * N]."""
+    for i in range(slots.shape[0]):
+        planes(rows[slots[i]], history, out[i], 0)
+
+
+@kernel
+def is_over_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        out[i] = is_over(rows[slots[i]])
+
+
+@kernel
+def to_play_batch(rows, slots, out):
+    """+1 Black, -1 White."""
+    for i in range(slots.shape[0]):
+        out[i] = 3 - 2 * load(rows[slots[i]], TO_PLAY)
+
+
+@kernel
+def hash_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        out[i] = position_hash(rows[slots[i]])
+
+
+@kernel
+def score_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        out[i] = score(rows[slots[i]])
+
+
+@kernel
+def ownership_batch(rows, slots, out):
+    """`out` is int8 [n, N * N]."""
+    for i in range(slots.shape[0]):
+        ownership(rows[slots[i]], out[i], 0)
+
+
+@kernel
+def outcome_batch(rows, slots, margin_weight, out):
+    """The mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10)."""
+    for i in range(slots.shape[0]):
+        margin = score(rows[slots[i]])
+        sign = np.float32(margin > 0) - np.float32(margin < 0)
+        out[i] = (1 - margin_weight) * sign + margin_weight * math.tanh(margin / 10)

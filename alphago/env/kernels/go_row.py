@@ -1,0 +1,131 @@
+"""Go's packed row: one position in one row of int32 words, the same on every device.
+
+    header          HEADER words: rules, side, ply, komi, hash, last moves, and where the following parts begin
+    cells           CELL words per point of the bordered board: colour, chain, pseudo-liberties (see `go_chains`)
+    vacated         1 word per board row: points from which a stone was ever taken
+    scratch         2 words per board row, for the score
+    boards          a ring of `depth` boards, 2 words per board row: Black's stones, White's stones
+    filter          bits that say which board hashes may have occurred
+    hashes          2 words per board that occurred, in order; a copy stops at the last one
+
+The last two are for superko; a row under simple ko has no words for them.
+
+A point is an index into the bordered board, p = (row + 1) * (N + 1) + column + 1, so that its
+neighbours are p - 1, p + 1, p - (N + 1), p + (N + 1).  An action is row * N + column, pass N * N.
+"""
+
+from alphago.env.kernels.jit import kernel, load, store
+
+# Header words.
+SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES = 0, 1, 2, 3, 4, 5
+FIRST_PASS = 6  # the ply from which a pass is legal while there is another move
+DEPTH, NEWEST, BOARDS_SEEN, HASH_LOW, HASH_HIGH = 7, 8, 9, 10, 11
+AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 14, 15, 16, 17
+PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: division by multiplication
+LAST, BEFORE_LAST, THIRD_LAST = 20, 21, 22  # the latest actions, NO_ACTION before the start
+SPARES_EYES = 23  # 1: own eyes may not be filled
+KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: several stones may take themselves off the board
+PASSES_TO_END = 26  # so many passes in a row end the game
+BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
+HEADER = 32
+
+# Words of a cell.
+COLOUR, HEAD, NEXT, LIBERTIES, SUM, SQUARES, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
+CELL = 8
+
+EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
+NO_ACTION = -1
+
+# Ko rules: what a stone may not bring back. The board before the other side's last move; any board that
+# occurred; any that occurred with the same side to move, be it after a pass.
+SIMPLE, POSITIONAL, SITUATIONAL = 0, 1, 2
+SIDE_FACTOR = 0x5DEECE66D123457  # brings the side to move into what situational superko compares
+
+
+def bordered_points(size):
+    """Points of the bordered board, over which `cell` runs."""
+    return (size + 1) * (size + 2) + 1
+
+
+def row_words(size, depth, ko_rule, max_moves):
+    """Words in a row: board side, boards kept for the planes, ko rule, longest game in plies."""
+    words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
+    if ko_rule == SIMPLE:
+        return words
+    return words + filter_bits(size, max_moves) // 32 + 2 * (max_moves + 1)
+
+
+def filter_bits(size, max_moves):
+    """Bits in the superko filter: a power of two, of which at most a sixteenth are set in all but endless games."""
+    bits = 256
+    while bits < 16 * min(max_moves + 1, 4 * size * size):
+        bits *= 2
+    return bits
+
+
+@kernel
+def cell(point):
+    return HEADER + CELL * point
+
+
+@kernel
+def point_of(row, action):
+    return action + ((action * load(row, PER_SIZE)) >> 16) + load(row, SIZE) + 2
+
+
+@kernel
+def board_row(row, point):
+    return ((point * load(row, PER_STRIDE)) >> 16) - 1
+
+
+@kernel
+def load_long(row, i):
+    return (load(row, i + 1) << 32) | (load(row, i) & 0xFFFFFFFF)
+
+
+@kernel
+def store_long(row, i, value):
+    store(row, i, value & 0xFFFFFFFF)
+    store(row, i + 1, value >> 32)
+
+
+@kernel
+def flip_bit(row, at_board, point):
+    """Sets or clears a point in N row words that begin at `at_board`."""
+    r = board_row(row, point)
+    store(row, at_board + r, load(row, at_board + r) ^ (1 << (point - (r + 1) * (load(row, SIZE) + 1) - 1)))
+
+
+@kernel
+def is_vacated(row, point):
+    r = board_row(row, point)
+    return (load(row, load(row, AT_VACATED) + r) >> (point - (r + 1) * (load(row, SIZE) + 1) - 1)) & 1 == 1
+
+
+@kernel
+def occupied_bits(row, r):
+    """The stones in board row r, both colours; an imaginary row outside the board is full."""
+    size = load(row, SIZE)
+    if r < 0 or r >= size:
+        return (1 << size) - 1
+    at = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST) + r
+    return load(row, at) | load(row, at + size)
+
+
+@kernel
+def is_over(row):
+    """Enough passes in a row, or the longest game allowed."""
+    return load(row, PASSES) >= load(row, PASSES_TO_END) or load(row, PLY) >= load(row, MAX_MOVES)
+
+
+@kernel
+def pass_ends(row):
+    """Whether a pass would end the game: one after enough others, never in games of fixed turns."""
+    return load(row, PASSES) + 1 >= load(row, PASSES_TO_END)
+
+
+@kernel
+def copy(source, target):
+    """Makes `target` equal to `source`, up to the last board hash in use."""
+    for i in range(load(source, AT_HASHES) + 2 * load(source, BOARDS_SEEN)):
+        store(target, i, load(source, i))

@@ -1,0 +1,97 @@
+"""Area score on Go's packed rows (Tromp and Taylor): stones, and empty points that reach one colour only."""
+
+import numpy as np
+
+from alphago.env.kernels.go_row import AT_BOARDS, AT_SCRATCH, BLACK, KOMI2, NEWEST, SIZE, TO_PLAY, occupied_bits
+from alphago.env.kernels.jit import count_bits, kernel, load, store
+
+
+@kernel
+def spread(row, own, r, size):
+    """Grows the marks of scratch row r through empty points, from above, below and along the row."""
+    empty = ~occupied_bits(row, r) & ((1 << size) - 1)
+    marks = load(row, own + r)
+    if r > 0:
+        marks |= load(row, own + r - 1) & empty
+    if r + 1 < size:
+        marks |= load(row, own + r + 1) & empty
+    before = 0
+    while before != marks:
+        before = marks
+        marks |= ((marks << 1) | (marks >> 1)) & empty
+    changed = marks != load(row, own + r)
+    store(row, own + r, marks)
+    return changed
+
+
+@kernel
+def reach(row, own, size):
+    """Grows marks from the stones in scratch words `own` to every empty point they reach."""
+    changed = True
+    while changed:
+        changed = False
+        for r in range(size):
+            changed |= spread(row, own, r, size)
+        for r in range(size - 1, -1, -1):
+            changed |= spread(row, own, r, size)
+
+
+@kernel
+def mark_areas(row):
+    """Leaves in the scratch words what Black's stones reach, then what White's do: N words each."""
+    size = load(row, SIZE)
+    newest = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
+    black = load(row, AT_SCRATCH)
+    white = black + size
+    for i in range(2 * size):
+        store(row, black + i, load(row, newest + i))
+    reach(row, black, size)
+    reach(row, white, size)
+
+
+@kernel
+def marked_area(row):
+    """Black's area minus White's, from the marks of `mark_areas`."""
+    size = load(row, SIZE)
+    black = load(row, AT_SCRATCH)
+    white = black + size
+    margin = 0
+    for r in range(size):
+        b = load(row, black + r)
+        w = load(row, white + r)
+        margin += count_bits(b & ~w) - count_bits(w & ~b)
+    return margin
+
+
+@kernel
+def area(row):
+    """Black's area minus White's (Tromp and Taylor: stones, and empty points that reach one colour only)."""
+    mark_areas(row)
+    return marked_area(row)
+
+
+@kernel
+def ownership(row, out, at):
+    """Writes N * N numbers into `out` from index `at`: whose area a point is in, 1 the mover's, -1 the other's, 0."""
+    size = load(row, SIZE)
+    sign = 1 if load(row, TO_PLAY) == BLACK else -1
+    mark_areas(row)
+    black = load(row, AT_SCRATCH)
+    for r in range(size):
+        b = load(row, black + r)
+        w = load(row, black + size + r)
+        for c in range(size):
+            store(out, at + r * size + c, sign * (((b & ~w) >> c & 1) - ((w & ~b) >> c & 1)))
+
+
+@kernel
+def mover_margin(row, black_area):
+    """The mover's margin in points, komi included, from Black's area minus White's."""
+    margin = np.float32(black_area) - np.float32(load(row, KOMI2)) / np.float32(2)
+    return margin if load(row, TO_PLAY) == BLACK else -margin
+
+
+@kernel
+def score(row):
+    """The mover's margin in points, komi included."""
+    return mover_margin(row, area(row))
