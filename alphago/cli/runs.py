@@ -15,7 +15,7 @@ from alphago.cli.models import (
     load,
     with_settings,
 )
-from alphago.cli.options import add_settings, given_settings, whole
+from alphago.cli.options import add_settings, given_settings, number, whole
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
@@ -45,6 +45,12 @@ def add_train(parser: argparse.ArgumentParser) -> None:
         "--until", metavar="PLAYER", help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000"
     )
     parser.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
+    parser.add_argument(
+        "--stop-after", type=number, metavar="MINUTES", help="stop then, as Ctrl-C does; --folder goes on with the run"
+    )
+    parser.add_argument(
+        "--compact", action="store_true", help="leave at most 60 MiB, 16 a file: the newest games, the latest network"
+    )
     parser.add_argument("--tensorboard", action="store_true", help="keep curves for TensorBoard in the run's folder")
     training = parser.add_argument_group("training", "The board's recipe goes before the values in parentheses.")
     add_settings(training, TrainingSettings, leave=["search", "losses"], flags=SHORT)
@@ -61,7 +67,7 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.training.report import ConsoleReport, TensorBoardReport
     from alphago.training.run import train
 
-    names = ("folder", "preset", "until", "tower_height", "channels")
+    names = ("folder", "preset", "until", "tower_height", "channels", "stop_after", "compact")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= given_settings(options, TrainingSettings)
     if options.board_size is None and given.get("sizes") and not goes_on(options.folder):

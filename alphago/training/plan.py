@@ -83,6 +83,7 @@ def new_run(asked: Asked) -> Plan:
         "settings": settings.plain(),
         "until": asdict(asked.until) if asked.until else None,
         "changes": [],
+        "compacted": [],
     }
     proved = recipe.proved_after if recipe else {}
     return Plan(settings, model, known(asked.until), config, proved.get(asked.until.name, 0) if asked.until else 0)
