@@ -1,6 +1,7 @@
 """What bounds a run: the shares of its time that each part of the work takes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from alphago.stopwatch import BOARDS, NET, OPTIMIZER, PUBLISHING, SAMPLING, SAVING, TRANSFER, TREE, Part
@@ -38,22 +39,25 @@ def bound(row: Row) -> tuple[str, float] | None:
     return max(shares.items(), key=lambda pair: pair[1]) if shares else None
 
 
-def overhead(rows: list[Row]) -> float:
-    """The share of the time of these iterations, a run's first ones, that is neither inference nor gradient steps.
+def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
+    """The share of each of PARTS in the time between the first of these iterations and the last; 1 in all.
 
-    ValueError where they tell no shares.
+    ValueError where they are too few, or do not tell.
     """
-    before, spent, necessary = 0.0, 0.0, 0.0
-    for row in rows:
-        shares = [number(row, f"{part}_share") for part in NECESSARY]
-        seconds = (number(row, "seconds") or before) - before
-        before += seconds
-        known = [share for share in shares if share is not None]
-        spent += seconds if known else 0.0
-        necessary += seconds * sum(known)
-    if not spent:
-        raise ValueError("no iteration tells how its time was spent")
-    return 1.0 - necessary / spent
+    spent = dict.fromkeys(PARTS, 0.0)
+    for before, row in pairwise(rows):
+        seconds = (number(row, "seconds") or 0.0) - (number(before, "seconds") or 0.0)
+        for part in PARTS:
+            spent[part] += seconds * (number(row, f"{part}_share") or 0.0)
+    whole = sum(spent.values())
+    if whole <= 0:
+        raise ValueError(f"{len(rows)} iterations do not tell how the time was spent: wanted two or more that do")
+    return {part: seconds / whole for part, seconds in spent.items()}
+
+
+def overhead(shares: Mapping[str, float]) -> float:
+    """The share of the time, given as `mean_shares` gives it, that is neither inference nor gradient steps."""
+    return 1.0 - sum(shares[part] for part in NECESSARY)
 
 
 def told(row: Mapping[str, Any]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from alphago.training.report import ConsoleReport
-from alphago.training.time_shares import PARTS, bound, overhead, time_shares, told
+from alphago.training.time_shares import PARTS, bound, mean_shares, overhead, time_shares, told
 from tests.training.runs import run
 
 
@@ -33,16 +33,18 @@ def test_what_bounds() -> None:
     assert told({"seconds": 1, "gpu_busy": None}) == {}
 
 
-def test_overhead() -> None:
-    """Shares of iterations count by their length; iterations that tell none do not count."""
+def test_means() -> None:
+    """Shares of iterations count by their length; the first one only says when the others began."""
     rows = [
-        {"seconds": 5.0},
-        {"seconds": 6.0, "net_share": 0.5, "optimizer_share": 0.4},
-        {"seconds": 9.0, "net_share": 0.6, "optimizer_share": 0.2},
+        {"seconds": 5.0, "tree_share": 1.0},
+        {"seconds": 6.0, "net_share": 0.5, "optimizer_share": 0.4, "tree_share": 0.1},
+        {"seconds": 9.0, "net_share": 0.6, "optimizer_share": 0.2, "tree_share": 0.2},
     ]
-    assert overhead(rows) == pytest.approx((1 * 0.1 + 3 * 0.2) / 4)
-    with pytest.raises(ValueError, match="no iteration tells how its time was spent"):
-        overhead(rows[:1])
+    shares = mean_shares(rows)
+    assert shares == pytest.approx(dict.fromkeys(PARTS, 0.0) | {"net": 2.3 / 4, "optimizer": 0.25, "tree": 0.7 / 4})
+    assert overhead(shares) == pytest.approx(0.7 / 4)
+    with pytest.raises(ValueError, match="1 iterations do not tell how the time was spent"):
+        mean_shares(rows[:1])
 
 
 def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
