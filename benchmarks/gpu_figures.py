@@ -262,8 +262,8 @@ def training(scale: Scale) -> Iterator[Figure]:
     fits = whole <= 60 and largest <= 16
     yield Figure("its compact folder", f"{whole:.1f} MiB, {largest:.1f} a file", "at most 60 MiB, 16 a file", fits)
     shares = mean_shares(rows[1:])
-    part, share = max(shares.items(), key=lambda pair: pair[1])
-    yield Figure("what bounds training", f"{part} {share:.0%}")
+    kind, share = max(shares.items(), key=lambda pair: pair[1])
+    yield Figure("what bounds training", f"{kind} {share:.0%}")
     boards = shares["boards"]
     yield Figure("boards and planes, share of training's time", f"{boards:.1%}", "at most 5%", boards <= 0.05)
     rest = overhead(shares)

@@ -1,7 +1,7 @@
 """How much of training's time is neither the network's inference nor its gradient steps.
 
 Trains by a recipe, or reads a run that is there, and prints where its time went, in shares of the wall time: what each
-part is, docs/run_folder.md says.  The first iterations, which wait for compilers, are left out.
+kind of work is, docs/run_folder.md says.  The first iterations, which wait for compilers, are left out.
 """
 
 import argparse
@@ -39,8 +39,8 @@ def main() -> None:
     machine = describe_machine()["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores, devices: {', '.join(machine['CUDA devices']) or 'none'}")
     print("share of training's wall time")
-    for part, share in sorted(shares.items(), key=lambda pair: -pair[1]):
-        print(f"  {part:<12} {share:7.1%}")
+    for kind, share in sorted(shares.items(), key=lambda pair: -pair[1]):
+        print(f"  {kind:<12} {share:7.1%}")
     ratio = overhead(shares)
     print(f"neither inference nor gradient steps: {ratio:.1%} (at most {WANTED:.0%} are wanted)")
 

@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_the_innermost_part_counts(clock: Clock) -> None:
+def test_the_innermost_counts(clock: Clock) -> None:
     watch = Stopwatch()
 
     @TREE
@@ -50,7 +50,7 @@ def test_the_innermost_part_counts(clock: Clock) -> None:
     assert watch.take() == {}
 
 
-def test_an_error_ends_a_part(clock: Clock) -> None:
+def test_an_error_ends_a_kind_of_work(clock: Clock) -> None:
     watch = Stopwatch()
 
     @NET
@@ -66,7 +66,7 @@ def test_an_error_ends_a_part(clock: Clock) -> None:
 
 
 def test_threads_have_their_own(clock: Clock) -> None:
-    """A thread without a stopwatch counts nowhere, and another one's parts do not matter."""
+    """A thread without a stopwatch counts nowhere, and another one's work does not matter."""
     mine, others = Stopwatch(), Stopwatch()
 
     def work() -> None:

@@ -69,9 +69,9 @@ def run_info(options: argparse.Namespace) -> int:
 
 
 def described_time(folder: str) -> dict[str, float]:
-    """The shares of a run's latest iterations that each part of the work took, the greatest first, and the GPU's."""
+    """The shares of a run's latest iterations that each kind of work took, the greatest first, and the GPU's."""
     rows = read_history(folder).metrics[-RECENT_ROWS:]
-    shares = {part: share for part, share in mean_shares(rows).items() if share}
+    shares = {kind: share for kind, share in mean_shares(rows).items() if share}
     busy = [found for row in rows if (found := number_of(row, "gpu_busy")) is not None]
     told = dict(sorted(shares.items(), key=lambda pair: -pair[1]))
     return told | ({"GPU busy": sum(busy) / len(busy)} if busy else {})

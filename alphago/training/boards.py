@@ -131,12 +131,12 @@ class Boards:
         return sum(board.selfplay.readouts_done for board in self.boards)
 
     def spent(self) -> dict[str, float]:
-        """Seconds of all self-play's threads together since the last call, by part of the work."""
+        """Seconds of all self-play's threads together since the last call, by kind of work."""
         spent: dict[str, float] = {}
         for board in self.boards:
             for group in board.selfplay.groups:
-                for part, seconds in group.watch.take().items():
-                    spent[part] = spent.get(part, 0.0) + seconds
+                for kind, seconds in group.watch.take().items():
+                    spent[kind] = spent.get(kind, 0.0) + seconds
         return spent
 
     def main(self, goal: GameEnv) -> Board:

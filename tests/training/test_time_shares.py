@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from alphago.training.report import ConsoleReport
-from alphago.training.time_shares import PARTS, bound, mean_shares, overhead, time_shares, told
+from alphago.training.time_shares import KINDS, bound, mean_shares, overhead, time_shares, told
 from tests.training.runs import run
 
 
@@ -14,10 +14,10 @@ def test_threads_and_the_run() -> None:
     run_seconds = {"playing": 6.0, "optimizer": 3.0, "other": 1.0, "examination": 100.0}
     threads = {"net": 6.0, "tree": 2.0, "boards": 1.0, "games": 1.0}  # the other two of twelve they waited
     shares = time_shares(run_seconds, threads, 2)
-    assert set(shares) == {f"{part}_share" for part in PARTS}
+    assert set(shares) == {f"{kind}_share" for kind in KINDS}
     assert sum(shares.values()) == pytest.approx(1)
     expected = {"net": 0.3, "tree": 0.1, "boards": 0.05, "games": 0.05, "waiting": 0.1, "optimizer": 0.3, "other": 0.1}
-    assert {part: shares[f"{part}_share"] for part in expected} == pytest.approx(expected)
+    assert {kind: shares[f"{kind}_share"] for kind in expected} == pytest.approx(expected)
     assert shares["saving_share"] == 0
 
 
@@ -41,22 +41,22 @@ def test_means() -> None:
         {"seconds": 9.0, "net_share": 0.6, "optimizer_share": 0.2, "tree_share": 0.2},
     ]
     shares = mean_shares(rows)
-    assert shares == pytest.approx(dict.fromkeys(PARTS, 0.0) | {"net": 2.3 / 4, "optimizer": 0.25, "tree": 0.7 / 4})
+    assert shares == pytest.approx(dict.fromkeys(KINDS, 0.0) | {"net": 2.3 / 4, "optimizer": 0.25, "tree": 0.7 / 4})
     assert overhead(shares) == pytest.approx(0.7 / 4)
     with pytest.raises(ValueError, match="1 iterations do not tell how the time was spent"):
         mean_shares(rows[:1])
 
 
 def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All of its time is told, and that of the parts that it has is not 0."""
+    """All of its time is told, and that of the kinds of work that it has is not 0."""
     report = ConsoleReport()
     report.start(tmp_path, {"max_minutes": None, "num_games": 16})
     _, listener = run(tmp_path, 16)
     for row in listener.rows:
-        shares = {part: row[f"{part}_share"] for part in PARTS}
+        shares = {kind: row[f"{kind}_share"] for kind in KINDS}
         assert sum(shares.values()) == pytest.approx(1)
         assert min(shares.values()) >= 0
-        assert {part for part, share in shares.items() if share > 0} >= {"net", "tree", "boards", "games", "sampling"}
+        assert {kind for kind, share in shares.items() if share > 0} >= {"net", "tree", "boards", "games", "sampling"}
         assert shares["transfer"] == 0
         assert row["gpu_busy"] is None
     assert max(row["optimizer_share"] for row in listener.rows) > 0.1
