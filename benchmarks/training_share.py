@@ -35,7 +35,10 @@ def main() -> None:
     parser.add_argument("--preset", default="7x7", choices=sorted(PRESETS), help="the recipe to train by (7x7)")
     parser.add_argument("--minutes", type=float, default=3.0, help="how long to train (3)")
     options = parser.parse_args()
-    shares = mean_shares(rows_of(options)[WARM_UP:])
+    try:
+        shares = mean_shares(rows_of(options)[WARM_UP:])
+    except (ValueError, OSError) as error:  # too short a run, or none
+        raise SystemExit(f"training_share: {error}") from None
     machine = describe_machine()["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores, devices: {', '.join(machine['CUDA devices']) or 'none'}")
     print("share of training's wall time")

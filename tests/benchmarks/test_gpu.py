@@ -98,3 +98,9 @@ def test_training_share(bench: Bench, tmp_path: Path) -> None:
     told = bench.run("training_share.py", str(tmp_path))
     assert "share of training's wall time" in told
     assert "neither inference nor gradient steps: 10.0% (at most 12% are wanted)" in told
+
+
+def test_training_share_of_too_little(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text('{"seconds": 1.0}\n' * 3)
+    with pytest.raises(SystemExit, match="training_share: 1 iterations do not tell how the time was spent"):
+        bench.run("training_share.py", str(tmp_path))
