@@ -92,12 +92,13 @@ def read_text(text: str, readouts: int = 64, search: str = "puct") -> EntrantTex
 def read_entrants(
     texts: Sequence[str], *, board_size: int | None = None, komi: float | None = None,
     readouts: int = 64, search: str = "puct", game: str | None = None, rules: Rules | None = None,
-    turns: int | None = None,
+    turns: int | None = None, device: str = "cpu",
 ) -> tuple[GameEnv, list[Entrant]]:  # fmt: skip
     """The game and the players of an evaluation.
 
     The game is the one that is named, else that of the networks, else Go; with what is given of board, komi, rules and
     fixed turns (0: games that two passes end), else as the networks know it, who have to agree, else as usual.
+    device: of networks and their searches' boards.
     ValueError with a sentence for what does not exist or does not go together.
     """
     if readouts < 0:
@@ -114,7 +115,7 @@ def read_entrants(
     for entry in entries:
         if entry.model is not None and entry.model not in loaded:
             net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
-            loaded[entry.model] = contestant(net), hashlib.sha256(entry.model.read_bytes()).hexdigest()
+            loaded[entry.model] = contestant(net, device=device), hashlib.sha256(entry.model.read_bytes()).hexdigest()
     entrants = []
     for entry in entries:
         who, weights = (contestant(entry.base), "") if entry.model is None else loaded[entry.model]

@@ -137,6 +137,7 @@ def evaluate(
     opening_plies: int | None = None,
     random_opening: int = 0,
     seed: int = 0,
+    device: str = "auto",
     progress: Callable[[int], Any] | None = None,
 ) -> MatchResult:
     """Plays a match and returns what `black` made of it.
@@ -152,10 +153,12 @@ def evaluate(
         games differ; None for N^2 / 12, or 0 where openings are random.  Engines vary by their seeds.
     random_opening: plies on random points, none of them on the edge, before anybody chooses a move.
         Games 2k and 2k + 1 share an opening and exchange colours, so neither side profits from it.
+    device: where networks are computed and the boards of their searches are: "cpu", "cuda", or "auto" for the GPU
+        where there is one that suits game and network.
     progress: told of each finished game.
 
     All games are played to their end by the rules; none of our players resigns.  The same seed gives the
-    same games.  Networks of Go may have different input planes.  Against a GTP program no ply limit below
+    same games on a CPU.  Networks of Go may have different input planes.  Against a GTP program no ply limit below
     4 N^2 and no `first_pass` of the environment holds: it would not know of them; nor against "uct:N" and
     "rave:N", which are rated by such games.  Fixed turns do hold: the game ends when they are played and counts as
     the board stands, and a program's pass gives up a turn.
@@ -171,7 +174,8 @@ def evaluate(
     if random_opening < 0:
         raise ValueError(f"random_opening is 0 or more, came {random_opening!r}")
     first, second = (
-        Entrant(contestant(who, env), n, how) for who, n, how in zip((black, white), both, searches, strict=True)
+        Entrant(contestant(who, env, device), n, how)
+        for who, n, how in zip((black, white), both, searches, strict=True)
     )
     if any(isinstance(entrant.who, (Anchor, GtpProgram)) for entrant in (first, second)):
         env = full_rules(env)

@@ -89,12 +89,15 @@ class PolicyPlayer:
         self.batch.play(games, actions)
 
 
-def contestant(who: Any, env: GameEnv | None = None) -> Any:
-    """What `seat` takes, from what `evaluate` accepts, for `env`; ValueError for a name that nobody has."""
+def contestant(who: Any, env: GameEnv | None = None, device: str = "cpu") -> Any:
+    """What `seat` takes, from what `evaluate` accepts, for `env`; ValueError for a name that nobody has.
+
+    device: of networks, see `as_evaluator`.
+    """
     if isinstance(who, (Anchor, GtpProgram)) or (isinstance(who, str) and who == "random"):
         return who
     if not isinstance(who, str):
-        return as_evaluator(who, env)
+        return as_evaluator(who, env, device)
     named = named_anchor(who) or named_program(who)
     if named is None:
         raise ValueError(

@@ -7,7 +7,7 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.gtp import EngineError
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
-from alphago.cli.models import add_game
+from alphago.cli.models import add_device, add_game
 from alphago.cli.options import add_settings, given_settings, number, whole
 from alphago.env.go_rules import named_rules
 
@@ -33,6 +33,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         "--turns", type=whole, metavar="N",
         help="each side plays N moves, then the board is counted; 0: two passes end the game (the networks' own)",
     )  # fmt: skip
+    add_device(parser)
     add_settings(parser, TournamentSettings, leave=["sprt"])
     parser.add_argument(
         "--sprt", type=number, nargs=2, metavar=("ELO0", "ELO1"),
@@ -58,6 +59,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
             options.players, board_size=options.board_size, komi=options.komi,
             readouts=options.readouts, search=options.search, game=options.game,
             rules=None if options.rules is None else named_rules(options.rules), turns=options.turns,
+            device=options.device,
         )  # fmt: skip
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)

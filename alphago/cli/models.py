@@ -22,6 +22,13 @@ def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> No
     parser.add_argument("--board-size", type=whole, metavar="N", help=f"points along a side ({usual_size})")
 
 
+def add_device(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--device", choices=("cpu", "cuda", "auto"), default="auto",
+        help="where boards and networks are; auto: the GPU where there is one that suits them (auto)",
+    )  # fmt: skip
+
+
 def add_game_settings(parser: argparse.ArgumentParser) -> None:
     """An option for every keyword of every game, board_size apart; it says what the keyword is in each game."""
     known: dict[str, list[tuple[str, Setting]]] = {}

@@ -7,6 +7,7 @@ from typing import Any
 from alphago.arena.gtp import EngineError
 from alphago.cli.game_folder import GameFolder
 from alphago.cli.models import (
+    add_device,
     add_game,
     add_game_settings,
     add_model,
@@ -51,6 +52,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compact", action="store_true", help="leave at most 60 MiB, 16 a file: the newest games, the latest network"
     )
+    add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="keep curves for TensorBoard in the run's folder")
     training = parser.add_argument_group("training", "The board's recipe goes before the values in parentheses.")
     add_settings(training, TrainingSettings, leave=["search", "losses"], flags=SHORT)
@@ -67,7 +69,7 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.training.report import ConsoleReport, TensorBoardReport
     from alphago.training.run import train
 
-    names = ("folder", "preset", "until", "tower_height", "channels", "stop_after", "compact")
+    names = ("folder", "preset", "until", "tower_height", "channels", "stop_after", "compact", "device")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= given_settings(options, TrainingSettings)
     if options.board_size is None and given.get("sizes") and not goes_on(options.folder):
@@ -128,6 +130,7 @@ def add_selfplay(parser: argparse.ArgumentParser) -> None:
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     parser.add_argument("--games", type=whole, default=10, metavar="N", help="how many (10)")
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="another one gives other games (0)")
+    add_device(parser)
     parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
     parser.add_argument("--folder", metavar="PATH", help="where the games are kept, new or empty (one in runs)")
     add_settings(parser.add_argument_group("self-play"), SelfPlaySettings, leave=["search"])
@@ -146,7 +149,9 @@ def run_selfplay(options: argparse.Namespace) -> int:
         given["search"] = search
     as_records = options.records or not isinstance(env, GoEnv)
     with GameFolder(options.folder, env, options.games, as_records) as folder:
-        selfplay(env, network, num_games=options.games, seed=options.seed, tell=folder.add, **given)
+        selfplay(
+            env, network, num_games=options.games, seed=options.seed, device=options.device, tell=folder.add, **given
+        )
     return 0
 
 

@@ -32,6 +32,12 @@ class Backend(Protocol):
     def reachable(self, out: Any) -> Any | None:
         """The same memory as an array for kernels, whatever its steps; None if kernels cannot reach it."""
 
+    def new_stream(self) -> Any:
+        """A queue of work of its own: inside `with stream:` what this thread asks for goes there.
+
+        On a device CuPy's stream, which other streams do not wait for, with its address as `ptr`.
+        """
+
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
         """Runs a kernel over so many items. An argument is an array, a whole number (64 bits) or a float (double)."""
 

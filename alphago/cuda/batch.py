@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from alphago.cuda.backend import DEVICES, Backend, BackendMissing, find_backend
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import check_komi, check_player
 from alphago.env.kernels import go as kernels
@@ -15,6 +15,7 @@ from alphago.env.kernels import go_features as features
 
 # What planes may be written as; bfloat16, which NumPy does not know, by its bits.
 PLANE_KINDS = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
+REACHED = (np.bool_, np.int8, np.float32)  # the types of Reached
 ALIVE = [features.OWN_ALIVE, features.ENEMY_ALIVE]
 
 
@@ -31,6 +32,7 @@ class CudaGoBatch(GameBatch):
         self._komi, self._margin_weight, self._size = env.komi, env.margin_weight, env.N
         self._history, self._planes = env.history, env.planes
         self._backend = backend
+        self.device = backend.name
         self._start = backend.upload(env.start.row, np.int32)
         self._places = None if env.start.places is None else backend.upload(env.start.places, np.int64)
         self._has_alive = env.start.places is not None and bool((env.start.places[ALIVE] != features.ABSENT).any())
@@ -86,6 +88,19 @@ class CudaGoBatch(GameBatch):
         steps, depths = upload(paths, np.int32), upload(lengths, np.int32)
         self._launch("replay_batch", targets, upload(roots, np.int64), steps, steps.shape[1], depths)
 
+    def reach(self, leaves: Leaves, out: Reached) -> Reached:
+        """As `GameBatch.reach`, in one kernel; nothing waits where `out` is on the device."""
+        upload = self._backend.upload
+        paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
+        rooms = [self._room(array, dtype, (len(leaves.slots),)) for array, dtype in zip(out, REACHED, strict=True)]
+        self._launch(
+            "reach_batch", leaves.slots, upload(leaves.roots, np.int64), paths, paths.shape[1], depths,
+            self._margin_weight, *(target for target, _ in rooms),
+        )  # fmt: skip
+        for array, (target, room) in zip(out, rooms, strict=True):
+            self._deliver(target, array, room)
+        return out
+
     def legal_mask(self, slots: Any, out: Any) -> Any:
         return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,))
 
@@ -95,12 +110,13 @@ class CudaGoBatch(GameBatch):
         bfloat16 is written as bits: hand a torch tensor over as `tensor.view(torch.int16)`.  The memory may be
         channels_last; a row of points has to follow the one before without a gap.
         """
-        kind = PLANE_KINDS.get(str(out.dtype))
-        if kind is None:
-            raise ValueError(f"planes are written as {', '.join(PLANE_KINDS)} (bfloat16 by its bits), came {out.dtype}")
         self._check_shape(out, (len(slots), self._planes, self._size, self._size))
         room = self._backend.reachable(out)
-        target = self._backend.zeros(tuple(out.shape), out.dtype) if room is None else room
+        given = str(out.dtype if room is None else room.dtype)
+        kind = PLANE_KINDS.get(given)
+        if kind is None:
+            raise ValueError(f"planes are written as {', '.join(PLANE_KINDS)} (bfloat16 by its bits), came {given}")
+        target = self._backend.zeros(tuple(out.shape), given) if room is None else room
         board, plane, line, point = (step // target.itemsize for step in target.strides)
         if line != self._size * point:
             raise ValueError(
@@ -156,13 +172,17 @@ class CudaGoBatch(GameBatch):
         self, kernel: str, slots: Any, out: Any, dtype: DTypeLike, shape: tuple[int, ...] = (), *arguments: Any
     ) -> Any:
         """Runs a kernel that writes one item of `shape` per slot, and leaves what it wrote in `out`."""
-        self._check_shape(out, (len(slots), *shape))
+        target, room = self._room(out, dtype, (len(slots), *shape))
+        self._launch(kernel, slots, target, *arguments)
+        return self._deliver(target, out, room)
+
+    def _room(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        """An array for a kernel's answer, and `out` as the kernels reach it: None where they do not."""
+        self._check_shape(out, shape)
         room = self._backend.reachable(out)
         if room is not None and (room.dtype != dtype or not room.flags.c_contiguous):
             room = None
-        target = self._backend.zeros(tuple(out.shape), dtype) if room is None else room
-        self._launch(kernel, slots, target, *arguments)
-        return self._deliver(target, out, room)
+        return (self._backend.zeros(shape, dtype) if room is None else room), room
 
     def _deliver(self, target: Any, out: Any, room: Any) -> Any:
         """`out`, with what stands in `target` copied into it unless both are the same memory."""
@@ -190,15 +210,30 @@ def make_batch(env: GameEnv, count: int, device: str = "auto") -> GameBatch:
     Raises ValueError for another device or a game that has no CUDA kernels, BackendMissing where there is no such
     device, MemoryError where the boards do not fit.
     """
+    where = choose_device(env, device)
+    if where == "cpu":
+        return env.new_batch(count)
+    assert isinstance(env, GoEnv)
+    try:
+        return CudaGoBatch(env, count, find_backend(where))
+    except MemoryError:
+        if device != "auto":
+            raise
+        return env.new_batch(count)
+
+
+def choose_device(env: GameEnv, device: str = "auto") -> str:
+    """Where positions of a game will be: `device`, or what "auto" comes to here.  Raises as `make_batch`."""
     if device not in DEVICES:
         raise ValueError(f"device is {', '.join(map(repr, DEVICES))}, came {device!r}")
     if device == "cpu" or (device == "auto" and not isinstance(env, GoEnv)):
-        return env.new_batch(count)
+        return "cpu"
     if not isinstance(env, GoEnv):
         raise ValueError(f"{env} has no CUDA kernels: its device is 'cpu' or 'auto', came {device!r}")
-    if device != "auto":
-        return CudaGoBatch(env, count, find_backend(device))
     try:
-        return CudaGoBatch(env, count, find_backend("cuda"))
+        find_backend("cuda" if device == "auto" else device)
     except (BackendMissing, MemoryError):
-        return env.new_batch(count)
+        if device != "auto":
+            raise
+        return "cpu"
+    return "cuda" if device == "auto" else device

@@ -58,6 +58,7 @@ class Device:
     def __init__(self, threads: int = THREADS) -> None:
         self._cupy = import_cupy()
         self._module = load_module()
+        self._kernels: dict[str, Any] = {}
         self._threads = threads
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
@@ -79,12 +80,18 @@ class Device:
         """CuPy arrays, and others on the device that have CUDA's array interface, such as torch's tensors."""
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
+    def new_stream(self) -> Any:
+        return self._cupy.cuda.Stream(non_blocking=True)
+
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
         if items == 0:
             return  # CUDA refuses an empty grid
         blocks = min(-(-items // self._threads), BLOCKS)
         prepared = tuple(as_argument(value) for value in arguments)
-        self._module.get_function(kernel)((blocks,), (self._threads,), prepared)
+        function = self._kernels.get(kernel)
+        if function is None:
+            function = self._kernels[kernel] = self._module.get_function(kernel)
+        function((blocks,), (self._threads,), prepared)
 
 
 def as_argument(value: Any) -> Any:

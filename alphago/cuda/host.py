@@ -4,6 +4,7 @@ Kernels find in `kernels/host.h` what CUDA would give them. Each launch calls a 
 one after the other.
 """
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -87,6 +88,9 @@ class Host:
 
     def reachable(self, out: Any) -> np.ndarray | None:
         return out if isinstance(out, np.ndarray) else None
+
+    def new_stream(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
         function = self._library[kernel]

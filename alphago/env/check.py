@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv, IllegalMove, PlainBatch, Position
+from alphago.env.game import GameBatch, GameEnv, IllegalMove, Leaves, PlainBatch, Position, Reached
 
 Answer = TypeVar("Answer")
 
@@ -305,6 +305,20 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
         game.same("Position.play", "the position played from stays", view, game.run("Position", read))
 
 
+def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_View]) -> None:
+    """`reach` leaves the slots as `replay` does, and says what their own verbs say."""
+    count = len(leaves.slots)
+    out = Reached(np.empty(count, np.bool_), np.empty(count, np.int8), np.empty(count, np.float32))
+    if game.run("reach", batch.reach, leaves, out) is not out:
+        game.fail("reach", "the arrays `out` as the answer", "something else")
+    for i, (slot, ply) in enumerate(zip(leaves.slots, leaves.lengths, strict=True)):
+        expected = views[ply]
+        game.same("reach", f"as when {ply} of these moves are played", expected, game.view(batch, int(slot)))
+        outcome = out.outcomes[i] if expected.is_over else expected.outcome
+        told = expected._replace(is_over=out.over[i], to_play=out.movers[i], outcome=outcome)
+        game.same("reach", f"as after {ply} of these moves", expected, told)
+
+
 def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None:
     """At the end: untouched slots, replays of all and half of it, another batch, several slots at once."""
     game.same("reset", "a slot that nobody touched", views[0], game.view(batch, START))
@@ -315,6 +329,7 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     game.run("replay", batch.replay, np.array([START, START]), paths, lengths, np.array(list(plies)))
     for slot, ply in plies.items():
         game.same("replay", f"as when {ply} of these moves are played", views[ply], game.view(batch, slot))
+    _check_reach(game, batch, Leaves(np.array([START, START]), paths, lengths, np.array([COPY, TURNED])), views)
     alone = game.env.new_batch(1)
     game.run("copy", alone.copy, np.array([GAME]), np.array([0]), of=batch)
     game.same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))

@@ -13,7 +13,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -159,6 +159,23 @@ class PlainState(Protocol):
     def copy(self) -> Self: ...
 
 
+class Leaves(NamedTuple):
+    """Where a wave of a search goes: from `roots`, along the first `lengths` actions of `paths`, to `slots`."""
+
+    roots: np.ndarray  # int64 [n], slots of a batch
+    paths: np.ndarray  # int32 [n, depth]
+    lengths: np.ndarray  # int32 [n]
+    slots: np.ndarray  # int64 [n], of the same batch; none of them a root
+
+
+class Reached(NamedTuple):
+    """What a search asks of the leaves that it reached, a row for each."""
+
+    over: np.ndarray  # bool [n]
+    movers: np.ndarray  # int8 [n], +1 or -1
+    outcomes: np.ndarray  # float32 [n], where a game is over; what stands elsewhere means nothing
+
+
 class GameBatch(ABC):
     """Many positions of one game, in numbered slots.
 
@@ -166,6 +183,8 @@ class GameBatch(ABC):
     and return it.  Different threads may use different slots at the same time.  Nothing checks that
     actions are legal: ask `legal_mask`.
     """
+
+    device = "cpu"  # where the positions are: a name that `alphago.cuda.batch.make_batch` knows
 
     def __init__(self, env: GameEnv, count: int) -> None:
         self.env = env
@@ -195,6 +214,16 @@ class GameBatch(ABC):
         for ply in range(int(lengths.max(initial=0))):
             going = lengths > ply
             self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
+
+    def reach(self, leaves: Leaves, out: Reached) -> Reached:
+        """All that a wave wants of the boards but planes and legal moves: `replay`, `is_over`, `to_play`, `outcome`."""
+        self.replay(*leaves)
+        self.to_play(leaves.slots, out.movers)
+        over = self.is_over(leaves.slots, out.over)
+        if over.any():
+            ended = leaves.slots[over]
+            out.outcomes[over] = self.outcome(ended, np.empty(len(ended), np.float32))
+        return out
 
     @abstractmethod
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -4,12 +4,13 @@ Anything with `evaluate` will do: a network's snapshot, one of the two here, or,
 `as_evaluator`, any plain function on positions.
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.game import GameBatch, GameEnv, Leaves, Position, Reached
 from alphago.mcts import kernels
 
 
@@ -20,6 +21,19 @@ class Evaluator(Protocol):
         """Fills `priors` float32 [n, A] and `values` float32 [n] for the slots (int64 [n]), none of them over.
 
         Priors are positive on legal actions, 0 elsewhere, and sum to 1.  Values are -1 .. 1, the mover's.
+        """
+
+
+class WaveEvaluator(Evaluator, Protocol):
+    """An evaluator for positions that are on its device: a whole wave costs one upload and one download."""
+
+    device: str  # whose batches (`GameBatch.device`) it explores
+
+    def explore(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
+        """Brings the leaves up in the batch (as `GameBatch.reach`) and evaluates them.
+
+        Returns what is there, the priors float32 [n, A] (without meaning where a game is over) and the values float32
+        [n], there the outcomes.  The arrays are good until the same thread's next call.
         """
 
 
@@ -61,15 +75,19 @@ class FunctionEvaluator:
             values[i] = position.to_play * float(np.asarray(value).reshape(()))
 
 
-def as_evaluator(network: Any, env: GameEnv | None = None) -> Evaluator:
+def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
     """The evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions.
 
     env: the game that it is wanted for; a size-free network of another board is resized.
+    device: where a network is computed and the boards of searches with it are: "cpu", "cuda", or "auto" for the GPU
+        where there is one and game and network suit it.  Networks whose `evaluator` does not take it, evaluators and
+        functions compute where they do.
     """
     if hasattr(network, "evaluator"):
         if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
             network = network.resized(env)
-        return network.evaluator()
+        told = {"device": device} if "device" in inspect.signature(network.evaluator).parameters else {}
+        return network.evaluator(**told)
     if hasattr(network, "evaluate"):
         return network
     if callable(network):

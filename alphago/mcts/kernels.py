@@ -360,11 +360,12 @@ def select(tree, budget, rule, leaves, gumbel, schedules, schedule_of, out_game,
 def expand(tree, count, games, leaves, movers, over, values, priors, collisions, collided):
     """Enters the evaluations of `count` leaves and backs them up.
 
-    `values` [count] are the movers'; `priors` [evaluated, A] has a row for each leaf that is not
-    `over`, in order.  Returns the number of leaves without any positive prior (a broken evaluator).
+    `values` [count] are the movers'; `priors` [rows, A] has a row for each leaf or, where it has fewer, for each that
+    is not `over`, in order.  Returns the number of leaves without any positive prior (a broken evaluator).
     """
     broken = 0
     row = 0
+    for_all = priors.shape[0] == count
     for i in range(count):
         game = games[i]
         leaf = leaves[i]
@@ -372,6 +373,7 @@ def expand(tree, count, games, leaves, movers, over, values, priors, collisions,
         tree.value[game, leaf] = values[i]
         if over[i]:
             tree.state[game, leaf] = TERMINAL
+            row += for_all
         else:
             tree.state[game, leaf] = EXPANDED
             for action in range(priors.shape[1]):

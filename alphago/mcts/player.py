@@ -26,6 +26,8 @@ class MCTSPlayer:
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.
     seed: of the random choices among early moves.
     leaves: positions evaluated together, held apart by virtual loss.
+    device: where a NeuralNet is computed and the boards of its search are: "cpu", "cuda", or "auto" for the GPU where
+        there is one that suits game and network.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class MCTSPlayer:
         settings: SearchSettings | None = None,
         leaves: int = 8,
         seed: int | None = None,
+        device: str = "auto",
     ) -> None:
         if num_readouts < 1:
             raise ValueError(f"num_readouts is 1 or more, came {num_readouts}")
@@ -52,7 +55,7 @@ class MCTSPlayer:
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
         self.generator = np.random.default_rng(seed)
         settings = replace(settings or SearchSettings(), leaves=leaves)
-        self.search = Search(env, as_evaluator(network, env), 1, settings)
+        self.search = Search(env, as_evaluator(network, env, device), 1, settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:

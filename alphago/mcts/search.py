@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.cuda.batch import make_batch
+from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.mcts import kernels
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.kernels import NEW, NONE, PENDING, ROOT
@@ -133,7 +134,7 @@ class Search:
         self._schedules = np.zeros((1, 1, 1), np.int32)
         self._schedule_of = np.zeros(games, np.int32)
         rows = games * settings.leaves
-        self.batch: GameBatch = env.new_batch(games + rows)
+        self.batch: GameBatch = make_batch(env, games + rows, getattr(evaluator, "device", "cpu"))
         self.tree = new_tree(games, 64, env.action_space)
         self._leaf_slots = np.arange(games, games + rows)
         self._game = np.zeros(rows, np.int64)
@@ -246,31 +247,36 @@ class Search:
             raise
 
     def _evaluate_leaves(self, n: int, collided: int) -> None:
-        games, slots = self._game[:n], self._leaf_slots[:n]
-        with BOARDS:
-            self.batch.replay(games, self._path[:n], self._length[:n], slots)
-            over = self.batch.is_over(slots, self._over[:n])
-            movers = self.batch.to_play(slots, self._movers[:n])
-        values = self._values[:n]
-        going = slots
-        if over.any():
-            going = slots[~over]
-            values[over] = self.batch.outcome(slots[over], np.empty(n - len(going), np.float32))
-        priors = self._priors[: len(going)]
-        if len(going) == n:
-            self.evaluator.evaluate(self.batch, going, priors, values)
-        elif len(going):
-            some = np.empty(len(going), np.float32)
-            self.evaluator.evaluate(self.batch, going, priors, some)
-            values[~over] = some
+        leaves = Leaves(self._game[:n], self._path[:n], self._length[:n], self._leaf_slots[:n])
+        room = Reached(self._over[:n], self._movers[:n], self._values[:n])
+        explore = getattr(self.evaluator, "explore", None)  # a WaveEvaluator's
+        if explore is not None and self.batch.device != "cpu":
+            reached, priors, values = explore(self.batch, leaves)
+        else:
+            reached, priors, values = self._reach_and_evaluate(leaves, room)
         broken = kernels.expand(
-            self.tree, n, games, self._leaf, movers, over, values, priors, self._collisions, collided
-        )
+            self.tree, n, leaves.roots, self._leaf, reached.movers, reached.over, values, priors, self._collisions,
+            collided,
+        )  # fmt: skip
         if broken or not np.isfinite(values).all():
             raise ValueError(
                 f"{type(self.evaluator).__name__} gave no usable evaluation of {max(broken, 1)} of {n} positions: "
                 "a legal action needs a positive prior and every value must be finite"
             )
+
+    def _reach_and_evaluate(self, leaves: Leaves, room: Reached) -> tuple[Reached, np.ndarray, np.ndarray]:
+        """What is at the leaves, the priors [evaluated, A] of those that are not over, and the values [n] of all."""
+        with BOARDS:
+            over, values = self.batch.reach(leaves, room).over, room.outcomes
+        going = leaves.slots[~over] if over.any() else leaves.slots
+        priors = self._priors[: len(going)]
+        if len(going) == len(over):
+            self.evaluator.evaluate(self.batch, going, priors, values)
+        elif len(going):
+            some = np.empty(len(going), np.float32)
+            self.evaluator.evaluate(self.batch, going, priors, some)
+            values[~over] = some
+        return room, priors, values
 
     def visits(self, games: np.ndarray) -> np.ndarray:
         """Visits of the root's actions, int32 [n, A]."""

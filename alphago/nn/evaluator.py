@@ -24,11 +24,12 @@ Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]  # planes [n, …] ->
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2}
 TRACING = threading.Lock()  # torch.fx traces one module at a time
 FORMS = ("openvino", "fused", "modules")
+NOT_FINITE = "the network's output is not finite: its weights are too large"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 class NetEvaluator:
-    """Priors and values for search: a snapshot that later training does not touch.
+    """Priors and values for search on the CPU: a snapshot that later training does not touch.
 
     Batch norm is folded into the convolutions, and everything but the results is bfloat16 where the CPU has
     instructions for it.  Where `openvino` is installed it computes the network, one thread a call; elsewhere
@@ -44,6 +45,8 @@ class NetEvaluator:
         None takes the fastest that there is and that gives the network's results.
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it here.
     """
+
+    device = "cpu"  # where positions should be that it evaluates
 
     def __init__(
         self,
@@ -79,7 +82,8 @@ class NetEvaluator:
         count = len(slots)
         if count == 0:
             return
-        self._check(batch, count, priors, values)
+        check_batch(batch, self.env)
+        check_room(self.env, count, priors, values)
         scratch = self._scratch(count)
         with BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
@@ -89,17 +93,7 @@ class NetEvaluator:
             self._run(planes, logits, raw)
         broken = masked_softmax_batch(logits, mask, priors)
         if clip_values(raw, values) or broken:
-            raise ValueError("the network's output is not finite: its weights are too large")
-
-    def _check(self, batch: GameBatch, count: int, priors: np.ndarray, values: np.ndarray) -> None:
-        """ValueError where kernels, which do not look, would write outside the arrays."""
-        if batch.env is not self.env and structure(batch.env) != structure(self.env):
-            raise ValueError(f"a batch of {batch.env} was given to an evaluator of {self.env}")
-        if priors.shape != (count, self.env.action_space) or values.shape != (count,):
-            raise ValueError(
-                f"priors {priors.shape} and values {values.shape} do not suit {count} slots of {self.env}:"
-                f" wanted {(count, self.env.action_space)} and {(count,)}"
-            )
+            raise ValueError(NOT_FINITE)
 
     @property
     def dtype(self) -> str:
@@ -115,6 +109,21 @@ class NetEvaluator:
 
     def __repr__(self) -> str:
         return f"NetEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
+
+
+def check_batch(batch: GameBatch, env: GameEnv) -> None:
+    """ValueError for positions of a game that a network for `env` does not suit."""
+    if batch.env is not env and structure(batch.env) != structure(env):
+        raise ValueError(f"a batch of {batch.env} was given to an evaluator of {env}")
+
+
+def check_room(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarray) -> None:
+    """ValueError where kernels, which do not look, would write outside the arrays."""
+    if priors.shape != (count, env.action_space) or values.shape != (count,):
+        raise ValueError(
+            f"priors {priors.shape} and values {values.shape} do not suit {count} slots of {env}:"
+            f" wanted {(count, env.action_space)} and {(count,)}"
+        )
 
 
 class Scratch:
@@ -141,8 +150,10 @@ class Frozen(nn.Module):
         return self.policy(features).float(), self.value(features).float().flatten()
 
 
-def has_native_bfloat16() -> bool:
-    """Whether this CPU multiplies bfloat16 itself; elsewhere it is slower than float32."""
+def has_native_bfloat16(place: torch.device | None = None) -> bool:
+    """Whether this CPU (or another place) multiplies bfloat16 itself; elsewhere it is slower than float32."""
+    if place is not None and place.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
     checks = (getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile"))
     return any(check() for check in checks if check is not None)
 

@@ -55,10 +55,13 @@ def folded(module: nn.Module) -> fx.GraphModule:
     return graph_module
 
 
-def fused(graph_module: fx.GraphModule, inputs: torch.Tensor) -> fx.GraphModule:
-    """Replaces every convolution, with the addition and relu after it if any, by a FusedConv.
+def fused(
+    graph_module: fx.GraphModule, inputs: torch.Tensor, make: Callable[..., nn.Module] | None = None
+) -> fx.GraphModule:
+    """Replaces every convolution, with the addition and relu after it if any, by a FusedConv, or what `make` makes.
 
-    Changes and returns `graph_module`.  `inputs` is an example, of the type that the result is for.
+    Changes and returns `graph_module`.  `inputs` is an example, of the type that the result is for.  `make` is called
+    as FusedConv is.
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
@@ -71,7 +74,7 @@ def fused(graph_module: fx.GraphModule, inputs: torch.Tensor) -> fx.GraphModule:
             continue
         chain, other = what_follows(node, parts)
         relu = is_relu(chain[-1], parts)
-        put(graph_module, node.target, FusedConv(conv, shape_of(node.args[0]), relu=relu))
+        put(graph_module, node.target, (make or FusedConv)(conv, shape_of(node.args[0]), relu=relu))
         with graph_module.graph.inserting_before(chain[-1]):
             arguments = (node.args[0],) if other is None else (node.args[0], other)
             call = graph_module.graph.call_module(node.target, arguments)

@@ -12,11 +12,23 @@ from torch import nn
 from alphago.env.game import GameEnv, Position, stack
 from alphago.nn.base import ResidualTower
 from alphago.nn.checks import check_game, check_sizes, check_tensors
+from alphago.nn.device_evaluator import DeviceEvaluator
+from alphago.nn.device_forms import Unsuited
+from alphago.nn.devices import find_device
 from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.kernels import clip_values, masked_softmax_batch
-from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for
+from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for, within
 from alphago.nn.saved import model_file, saved_game
-from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure
+from alphago.nn.slots import (
+    check_base,
+    check_policy,
+    check_value,
+    class_name,
+    evaluating,
+    same_game,
+    structure,
+    whole,
+)
 from alphago.nn.value import AddedForecast, Forecast, ForecastValue
 from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, read_weights, write_weights
 
@@ -177,9 +189,21 @@ class NeuralNet(nn.Module):
             raise ValueError("the network's output is not finite: its weights are broken, or too large")
         value *= batch.to_play(slots, np.empty(count, np.int8))
 
-    def evaluator(self, dtype: str | None = None) -> NetEvaluator:
-        """A frozen copy for search, on the CPU; see NetEvaluator.  Later training does not change it."""
-        return NetEvaluator(self.env, self.base_net, self.value, self.policy, dtype=dtype)
+    def evaluator(self, dtype: str | None = None, device: str = "cpu") -> NetEvaluator | DeviceEvaluator:
+        """A frozen copy for search, which later training does not change.
+
+        device: where it computes and searches' boards should be, see `alphago.nn.devices.find_device`; "auto" takes
+            the CPU too for a network that the GPU cannot compute.
+        """
+        parts = (self.base_net, self.value, self.policy)
+        where = find_device(self.env, device)
+        if where != "cpu":
+            try:
+                return DeviceEvaluator(self.env, *parts, dtype=dtype, device=where)
+            except Unsuited:
+                if device != "auto":
+                    raise
+        return NetEvaluator(self.env, *parts, dtype=dtype)
 
     @property
     def num_parameters(self) -> int:
@@ -240,11 +264,6 @@ def built_from(config: Mapping[str, Any], env: GameEnv, **given: nn.Module | Non
     return net
 
 
-def within(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
-    """The tensors of one slot, by their names in it."""
-    return {name.removeprefix(f"{slot}."): tensor for name, tensor in tensors.items() if name.startswith(f"{slot}.")}
-
-
 def load_model(
     path: str | PathLike[str],
     env: GameEnv | None = None,
@@ -291,10 +310,3 @@ def load_model(
     net.load_state_dict(tensors)
     net.notes = {name: str(text) for name, text in description["extra"].items()}
     return net.eval()
-
-
-def whole(name: str, number: object, least: int) -> int:
-    """The number as an int; ValueError unless it is whole and at least `least`."""
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-        raise ValueError(f"{name} is a whole number from {least}, came {number!r}")
-    return int(number)

@@ -75,3 +75,8 @@ def rebuilt_for(description: Mapping[str, Any], tensors: Mapping[str, torch.Tens
             came = f"has shape {list(tensors[name].shape)}" if name in tensors else "is missing"
             raise ValueError(f"{description['part']}'s weight {name} {came}, wanted {list(shape)}")
     return rebuilt(description)
+
+
+def within(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
+    """The tensors of one slot, by their names in it."""
+    return {name.removeprefix(f"{slot}."): tensor for name, tensor in tensors.items() if name.startswith(f"{slot}.")}

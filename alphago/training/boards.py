@@ -10,6 +10,8 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
+from alphago.nn.device_evaluator import DeviceEvaluator
+from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -83,9 +85,15 @@ class Boards:
     """The boards of a stage, and what they do together."""
 
     def __init__(
-        self, stage: Stage, settings: TrainingSettings, numbers: range, memories: Mapping[GameEnv, ReplayMemory]
+        self,
+        stage: Stage,
+        settings: TrainingSettings,
+        numbers: range,
+        memories: Mapping[GameEnv, ReplayMemory],
+        device: str = "cpu",
     ) -> None:
         """numbers: of the games that are left.  memories: of the boards before, with which the same ones go on.
+        device: where games are played.
 
         A board's share is one of moves: of the games side by side.  Games of a larger board are longer, as its area,
         so that it gets fewer of them, and all boards come to their last game at about the same time.  Of B boards,
@@ -103,7 +111,8 @@ class Boards:
             own = range(first, first + len(counts) * counts[place], len(counts))
             games = SelfPlay(variant, replace(how, games_in_flight=flights[place]), own, settings.seed)
             self.boards.append(Board(env, share, memory, games, round(share * settings.start_training_after)))
-        self.evaluators: list[Evaluator] = []
+        self.device = device
+        self.evaluators: list[NetEvaluator | DeviceEvaluator] = []
 
     @property
     def memories(self) -> dict[GameEnv, ReplayMemory]:
@@ -145,7 +154,12 @@ class Boards:
 
     def publish(self, net: NeuralNet) -> None:
         """Lets the next iterations play with a snapshot of this network."""
-        self.evaluators = [net.resized(board.env).evaluator() for board in self.boards]
+        nets = [net.resized(board.env) for board in self.boards]
+        for evaluator, new in zip(self.evaluators, nets, strict=False):
+            if isinstance(evaluator, DeviceEvaluator):  # it keeps its buffers and graphs
+                evaluator.load(new.base_net, new.value, new.policy)
+        if not (self.evaluators and isinstance(self.evaluators[0], DeviceEvaluator)):
+            self.evaluators = [new.evaluator(device=self.device) for new in nets]
 
     def begin(self, readouts: int) -> None:
         """The next calls of `go_on` play an iteration's moves in every game."""

@@ -62,8 +62,11 @@ class Gate:
 class Gatekeeper:
     """Keeps the best network of a run, and plays candidates against it, in `evaluations.jsonl`."""
 
-    def __init__(self, gate: Gate, net: NeuralNet, folder: Path, told: Callable[[str], Any]) -> None:
+    def __init__(
+        self, gate: Gate, net: NeuralNet, folder: Path, told: Callable[[str], Any], device: str = "cpu"
+    ) -> None:
         self.gate = gate
+        self.device = device
         self.folder = folder
         self.told = told
         self.candidates = 0
@@ -95,7 +98,7 @@ class Gatekeeper:
         """
         began = time.monotonic()
         readouts = readouts if self.gate.readouts is None else self.gate.readouts
-        match = Match(candidate, self.best, boards, readouts, self.gate)
+        match = Match(candidate, self.best, boards, readouts, self.gate, self.device)
         while not match.is_over:
             if stop.is_set():
                 return None
@@ -143,7 +146,9 @@ class Match:
         boards: Sequence[tuple[GameEnv, float]],
         readouts: int,
         gate: Gate,
+        device: str,
     ) -> None:
+        self.device = device
         self.players = candidate, best
         self.boards = boards
         self.readouts = readouts
@@ -158,7 +163,7 @@ class Match:
             if count:
                 result = evaluate(
                     env, *self.players, 2 * count, self.readouts, search="gumbel", random_opening=OPENING,
-                    seed=1000 * seed + part,
+                    seed=1000 * seed + part, device=self.device,
                 )  # fmt: skip
                 self.results.append((env, result))
                 part += 1

@@ -12,6 +12,8 @@ MUON_RATE = 2.5  # times AdamW's learning rate
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan et al. 2024: singular values end between 0.7 and 1.2
 NEWTON_SCHULZ_STEPS = 5
 
+Moving = list[tuple[torch.nn.Parameter, torch.Tensor]]  # kernels with their gradients
+
 
 class MuonAdamW(torch.optim.AdamW):
     """AdamW, but convolution kernels move by their orthogonalised momentum (Muon).
@@ -37,24 +39,40 @@ class MuonAdamW(torch.optim.AdamW):
         """One step on the gradients as they are."""
         hidden: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
         for group in self.param_groups:
-            for kernel in group["params"] if group["muon"] else ():
-                if kernel.grad is not None:
-                    self._move(kernel, kernel.grad, MUON_RATE * group["lr"], group["weight_decay"])
-                    hidden.append((kernel, kernel.grad))
-                    kernel.grad = None  # AdamW leaves it alone
+            moving = [(kernel, kernel.grad) for kernel in group["params"] if group["muon"] and kernel.grad is not None]
+            for part in moved_together(moving):
+                self._move(part, MUON_RATE * group["lr"], group["weight_decay"])
+            hidden += moving
+        for kernel, _ in hidden:
+            kernel.grad = None  # AdamW leaves it alone
         super().step()
         for kernel, gradient in hidden:
             kernel.grad = gradient
 
-    def _move(self, kernel: torch.nn.Parameter, gradient: torch.Tensor, rate: float, weight_decay: float) -> None:
-        state = self.state[kernel]
-        if not state:
-            state["momentum"] = torch.zeros_like(kernel)
-        state["momentum"].lerp_(gradient, 1 - MOMENTUM)
-        direction = gradient.lerp(state["momentum"], MOMENTUM).flatten(1)
-        outputs, inputs = direction.shape
-        kernel.mul_(1 - rate * weight_decay)
-        kernel.add_(orthogonalised(direction).view(kernel.shape), alpha=-rate * max(1.0, outputs / inputs) ** 0.5)
+    def _move(self, moving: Moving, rate: float, weight_decay: float) -> None:
+        """Moves kernels of one shape."""
+        for kernel, _ in moving:
+            if not self.state[kernel]:
+                self.state[kernel]["momentum"] = torch.zeros_like(kernel)
+        kernels: list[torch.Tensor] = [kernel for kernel, _ in moving]
+        gradients = [gradient for _, gradient in moving]
+        momenta = [self.state[kernel]["momentum"] for kernel in kernels]
+        torch._foreach_lerp_(momenta, gradients, 1 - MOMENTUM)
+        directions = [d.flatten(1) for d in torch._foreach_lerp(gradients, momenta, MOMENTUM)]
+        alone = len(directions) == 1  # a product of stacks of one is slower than one of matrices
+        turned = [orthogonalised(directions[0])] if alone else orthogonalised(torch.stack(directions)).unbind()
+        outputs, inputs = directions[0].shape
+        torch._foreach_mul_(kernels, 1 - rate * weight_decay)
+        moves = [matrix.reshape(kernel.shape) for matrix, kernel in zip(turned, kernels, strict=True)]
+        torch._foreach_add_(kernels, moves, alpha=-rate * max(1.0, outputs / inputs) ** 0.5)
+
+
+def moved_together(moving: Moving) -> list[Moving]:
+    """Kernels in parts: each alone on a CPU; on a GPU, which many small products keep waiting, all of one shape."""
+    parts: dict[Any, Moving] = {}
+    for number, (kernel, gradient) in enumerate(moving):
+        parts.setdefault(tuple(kernel.shape) if kernel.is_cuda else number, []).append((kernel, gradient))
+    return list(parts.values())
 
 
 def adamw(parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
@@ -89,12 +107,13 @@ def is_kernel(parameter: torch.Tensor) -> bool:
     return parameter.dim() == 4 and len(parameter) > 1
 
 
-def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
-    """The matrix [m, n] with singular values near 1, by Newton and Schulz's iteration (Jordan et al. 2024)."""
-    wide = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
+def orthogonalised(matrices: torch.Tensor) -> torch.Tensor:
+    """The matrices [..., m, n] with singular values near 1, by Newton and Schulz's iteration (Jordan et al. 2024)."""
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    wide = matrices.mT if tall else matrices
     a, b, c = NEWTON_SCHULZ
-    x = wide / (wide.norm() + 1e-7)
+    x = wide / (wide.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     for _ in range(NEWTON_SCHULZ_STEPS):
-        gram = x @ x.T
+        gram = x @ x.mT
         x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.T if wide is not matrix else x
+    return x.mT if tall else x

@@ -46,8 +46,11 @@ class Opponent:
 class Examiner:
     """Examines a run's network on a schedule, in `evaluations.jsonl`, and keeps the proof once there is one."""
 
-    def __init__(self, env: GameEnv, opponent: Opponent, folder: Path, told: Callable[[str], Any]) -> None:
+    def __init__(
+        self, env: GameEnv, opponent: Opponent, folder: Path, told: Callable[[str], Any], device: str = "cpu"
+    ) -> None:
         self.env = env
+        self.device = device
         self.opponent = opponent
         self.folder = folder
         self.told = told
@@ -69,6 +72,7 @@ class Examiner:
             result = evaluate(
                 self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search=SEARCH,
                 random_opening=self.opponent.random_opening, seed=1000 * self.examinations + len(played),
+                device=self.device,
             )  # fmt: skip
             played.append(result)
             outcomes += result.outcomes.tolist()

@@ -12,6 +12,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
+from alphago.nn.devices import find_device
 from alphago.nn.gpu_meter import GpuMeter
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
@@ -54,6 +55,7 @@ def train(
     until: str | Opponent | None = None,
     stop_after: float | None = None,
     compact: bool = False,
+    device: str = "auto",
     **settings: Any,
 ) -> NeuralNet:
     """Trains a network from games against itself and returns it.
@@ -76,6 +78,8 @@ def train(
     compact: whether to leave a folder that is easily carried to another machine, at most 60 MiB and 16 MiB a file (see
         `alphago.training.compact`): older networks go, and so do the oldest games of the memory.  It goes on there as
         any run, but no longer to the bit as it would have without.
+    device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU where there is one that
+        suits game and network.  It is no setting of the run, which may go on elsewhere.
     Further keywords are those of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` it is
         the best network that is kept, saved and returned, instead of the latest.
 
@@ -86,12 +90,16 @@ def train(
     interrupt within an iteration of PUCT, whose trees are not kept.  A run by the clock goes on from the time that was
     saved.)
 
+    On a GPU sums differ in their last bits from run to run, and with them, after a while, the games.
+
     Raises ValueError that names both values for what a run cannot change, BlockingIOError if somebody else trains
-    in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands.
+    in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands;
+    BackendMissing for device="cuda" where there is none.
     """
     began = time.monotonic()
     if stop_after is not None and not stop_after > 0:
         raise ValueError(f"stop_after is more than 0 minutes or None, came {stop_after!r}")
+    find_device(env, device)  # says now what there is not
     path = Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}")
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
@@ -108,37 +116,60 @@ def train(
             check_network(plan.model)
         stop = threading.Event()
         deadline = None if stop_after is None else began + 60 * stop_after
+        told = [ConsoleReport()] if reports is None else reports
         with stopped_by_interrupt(stop), stopped_at(deadline, stop):
-            return carry_out(plan, env, run, [ConsoleReport()] if reports is None else reports, stop, compact)
+            return carry_out(plan, env, run, told, stop=stop, device=device, compact=compact)
 
 
 def carry_out(
-    plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report], stop: threading.Event, compact: bool
+    plan: Plan,
+    env: GameEnv,
+    run: RunFolder,
+    reports: Sequence[Report],
+    *,
+    stop: threading.Event,
+    device: str,
+    compact: bool,
 ) -> NeuralNet:
     """Trains as planned until the run is over or `stop` is set, and leaves a `compact` folder or not."""
-    settings, hear = plan.settings, partial(tell, reports)
-    with one_torch_thread(), Workers(settings.groups or 1) as workers, GpuMeter() as meter:
-        trainer = Trainer(env, plan.model, settings, run, workers, stop)
-        if plan.until is not None:
-            trainer.examiner = Examiner(env, plan.until, run.path, hear)
-        if isinstance(settings.gate, Gate):
-            trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, hear)
-        notes = open_run(trainer, plan, run)
-        for report in reports:
-            report.start(run.path, settings.plain())
-        hear(*notes)
-        nothing_to_do = trainer.is_over and not trainer.candidate_is_due
-        with trainer.watch.running(OTHER):
-            metrics = iterate(trainer, plan, run, reports, meter)
-        if trainer.is_over and not stop.is_set():
-            trainer.judge_if_due()
-        latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
-        if compact:
-            hear(carry_away(trainer, run))
-        # After all that is saved: these are the weights that learn.
-        plan.model.load_state_dict(trainer.player.state_dict())
-        for report in reports:
-            report.finish(metrics, latest, stop.is_set())
+    where = find_device(env, device)
+    if where != "cpu":
+        where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
+    try:
+        with one_torch_thread(), Workers(plan.settings.groups or 1) as workers, GpuMeter() as meter:
+            trainer = Trainer(env, plan.model, plan.settings, run, workers, stop, where)
+            return carry_out_by(trainer, plan, run, reports, meter, compact=compact)
+    finally:
+        plan.model.cpu()
+
+
+def carry_out_by(
+    trainer: Trainer, plan: Plan, run: RunFolder, reports: Sequence[Report], meter: GpuMeter, *, compact: bool
+) -> NeuralNet:
+    """As `carry_out`, by a trainer that has just been made."""
+    settings, stop, hear = plan.settings, trainer.stop, partial(tell, reports)
+    if plan.until is not None:
+        trainer.examiner = Examiner(trainer.goal, plan.until, run.path, hear, trainer.device)
+    if isinstance(settings.gate, Gate):
+        trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, hear, trainer.device)
+    notes = open_run(trainer, plan, run)
+    for report in reports:
+        report.start(run.path, settings.plain())
+    if trainer.device != "cpu":
+        hear(f"boards and network are on {trainer.device}")
+    hear(*notes)
+    nothing_to_do = trainer.is_over and not trainer.candidate_is_due
+    with trainer.watch.running(OTHER):
+        metrics = iterate(trainer, plan, run, reports, meter)
+    if trainer.is_over and not stop.is_set():
+        trainer.judge_if_due()
+    latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
+    if compact:
+        hear(carry_away(trainer, run))
+    # After all that is saved: these are the weights that learn.
+    plan.model.load_state_dict(trainer.player.state_dict())
+    for report in reports:
+        report.finish(metrics, latest, stop.is_set())
     return plan.model.eval()
 
 

@@ -329,6 +329,7 @@ def selfplay(
     num_games: int = 1,
     *,
     seed: int = 0,
+    device: str = "auto",
     search: SearchSettings | Mapping[str, Any] | None = None,
     tell: Tell | None = None,
     **settings: Any,
@@ -336,10 +337,13 @@ def selfplay(
     """Plays games of a network against itself and returns their records, in order.
 
     nn: a NeuralNet, an evaluator, or a function on positions.
+    device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU where there is one
+        that suits game and network.
     search: see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes
         some settings of that one.
     tell: called with each game as it ends, see Tell.
-    Further keywords are those of `SelfPlaySettings`.  The same seed gives the same games.
+    Further keywords are those of `SelfPlaySettings`.  The same seed gives the same games on a CPU; on a GPU sums differ
+    in their last bits from one size of batch to another, which may decide between moves that are equally good.
     """
     if num_games < 1:
         raise ValueError(f"num_games is 1 or more, came {num_games!r}")
@@ -348,4 +352,4 @@ def selfplay(
     chosen = replace(chosen, search=chosen_search(search, flight, readouts))
     games = SelfPlay(env, chosen, range(num_games), seed)
     with one_torch_thread(), Workers(len(games.groups)) as workers:
-        return games.run(workers, as_evaluator(nn, env), tell=tell)
+        return games.run(workers, as_evaluator(nn, env, device), tell=tell)

@@ -13,15 +13,18 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv
+from alphago.nn.devices import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.stopwatch import NET, OPTIMIZER, PUBLISHING, SAMPLING, SAVING, Stopwatch
+from alphago.training.batches import Part, sent
 from alphago.training.boards import Boards
 from alphago.training.checkpoint import RunFolder
 from alphago.training.game_metrics import Told, describe_boards, weighted_means
 from alphago.training.gate import Gatekeeper
-from alphago.training.learner import Learner, mean_metrics
-from alphago.training.memory import ReplayMemory, Sample
+from alphago.training.learner import Learner
+from alphago.training.measures import mean_metrics
+from alphago.training.memory import ReplayMemory
 from alphago.training.proof import Examiner
 from alphago.training.resignation import calibrated
 from alphago.training.settings import TrainingSettings, stages
@@ -58,7 +61,10 @@ class Trainer:
         folder: RunFolder,
         workers: Workers,
         stop: threading.Event,
+        device: str = "cpu",
     ) -> None:
+        """device: where games are played and the network learns, "cpu", "cuda" or "host"."""
+        self.device = device
         self.stages = stages(env, settings)
         for board in {board for stage in self.stages for board, _ in stage.boards}:
             net.resized(board)  # whether all boards suit the network
@@ -67,7 +73,7 @@ class Trainer:
         self.settings = settings
         self.folder = folder
         self.workers = workers
-        self.learner = Learner(net, settings, workers)
+        self.learner = Learner(net, settings, workers, torch_device(device))
         self.generator = np.random.default_rng([settings.seed, 1 << 32])
         self.drawn_from: Mapping[str, Any] | None = None  # its state before the batch that waits to be learned
         self.stop = stop
@@ -90,7 +96,7 @@ class Trainer:
         """
         self.stage, self.entered, self.first = stage, games, first
         numbers = range(first, first + self.settings.num_games - games)
-        self.boards = Boards(self.stages[stage], self.settings, numbers, memories)
+        self.boards = Boards(self.stages[stage], self.settings, numbers, memories, self.device)
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
         self.phase = Phase.BEGIN
@@ -333,10 +339,13 @@ class Trainer:
         batches = int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
         with ThreadPoolExecutor(1) as sampler:  # draws the next batch while the present one is learned
 
-            def draw() -> Future[list[Sample]] | None:
+            def prepare() -> list[Part]:
+                return [sent(part, self.learner.place) for part in self.boards.draw(self.generator)]
+
+            def draw() -> Future[list[Part]] | None:
                 """The next batch to come, if there is one; a checkpoint before it is learned draws it again."""
                 self.drawn_from = self.generator.bit_generator.state if batches else None
-                return sampler.submit(self.boards.draw, self.generator) if batches else None
+                return sampler.submit(prepare) if batches else None
 
             coming = draw()
             while coming is not None and not self.stop.is_set() and self.time_used < 1.0:

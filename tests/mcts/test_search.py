@@ -392,7 +392,7 @@ class TestEvaluators:
                 return own
 
         own = HashEvaluator()
-        assert as_evaluator(Network()) is own
+        assert as_evaluator(Network()) is as_evaluator(Network(), device="auto") is own
         assert as_evaluator(own) is own
         assert isinstance(as_evaluator(lambda position: None), FunctionEvaluator)
 

@@ -17,7 +17,8 @@ from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
-from alphago.training.learner import METRICS, WARM_UP_STEPS, Learner, mean_metrics, measure, pearson
+from alphago.training.learner import WARM_UP_STEPS, Learner
+from alphago.training.measures import METRICS, mean_metrics, measure, pearson
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import TrainingSettings

@@ -108,3 +108,11 @@ def test_layout_in_memory_does_not_matter(name: str) -> None:
             optimizer.step()
         weights.append(net[0].weight.detach().contiguous())
     assert torch.allclose(weights[0], weights[1], atol=1e-4)
+
+
+def test_matrices_together_are_as_each_alone() -> None:
+    torch.manual_seed(3)
+    for shape in ((4, 8, 36), (4, 36, 8)):
+        stack = torch.randn(shape)
+        alone = torch.stack([orthogonalised(matrix) for matrix in stack])
+        torch.testing.assert_close(orthogonalised(stack), alone, rtol=1e-4, atol=1e-5)

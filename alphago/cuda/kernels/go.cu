@@ -8,6 +8,13 @@
 #define EACH_SLOT EACH(i, n)
 #define ROW (rows + slots[i] * words)
 
+// The mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10).
+__device__ inline float outcome(int* row, double margin_weight) {
+    double margin = score(row);
+    double sign = (double)(margin > 0) - (double)(margin < 0);
+    return (float)((1 - margin_weight) * sign + margin_weight * tanh(margin / 10));
+}
+
 // Makes each row equal to `start` but for what belongs to one game.
 KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* start, Long komi2, Long spares_eyes) {
     EACH_SLOT {
@@ -43,6 +50,18 @@ KERNEL replay_batch(int* rows, Long words, const Long* slots, Long n, const Long
     }
 }
 
+// As replay_batch; then over: [n], movers: +1 Black, -1 White, and outcomes where the game is over, as outcome_batch.
+KERNEL reach_batch(int* rows, Long words, const Long* slots, Long n, const Long* roots, const int* paths, Long depth,
+                   const int* lengths, double margin_weight, bool* over, signed char* movers, float* outcomes) {
+    EACH_SLOT {
+        copy(rows + roots[i] * words, ROW);
+        for (int ply = 0; ply < lengths[i]; ply++) play(ROW, paths[i * depth + ply]);
+        movers[i] = (signed char)(3 - 2 * ROW[TO_PLAY]);
+        over[i] = is_over(ROW);
+        if (over[i]) outcomes[i] = outcome(ROW, margin_weight);
+    }
+}
+
 // out: [n, N * N + 1].
 KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* out) {
     EACH_SLOT legal_mask(ROW, out + i * (ROW[SIZE] * ROW[SIZE] + 1));
@@ -66,13 +85,8 @@ KERNEL ownership_batch(int* rows, Long words, const Long* slots, Long n, signed 
     EACH_SLOT ownership(ROW, out + i * ROW[SIZE] * ROW[SIZE]);
 }
 
-// The mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10).
 KERNEL outcome_batch(int* rows, Long words, const Long* slots, Long n, float* out, double margin_weight) {
-    EACH_SLOT {
-        double margin = score(ROW);
-        double sign = (double)(margin > 0) - (double)(margin < 0);
-        out[i] = (float)((1 - margin_weight) * sign + margin_weight * tanh(margin / 10));
-    }
+    EACH_SLOT out[i] = outcome(ROW, margin_weight);
 }
 
 // Sets points of an ownership map to `value`.

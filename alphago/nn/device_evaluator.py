@@ -1,0 +1,148 @@
+"""`DeviceEvaluator`: a network on the GPU, for searches whose boards are there too."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from alphago.cuda.backend import find_backend
+from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
+from alphago.nn.device_forms import fastest_on, make_form
+from alphago.nn.devices import torch_device
+from alphago.nn.evaluator import (
+    DTYPES,
+    NOT_FINITE,
+    TRACING,
+    Frozen,
+    check_batch,
+    check_finite,
+    check_room,
+    frozen_copy,
+    has_native_bfloat16,
+)
+from alphago.nn.lane import Lane
+from alphago.stopwatch import BOARDS, NET, TRANSFER
+
+
+class DeviceEvaluator:
+    """Priors and values for search, as NetEvaluator's, with everything but the tree on a device.
+
+    `explore` takes a wave in one go: where its leaves are goes up, kernels play there and write planes into the
+    network's input, a CUDA graph computes network and softmax, and priors and values come down.  Each thread has a
+    stream and buffers of its own, so that groups of games overlap, and waits once a wave.  Batches are padded to
+    standing sizes, for each of which the graph is captured when it is first needed.
+
+    Batch norm is folded; everything but the results is bfloat16 on a GPU that has it.
+
+    dtype: "float32" or "bfloat16"; None takes the faster.
+    device: "cuda"; or "host", the kernels' build for the CPU with torch there, in float32 unless said, for tests.
+    Raises ValueError for a network whose weights are not finite or which the device cannot compute, BackendMissing
+    where there is no such device.
+    """
+
+    def __init__(
+        self,
+        env: GameEnv,
+        base_net: nn.Module,
+        value: nn.Module,
+        policy: nn.Module,
+        *,
+        dtype: str | None = None,
+        device: str = "cuda",
+    ) -> None:
+        if dtype not in (None, *DTYPES):
+            raise ValueError(f"dtype is 'float32', 'bfloat16' or None, came {dtype!r}")
+        self.env = env
+        self.device = device
+        self._backend = find_backend(device)
+        self._place = torch_device(device)
+        if dtype is None:
+            dtype = "bfloat16" if self._place.type == "cuda" and has_native_bfloat16(self._place) else "float32"
+        frozen = frozen_parts(base_net, value, policy)
+        self._net, self.form, self._kind = fastest_on(frozen, env, DTYPES[dtype], self._place)
+        self._local = threading.local()
+
+    @property
+    def dtype(self) -> str:
+        """What the network computes in, "float32" or "bfloat16"."""
+        return str(self._kind).removeprefix("torch.")
+
+    @torch.no_grad()
+    def load(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
+        """Takes the weights of a network like the one it was made of; nobody may be evaluating meanwhile.
+
+        Captured graphs read the new weights from now on.  Raises ValueError for weights that are not finite and for
+        another network; then it keeps what it had.
+        """
+        frozen = frozen_parts(base_net, value, policy)
+        with TRACING:
+            made = make_form(self.form, frozen, self.env, self._kind, self._place)
+        mine, new = self._net.state_dict(), made.state_dict()
+        if [(name, t.shape) for name, t in mine.items()] != [(name, t.shape) for name, t in new.items()]:
+            raise ValueError("weights of another network were given to an evaluator")
+        for name, tensor in mine.items():
+            tensor.copy_(new[name])
+
+    def explore(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
+        """A wave: see `alphago.mcts.evaluator.WaveEvaluator`.  ValueError if the network's output is not finite."""
+        check_batch(batch, self.env)
+        count = len(leaves.slots)
+        lane = self._lane()
+        with lane:
+            room = lane.standing(count)
+            with TRANSFER:
+                sent = lane.send(leaves)
+            with BOARDS:
+                batch.reach(sent, room.reached(count))
+                batch.legal_mask(sent.slots, room.mask_rows[:count])
+                batch.planes(sent.slots, room.plane_rows[:count])
+            return self._finish(lane, count)
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        """As `NetEvaluator.evaluate`, of positions on the device or on the CPU, from where their planes go up."""
+        count = len(slots)
+        if count == 0:
+            return
+        check_batch(batch, self.env)
+        check_room(self.env, count, priors, values)
+        lane = self._lane()
+        with lane:
+            room = lane.standing(count)
+            room.over.zero_()
+            if batch.device == self.device:
+                batch.legal_mask(slots, room.mask_rows[:count])
+                batch.planes(slots, room.plane_rows[:count])
+            else:
+                planes = batch.planes(slots, np.empty((count, *room.planes.shape[1:]), np.float32))
+                mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))
+                room.planes[:count].copy_(torch.from_numpy(planes))
+                room.mask[:count].copy_(torch.from_numpy(mask))
+            _, told, worth = self._finish(lane, count)
+        priors[:], values[:] = told, worth
+
+    def _finish(self, lane: Lane, count: int) -> tuple[Reached, np.ndarray, np.ndarray]:
+        """Computes what stands in the lane's buffers and waits for the answer."""
+        with NET:  # and what the boards' kernels still have to do before it can begin
+            answer = lane.compute(count)
+        if answer.broken[0]:
+            raise ValueError(NOT_FINITE)
+        reached = Reached(answer.over[:count], answer.movers[:count], answer.values[:count])
+        return reached, answer.priors[:count], answer.values[:count]
+
+    def _lane(self) -> Lane:
+        lane: Any = getattr(self._local, "lane", None)
+        if lane is None:
+            lane = self._local.lane = Lane(self.env, self._net, self._kind, self._place, self._backend)
+        return lane
+
+    def __repr__(self) -> str:
+        return f"DeviceEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r}, device={self.device!r})"
+
+
+def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:
+    """The parts as one module on the CPU that will not be trained; ValueError if their weights are not finite."""
+    frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
+    check_finite(frozen)
+    return frozen

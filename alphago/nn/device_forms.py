@@ -1,0 +1,96 @@
+"""The forms that a network is computed in on a device: fast ones first, each compared with the modules as they are."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from alphago.env.game import GameEnv
+from alphago.nn.evaluator import ROUNDING, TRACING, Frozen, agree, example_planes
+from alphago.nn.fusion import folded, fused
+
+FORMS = ("fused", "folded", "modules")
+
+
+class Unsuited(ValueError):
+    """A network that a device cannot compute."""
+
+
+class Whole(nn.Module):
+    """The three parts as one function of planes, in one type; its results are float32."""
+
+    def __init__(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
+        super().__init__()
+        self.base_net = base_net
+        self.value = value
+        self.policy = policy
+
+    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits [B, A] and values [B] of planes [B, C, H, W]."""
+        features = self.base_net(planes)
+        return self.policy(features).float(), self.value(features).float().flatten()
+
+
+class CudnnConv(nn.Module):
+    """A convolution, with something added to it or not, with a relu at the end or not: with one, a single cuDNN call.
+
+    PyTorch would compute bias, addition and relu each in a pass over all features, which together take half as long as
+    the convolution.
+    """
+
+    weight: torch.Tensor
+    bias: torch.Tensor
+
+    def __init__(self, conv: nn.Conv2d, input_shape: Sequence[int], relu: bool) -> None:
+        super().__init__()
+        self.sizes: Any = (list(conv.stride), list(conv.padding), list(conv.dilation), conv.groups)
+        self.relu = relu
+        bias = conv.weight.new_zeros(conv.out_channels) if conv.bias is None else conv.bias.detach()
+        self.register_buffer("weight", conv.weight.detach().contiguous(memory_format=torch.channels_last))
+        self.register_buffer("bias", bias)
+
+    def forward(self, inputs: torch.Tensor, other: torch.Tensor | None = None) -> torch.Tensor:
+        if not self.relu:
+            outputs = F.conv2d(inputs, self.weight, self.bias, *self.sizes)
+            return outputs if other is None else outputs + other
+        if other is None:
+            return torch.cudnn_convolution_relu(inputs, self.weight, self.bias, *self.sizes)
+        return torch.cudnn_convolution_add_relu(inputs, self.weight, other, 1.0, self.bias, *self.sizes)
+
+
+def make_form(form: str, frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.device) -> Whole:
+    """The network in one of FORMS on a device; raises what tracing may raise.  The caller holds TRACING.
+
+    frozen: on the CPU, in float32; it stays as it is.
+    """
+    parts = [copy.deepcopy(part) if form == "modules" else folded(part) for part in frozen.children()]
+    whole = Whole(*parts).to(place, kind)
+    if form == "fused":
+        planes = example_planes(env).to(place, kind, memory_format=torch.channels_last)
+        features = whole.base_net(planes)
+        for name, inputs in (("base_net", planes), ("value", features), ("policy", features)):
+            setattr(whole, name, fused(getattr(whole, name), inputs, CudnnConv))
+    return whole.to(memory_format=torch.channels_last).requires_grad_(False)  # type: ignore[call-overload]
+
+
+def fastest_on(frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.device) -> tuple[Whole, str, torch.dtype]:
+    """The fastest form that gives the network's results on a device, its name, and the type it computes in.
+
+    Unsuited if the device gives none of them.
+    """
+    planes = example_planes(env)
+    forms = [(form, kind) for form in FORMS if form != "fused" or place.type == "cuda"]
+    with TRACING, torch.no_grad():
+        wanted = frozen(planes)
+        for form, dtype in (*forms, ("modules", torch.float32)):
+            try:
+                whole = make_form(form, frozen, env, dtype, place)
+                got = whole(planes.to(place, dtype, memory_format=torch.channels_last))
+                if agree((got[0].cpu(), got[1].cpu()), wanted, ROUNDING[dtype]):
+                    return whole, form, dtype
+            except Exception:  # whatever a user's module, torch.fx or cuDNN may raise: take the next form
+                continue
+    raise Unsuited(f"the network cannot be computed on {place.type}: its modules fail there, or give other results")

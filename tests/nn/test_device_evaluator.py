@@ -1,0 +1,222 @@
+"""Networks on a device: the host build of the boards' kernels with torch on the CPU, and with -m gpu the GPU."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.cuda.backend import BackendMissing
+from alphago.cuda.batch import make_batch
+from alphago.cuda.host import find_compiler
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameBatch, Leaves
+from alphago.env.go import GoEnv
+from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.device_evaluator import DeviceEvaluator
+from alphago.nn.evaluator import NetEvaluator
+from alphago.nn.lane import standing_size
+from alphago.nn.net import NeuralNet
+from tests.nn.boards import evaluate, lived_in
+
+ENV = GoEnv(5, margin_weight=0.3)
+COUNT = 40
+
+
+@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)], scope="module")
+def device(request: pytest.FixtureRequest) -> str:
+    if request.param == "host" and find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def net() -> NeuralNet:
+    return lived_in(NeuralNet(ENV, tower_height=2, channels=8), sharpness=3)
+
+
+def played(device: str, count: int = COUNT, plies: int = 12) -> GameBatch:
+    """Positions after random moves in the first `count` of twice as many slots, the same on each device."""
+    random = np.random.default_rng(1)
+    here, slots = ENV.new_batch(count), np.arange(count)
+    for _ in range(plies):
+        mask = here.legal_mask(slots, np.empty((count, ENV.action_space), np.bool_))
+        chances = random.random(mask.shape) * mask
+        chances[:, -1] *= 0.05
+        going = np.flatnonzero(mask.any(axis=1))
+        here.play(going, chances[going].argmax(axis=1).astype(np.int32))
+    batch = make_batch(ENV, 2 * count, device)
+    batch.copy(slots, slots, of=here)
+    return batch
+
+
+def passing(count: int = COUNT) -> Leaves:
+    """Leaves that are 0, 1 or 2 passes away from their roots: the last are over."""
+    slots = np.arange(count)
+    paths = np.full((count, 7), ENV.pass_action, np.int32)
+    return Leaves(slots, paths, (slots % 3).astype(np.int32), slots + count)
+
+
+def same(one: tuple[np.ndarray, np.ndarray], two: tuple[np.ndarray, np.ndarray], tolerance: float) -> None:
+    for mine, right in zip(one, two, strict=True):
+        np.testing.assert_allclose(mine, right, rtol=0, atol=tolerance)
+
+
+def test_priors_and_values_are_those_of_the_cpu(device: str, net: NeuralNet) -> None:
+    wanted = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
+    evaluator = net.evaluator("float32", device)
+    assert isinstance(evaluator, DeviceEvaluator)
+    assert (evaluator.dtype, evaluator.device) == ("float32", device)
+    for batch in (played(device), played("cpu")):
+        for count in (COUNT, 1, 9):
+            got = evaluate(evaluator, batch, np.arange(count))
+            same(got, (wanted[0][:count], wanted[1][:count]), 1e-3 if device == "cuda" else 1e-5)
+            mask = batch.legal_mask(np.arange(count), np.empty(got[0].shape, np.bool_))
+            assert np.array_equal(got[0] > 0, mask)
+
+
+def test_a_wave_finds_what_is_at_its_leaves(device: str, net: NeuralNet) -> None:
+    """Finished games among them, which have outcomes instead of values."""
+    evaluator, batch, here = net.evaluator("float32", device), played(device), played("cpu")
+    leaves = passing()
+    here.replay(*leaves)
+    over = here.is_over(leaves.slots, np.empty(COUNT, np.bool_))
+    outcomes = here.outcome(leaves.slots, np.empty(COUNT, np.float32))
+    assert over.any()
+    assert not over.all()
+    wanted = evaluate(net.evaluator("float32"), here, leaves.slots[~over])
+    for _ in range(2):  # the second time in buffers that hold the first one's answers
+        reached, priors, values = evaluator.explore(batch, leaves)
+        assert np.array_equal(reached.over, over)
+        assert np.array_equal(reached.movers, here.to_play(leaves.slots, np.empty(COUNT, np.int8)))
+        np.testing.assert_allclose(values[over], outcomes[over], atol=1e-6)
+        same((priors[~over], values[~over]), wanted, 1e-3 if device == "cuda" else 1e-5)
+        few = Leaves(*(array[:5] for array in leaves))
+        reached, priors, values = evaluator.explore(batch, few)
+        assert len(reached.over) == len(priors) == len(values) == 5
+        assert np.array_equal(reached.over, over[:5])
+
+
+@pytest.mark.parametrize("gumbel", [False, True])
+def test_a_search_finds_the_same_moves(device: str, net: NeuralNet, gumbel: bool) -> None:
+    """Of games near their end, so that trees have finished games in them."""
+    settings = SearchSettings(gumbel=gumbel, considered=4, leaves=2)
+    roots = played("cpu", plies=26)
+    going = np.flatnonzero(~roots.is_over(np.arange(COUNT), np.empty(COUNT, np.bool_)))[:12]
+    searches = []
+    for evaluator in (net.evaluator("float32"), net.evaluator("float32", device)):
+        search = Search(ENV, evaluator, len(going), settings)
+        search.batch.copy(going, np.arange(len(going)), of=roots)
+        search.run(np.full(len(going), 48, np.int32))
+        searches.append(search)
+    cpu, other = searches
+    games = np.arange(len(going))
+    assert other.batch.device == device
+    assert (cpu.tree.state == 3).any()  # TERMINAL
+    np.testing.assert_allclose(other.root_values(games), cpu.root_values(games), atol=0.05)
+    agreeing = (other.visits(games) == cpu.visits(games)).all(axis=1).mean()
+    assert agreeing >= 0.9  # all, where no two moves were as good as equal
+
+
+def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet) -> None:
+    evaluator = net.evaluator("float32", device)
+    wanted = evaluate(evaluator, played(device), np.arange(COUNT))
+
+    def work(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        batch = played(device)
+        slots = np.arange(number, COUNT)
+        return [evaluate(evaluator, batch, slots) for _ in range(10)]
+
+    with ThreadPoolExecutor(4) as pool:
+        for number, results in enumerate(pool.map(work, range(4))):
+            for result in results:
+                same(result, (wanted[0][number:], wanted[1][number:]), 1e-3 if device == "cuda" else 1e-5)
+
+
+def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> None:
+    evaluator, batch = net.evaluator("float32", device), played(device)
+    before = evaluate(evaluator, batch, np.arange(COUNT))
+    other = lived_in(NeuralNet(ENV, tower_height=2, channels=8), seed=5, sharpness=3)
+    evaluator.load(other.base_net, other.value, other.policy)
+    after = evaluate(evaluator, batch, np.arange(COUNT))
+    assert np.abs(after[0] - before[0]).max() > 0.1
+    same(
+        after, evaluate(other.evaluator("float32"), played("cpu"), np.arange(COUNT)), 1e-3 if device == "cuda" else 1e-5
+    )
+    with pytest.raises(ValueError, match="weights of another network were given to an evaluator"):
+        evaluator.load(*NeuralNet(ENV, tower_height=1, channels=8).children())
+    other.base_net.entry[0].weight.data[0] = torch.nan
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        evaluator.load(other.base_net, other.value, other.policy)
+    same(evaluate(evaluator, batch, np.arange(COUNT)), after, 0)
+
+
+def test_bfloat16_is_near(device: str, net: NeuralNet) -> None:
+    """Of planes that the boards' kernels write in it."""
+    evaluator = net.evaluator("bfloat16", device)
+    assert evaluator.dtype == "bfloat16"
+    wanted = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
+    priors, values = evaluate(evaluator, played(device), np.arange(COUNT))
+    assert np.abs(priors - wanted[0]).sum(axis=1).max() / 2 < 0.15
+    assert np.abs(values - wanted[1]).max() < 0.1
+
+
+def test_what_is_broken_is_said(device: str) -> None:
+    net = lived_in(NeuralNet(ENV, tower_height=1, channels=4))
+    evaluator, batch = net.evaluator(device=device), played(device)
+    with pytest.raises(ValueError, match=r"a batch of GoEnv\(7\) was given to an evaluator of GoEnv\(5"):
+        evaluate(evaluator, GoEnv(7).new_batch(1), np.arange(1))
+    with pytest.raises(ValueError, match=r"priors \(1, 3\) and values \(1,\) do not suit 1 slots"):
+        evaluator.evaluate(batch, np.arange(1), np.empty((1, 3), np.float32), np.empty(1, np.float32))
+    with pytest.raises(ValueError, match="dtype is 'float32', 'bfloat16' or None, came 'int8'"):
+        net.evaluator("int8", device)
+    net.policy.points.weight.data[:] = 1e38
+    evaluator.load(net.base_net, net.value, net.policy)
+    with pytest.raises(ValueError, match="the network's output is not finite"):
+        evaluator.explore(batch, passing())
+    with pytest.raises(ValueError, match="the network's output is not finite"):
+        evaluate(evaluator, batch, np.arange(COUNT))
+
+
+class Stubborn(torch.nn.Module):
+    """Its results depend on whether somebody is tracing: no fast form gives them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Conv2d(ENV.planes, 4, 3, padding=1)
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return self.layer(planes) * (1 if type(planes) is torch.Tensor else 2)
+
+
+def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
+    net = NeuralNet(ENV, Stubborn())
+    evaluator = net.evaluator("float32", device)
+    assert evaluator.form == "modules"
+    wanted = evaluate(
+        NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9)
+    )
+    same(evaluate(evaluator, played(device), np.arange(9)), wanted, 1e-3 if device == "cuda" else 1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 8, 9, 63, 64, 65, 80, 81, 128, 129, 1000, 1024, 4096, 5000])
+def test_standing_sizes_waste_little(count: int) -> None:
+    size = standing_size(count)
+    assert count <= size
+    assert size <= max(8, 2 * count - 1, 64) if count <= 64 else size < 1.25 * count
+    assert standing_size(size) == size
+
+
+def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    net = NeuralNet(ENV, tower_height=1, channels=4)
+    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
+    with pytest.raises(BackendMissing, match="no CUDA device can be used: torch finds none"):
+        net.evaluator(device="cuda")
+    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', came 'tpu'"):
+        net.evaluator(device="tpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    other = NeuralNet(ConnectFourEnv(), tower_height=1, channels=4)
+    assert isinstance(other.evaluator(device="auto"), NetEvaluator)
+    with pytest.raises(ValueError, match="has no CUDA kernels"):
+        other.evaluator(device="cuda")

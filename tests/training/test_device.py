@@ -1,0 +1,162 @@
+"""Runs whose boards and network are on a device: the host build on the CPU, and with -m gpu the GPU."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.arena.match import evaluate
+from alphago.cuda.backend import BackendMissing
+from alphago.cuda.host import find_compiler
+from alphago.env.go import GoEnv
+from alphago.mcts.player import MCTSPlayer
+from alphago.nn.device_evaluator import DeviceEvaluator
+from alphago.nn.devices import torch_device
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers
+from alphago.training.batches import DeviceSample, sent
+from alphago.training.checkpoint import read_config
+from alphago.training.gate import Gate
+from alphago.training.learner import Learner
+from alphago.training.memory import ReplayMemory, Sample
+from alphago.training.optimizer import OPTIMIZERS
+from alphago.training.selfplay import SelfPlay, SelfPlaySettings, selfplay
+from alphago.training.settings import TrainingSettings
+from tests.training.runs import GO, go_on, run
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)], scope="module")
+def device(request: pytest.FixtureRequest) -> str:
+    if request.param == "host" and find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    return request.param
+
+
+def tiny(seed: int = 0) -> NeuralNet:
+    torch.manual_seed(seed)
+    return NeuralNet(GO, tower_height=1, channels=8)
+
+
+def test_games_on_a_device_are_the_cpus(device: str) -> None:
+    """In float32, of the same seeds; on a GPU sums may decide between moves that are as good as equal."""
+    net, settings = tiny(), SelfPlaySettings(readouts=8, games_in_flight=6, groups=2)
+    played = []
+    for evaluator in (net.evaluator("float32"), net.evaluator("float32", device)):
+        games = SelfPlay(GO, settings, range(12), seed=3)
+        with Workers(2) as workers:
+            played.append(games.run(workers, evaluator))
+        assert all(group.search is not None and group.search.batch.device == evaluator.device for group in games.groups)
+    same = [np.array_equal(one.moves, two.moves) for one, two in zip(*played, strict=True)]
+    assert np.mean(same) >= 0.75
+
+
+def test_a_run_on_a_device_goes_on_on_the_cpu_and_back(device: str, tmp_path: Path) -> None:
+    net, listener = run(tmp_path, 12, device=device)
+    assert listener.notes[0] == f"boards and network are on {device}"
+    assert {parameter.device.type for parameter in net.parameters()} == {"cpu"}
+    assert listener.last["steps"] > 0
+    for where, games in (("cpu", 20), (device, 28)):
+        net, listener = go_on(tmp_path, games, device=where)
+        assert listener.last["games"] >= games
+        assert "device" not in str(read_config(tmp_path))  # nothing that the run has to know
+        assert all(torch.isfinite(parameter).all() for parameter in net.parameters())
+
+
+def test_what_takes_a_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that the caller does is the same, and boards and network are there."""
+    made: list[DeviceEvaluator] = []
+    explore = DeviceEvaluator.explore
+
+    def counted(self: DeviceEvaluator, *arguments: Any) -> Any:
+        made.append(self)
+        return explore(self, *arguments)
+
+    monkeypatch.setattr(DeviceEvaluator, "explore", counted)
+    net = tiny()
+    player = MCTSPlayer(GO, net, 16, device=device)
+    assert GO.position().legal_mask[player.suggest_move()]
+    assert player.search.batch.device == device
+    (record,) = selfplay(GO, net, 4, device=device)
+    assert record.position(GO).is_over or record.resigned
+    assert len(evaluate(GO, net, "random", 4, 4, device=device).games) == 4
+    assert len(evaluate(GO, net, net, 2, 0, device=device).games) == 2  # policies alone, whose boards are the CPU's
+    assert len({id(one) for one in made}) == 3
+
+
+def test_where_there_is_no_gpu_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(BackendMissing, match="no CUDA device can be used"):
+        run(tmp_path / "run", device="cuda")
+    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', came 'gpu'"):
+        run(tmp_path / "run", device="gpu")
+    assert not (tmp_path / "run").exists()
+
+
+def batch_of(count: int = 32) -> Sample:
+    memory = ReplayMemory(GO)
+    memory.add(selfplay(GO, lambda position: (position.legal_mask, 0.0), 4, 6, device="cpu"))
+    return memory.sample(count, np.random.default_rng(1))
+
+
+def test_a_sample_is_the_same_on_the_cpu() -> None:
+    sample = batch_of()
+    assert sent(sample, CPU) is sample
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("optimizer", [*OPTIMIZERS])
+def test_a_gpu_learns_as_the_cpu(optimizer: str) -> None:
+    """Five steps on the same batch in float32, the last two from what was remembered on the other one."""
+    settings = TrainingSettings(optimizer=optimizer, bfloat16=False, learning_rate=0.01)
+    sample, told = batch_of(), []
+    with Workers(2) as workers:
+        learners = [Learner(tiny(), settings, workers, place) for place in (CPU, torch_device("cuda"))]
+        for learner in learners:
+            told.append([learner.step(sample) for _ in range(3)])
+        kept = [(learner.tensors(), learner.steps, learner.skipped) for learner in learners]
+        assert all(tensor.device == CPU for tensors, *_ in kept for tensor in tensors.values())
+        crossed = [Learner(tiny(5), settings, workers, place) for place in (torch_device("cuda"), CPU)]
+        for learner, state, rows in zip(crossed, kept, told, strict=True):
+            learner.restore(*state)
+            rows += [learner.step(sample) for _ in range(2)]
+    for one, two in zip(*told, strict=True):
+        assert one is not None
+        assert two == pytest.approx(one, rel=0.02, abs=1e-3)
+
+
+@pytest.mark.gpu
+def test_a_sample_on_its_way_is_the_sample() -> None:
+    sample = batch_of()
+    part = sent(sample, torch_device("cuda"))
+    assert isinstance(part, DeviceSample)
+    assert part.mass == pytest.approx(sample.weight.sum())
+    for mine, right in zip(part, sample, strict=False):
+        assert mine.is_cuda
+        assert np.array_equal(mine.cpu().numpy(), right)
+
+
+@pytest.mark.gpu
+def test_a_gpu_learns_in_bfloat16() -> None:
+    """The loss on one batch falls."""
+    sample = batch_of()
+    with Workers(1) as workers:
+        learner = Learner(tiny(), TrainingSettings(learning_rate=0.01), workers, torch_device("cuda"))
+        assert learner.autocast
+        losses = [learner.step(sample)["policy_loss"] for _ in range(60)]  # type: ignore[index]
+    assert losses[-1] < losses[0]
+    assert learner.unseen(sample)["fresh_policy_loss"] < losses[0]
+
+
+def test_boards_of_several_sizes_on_a_device(device: str, tmp_path: Path) -> None:
+    """Each has its own evaluator, which keeps its graphs when new weights come."""
+    net, listener = run(
+        tmp_path, 8, GoEnv(4, komi=0.5), device=device, sizes=((3, 0.5), (4, 0.5)), gate=Gate(games=2, readouts=2),
+        ckp_freq=4,
+    )  # fmt: skip
+    assert listener.last["games"] >= 8
+    assert any(note.startswith("candidate") for note in listener.notes)
+    assert net.env == GoEnv(4, komi=0.5)
