@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import alphago
 from alphago.cli.options import Parser
-from alphago.cuda.backend import BackendMissing
 from alphago.settings import near_misses
 
 USAGE_ERROR = 2  # exit code for what the user can put right: a missing file, a wrong model, a bad option
@@ -43,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.run(options))
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (ValueError, OSError, ImportError, MemoryError, BackendMissing) as error:  # ImportError: a missing extra
+    except (ValueError, OSError, ImportError, MemoryError) as error:  # ImportError: an extra that is not installed
         print(f"alphago {verb}: {error}", file=sys.stderr)
         return USAGE_ERROR
 

@@ -59,7 +59,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
             options.players, board_size=options.board_size, komi=options.komi,
             readouts=options.readouts, search=options.search, game=options.game,
             rules=None if options.rules is None else named_rules(options.rules), turns=options.turns,
-            device=options.device,
+            device=options.device or "auto",
         )  # fmt: skip
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)

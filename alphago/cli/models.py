@@ -24,7 +24,7 @@ def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> No
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--device", choices=("cpu", "cuda", "auto"), default="auto",
+        "--device", choices=("cpu", "cuda", "auto"),
         help="where boards and networks are; auto: the GPU where there is one that suits them (auto)",
     )  # fmt: skip
 

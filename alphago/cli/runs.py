@@ -20,6 +20,7 @@ from alphago.cli.options import add_settings, given_settings, number, whole
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES
 from alphago.settings import make_settings
@@ -144,14 +145,14 @@ def run_selfplay(options: argparse.Namespace) -> int:
     env, network = load(options.model, options.board_size, game_settings.pop("komi", None), options.game)
     env = with_settings(env, game_settings)
     given = given_settings(options, SelfPlaySettings)
-    make_settings(SelfPlaySettings, **given)  # raises now rather than behind a progress bar
+    # These raise now rather than behind a progress bar.
+    make_settings(SelfPlaySettings, **given)
+    evaluator = as_evaluator(network, env, options.device or "auto")
     if search := given_settings(options, SearchSettings):
         given["search"] = search
     as_records = options.records or not isinstance(env, GoEnv)
     with GameFolder(options.folder, env, options.games, as_records) as folder:
-        selfplay(
-            env, network, num_games=options.games, seed=options.seed, device=options.device, tell=folder.add, **given
-        )
+        selfplay(env, evaluator, num_games=options.games, seed=options.seed, tell=folder.add, **given)
     return 0
 
 

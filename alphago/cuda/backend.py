@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 DEVICES = ("cpu", "cuda", "auto", "host")
 
 
-class BackendMissing(RuntimeError):
+class BackendMissing(OSError):
     """The kernels cannot run here; the text says in one sentence what is missing."""
 
 

@@ -93,3 +93,13 @@ def test_what_cannot_be_played(options: str, sentence: str, capsys: pytest.Captu
     assert error.splitlines()[-1].startswith(f"alphago selfplay: {sentence}")
     assert text == ""
     assert sorted(Path().iterdir()) == before
+
+
+def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence, and nothing is made."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert selfplay("go.safetensors --games 1 --readouts 2 --device cuda --folder out") == 2
+    told = capsys.readouterr().err
+    assert told == "alphago selfplay: no CUDA device can be used: torch finds none, or was built without CUDA\n"
+    assert not Path("out").exists()
+    assert selfplay("go.safetensors --games 1 --readouts 2 --device auto --folder out") == 0

@@ -8,7 +8,7 @@ import pytest
 
 from alphago.env import symmetry
 from alphago.env.check import GameError, check_game
-from alphago.env.game import GameBatch, GameEnv, PlainBatch
+from alphago.env.game import GameBatch, GameEnv, Leaves, PlainBatch, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from examples.tic_tac_toe import TicTacToe, TicTacToeEnv
@@ -313,6 +313,24 @@ class ShortReplay(GoBatch):
         super().replay(roots, paths, np.maximum(lengths - 1, 0), targets)
 
 
+class HastyReach(GoBatch):
+    """It says of each leaf who is to move at its root."""
+
+    def reach(self, leaves: Leaves, out: Reached) -> Reached:
+        super().reach(leaves, out)
+        self.to_play(leaves.roots, out.movers)
+        return out
+
+
+class StuckReach(GoBatch):
+    """It tells the truth and leaves the slots where the roots are."""
+
+    def reach(self, leaves: Leaves, out: Reached) -> Reached:
+        super().reach(leaves, out)
+        self.copy(leaves.roots, leaves.slots)
+        return out
+
+
 class SharedSlot(GoBatch):
     """Every play also happens in slot 1."""
 
@@ -358,6 +376,8 @@ class NeedsASlot(GoBatch):
         (Unfilled, "planes: expected all of `out` filled, the same each time, came two answers that differ"),
         (NewArray, "to_play: expected the array `out` as the answer, came something else"),
         (ShortReplay, "replay, seen by "),
+        (HastyReach, "reach, seen by to_play: expected "),
+        (StuckReach, "reach, seen by "),
         (SharedSlot, "reset, seen by "),
         (
             FirstSlotOnly,
