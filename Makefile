@@ -3,10 +3,11 @@
 # make format     put the code into shape
 # make docs       the documentation as a site: build/site/index.html
 # make benchmark  figures for this machine
+# make gpu        tests, figures and a slice of training on a GPU; installs nothing, PYTHON names the Python
 # make strength   ten minutes of training, measured against a player without a network
 # make clean      remove the virtual environment and all caches (not your runs)
 #
-# All of them use an environment of their own in .venv; PYTHON names the Python that makes it.
+# All but `make gpu` use an environment of their own in .venv; PYTHON names the Python that makes it.
 
 PYTHON = python3
 VENV = .venv
@@ -14,7 +15,7 @@ BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
 PYTEST_ARGUMENTS =
 
-.PHONY: demo test format docs benchmark strength clean
+.PHONY: demo test format docs benchmark gpu strength clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -36,6 +37,10 @@ docs: $(INSTALLED)
 
 benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/quick.py
+
+# Whoever has a GPU for minutes has no time to install, and perhaps no network.
+gpu:
+	PYTHONPATH=. $(PYTHON) benchmarks/gpu.py
 
 strength: $(INSTALLED)
 	$(BIN)/python benchmarks/strength.py

@@ -9,6 +9,10 @@ from alphago.cli.options import number
 from alphago.cli.rates import measure_rates
 from alphago.cli.signature import search_runs, signature
 from alphago.nn.machine import describe_machine
+from alphago.training.history import number as number_of
+from alphago.training.history import read_history
+from alphago.training.recent import RECENT_ROWS
+from alphago.training.time_shares import mean_shares
 
 
 def add_bench(parser: argparse.ArgumentParser) -> None:
@@ -30,18 +34,26 @@ def run_bench(options: argparse.Namespace) -> int:
 
 
 def add_info(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Tells versions and devices, and measures how fast this machine is, in about five seconds."
-    parser.add_argument("--seconds", type=number, default=5.0, metavar="S", help="time to measure; 0: do not (5)")
+    parser.description = (
+        "Tells versions and devices, and measures how fast this machine is, in about five seconds; or, of a run, where "
+        "its time went lately."
+    )
+    parser.usage = f"{parser.prog} [RUN] [OPTIONS]"
+    parser.add_argument("folder", nargs="?", metavar="RUN", help="a folder that training has left, or is filling")
+    parser.add_argument("--seconds", type=number, metavar="S", help="time to measure; 0: do not (5; 0 with a run)")
     parser.add_argument("--json", action="store_true", help="as JSON, rates unrounded")
     parser.set_defaults(run=run_info)
 
 
 def run_info(options: argparse.Namespace) -> int:
-    if not options.seconds >= 0:
-        raise ValueError(f"--seconds is 0 or more, came {options.seconds:g}")
+    seconds = options.seconds if options.seconds is not None else 5.0 if options.folder is None else 0.0
+    if not seconds >= 0:
+        raise ValueError(f"--seconds is 0 or more, came {seconds:g}")
     machine = describe_machine()
     machine["versions"] = {"alphago": alphago.__version__, **machine["versions"]}
-    rates = measure_rates(options.seconds) if options.seconds else {}
+    if options.folder is not None:
+        machine["time"] = described_time(options.folder)
+    rates = measure_rates(seconds) if seconds else {}
     if options.json:
         print(json.dumps({**machine, "rates": rates}, indent=2))
         return 0
@@ -56,10 +68,21 @@ def run_info(options: argparse.Namespace) -> int:
     return 0
 
 
+def described_time(folder: str) -> dict[str, float]:
+    """The shares of a run's latest iterations that each kind of work took, the greatest first, and the GPU's."""
+    rows = read_history(folder).metrics[-RECENT_ROWS:]
+    shares = {kind: share for kind, share in mean_shares(rows).items() if share}
+    busy = [found for row in rows if (found := number_of(row, "gpu_busy")) is not None]
+    told = dict(sorted(shares.items(), key=lambda pair: -pair[1]))
+    return told | ({"GPU busy": sum(busy) / len(busy)} if busy else {})
+
+
 def told(fact: object) -> str:
     """A fact as people write it."""
     if isinstance(fact, bool):
         return "yes" if fact else "no"
+    if isinstance(fact, float):
+        return f"{fact:.1%}"
     if isinstance(fact, list):
         return ", ".join(map(str, fact)) or "none"
     return "not installed" if fact is None else str(fact)

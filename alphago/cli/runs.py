@@ -17,7 +17,7 @@ from alphago.cli.models import (
     load,
     with_settings,
 )
-from alphago.cli.options import Setting, add_settings, given_settings, whole
+from alphago.cli.options import Setting, add_settings, given_settings, number, whole
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
@@ -52,6 +52,12 @@ def add_train(parser: argparse.ArgumentParser) -> None:
         help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000",
     )  # fmt: skip
     parser.add_argument("--folder", metavar="PATH", help="where the run is kept (a new one in runs)")
+    parser.add_argument(
+        "--stop-after", type=number, metavar="MINUTES", help="stop then, as Ctrl-C does; --folder goes on with the run"
+    )
+    parser.add_argument(
+        "--compact", action="store_true", help="leave at most 60 MiB, 16 a file: the newest games, the latest network"
+    )
     add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="keep curves for TensorBoard in the run's folder")
     training = parser.add_argument_group("training", "The board's recipe goes before the values in parentheses.")
@@ -73,7 +79,7 @@ def run_train(options: argparse.Namespace) -> int:
     from alphago.training.report import ConsoleReport, TensorBoardReport
     from alphago.training.run import train
 
-    names = ("folder", "preset", "tower_height", "channels", "device")
+    names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact", "device")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if "until" in options:
         given["until"] = options.until

@@ -8,6 +8,7 @@ from numpy.typing import DTypeLike
 
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.source import program
+from alphago.stopwatch import TRANSFER
 
 # A product and a sum stay two roundings, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")
@@ -67,9 +68,11 @@ class Device:
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error
 
+    @TRANSFER
     def upload(self, values: Any, dtype: DTypeLike) -> Any:
         return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
 
+    @TRANSFER
     def download(self, array: Any) -> np.ndarray:
         return self._cupy.asnumpy(array)
 

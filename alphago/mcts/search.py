@@ -17,6 +17,7 @@ from alphago.mcts import kernels
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.kernels import NEW, NONE, PENDING, ROOT
 from alphago.mcts.tree import Rule, grown, new_tree
+from alphago.stopwatch import BOARDS, TREE
 
 
 @dataclass(frozen=True)
@@ -147,11 +148,13 @@ class Search:
         self._values = np.zeros(rows, np.float32)
         self._priors = np.zeros((rows, env.action_space), np.float32)
 
+    @TREE
     def forget(self, games: np.ndarray) -> None:
         """Clears the trees of games whose root position was set anew."""
         for game in games:
             kernels.clear(self.tree, game)
 
+    @TREE
     def expand_roots(self, games: np.ndarray) -> None:
         """Evaluates the roots (int64 [n]) that are not evaluated yet; their games must not be over."""
         for begin in range(0, len(games), len(self._game)):
@@ -182,6 +185,7 @@ class Search:
             noise[i, actions] = drawn / drawn.sum()
         kernels.mix_noise(self.tree, games, noise, np.float32(weight))
 
+    @TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
         """Adds `readouts` (int32 [games], 0 for games to leave alone) simulations to each game's tree.
 
@@ -262,7 +266,8 @@ class Search:
 
     def _reach_and_evaluate(self, leaves: Leaves, room: Reached) -> tuple[Reached, np.ndarray, np.ndarray]:
         """What is at the leaves, the priors [evaluated, A] of those that are not over, and the values [n] of all."""
-        over, values = self.batch.reach(leaves, room).over, room.outcomes
+        with BOARDS:
+            over, values = self.batch.reach(leaves, room).over, room.outcomes
         going = leaves.slots[~over] if over.any() else leaves.slots
         priors = self._priors[: len(going)]
         if len(going) == len(over):
@@ -285,6 +290,7 @@ class Search:
         kernels.root_priors(self.tree, np.asarray(games), out)
         return out
 
+    @TREE
     def improved(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gumbel: the roots' improved policies, float32 [n, A], and the actions chosen, int32 [n]."""
         policy = np.empty((len(games), self.env.action_space), np.float32)
@@ -298,9 +304,11 @@ class Search:
         """Mean of the values backed up to each evaluated root, float32 [n], mover's view."""
         return self.tree.value_sum[games, ROOT] / np.maximum(self.tree.visits[games, ROOT], 1)
 
+    @TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
         """Plays one action (int32 [n]) in each game and keeps the part of its tree below it."""
-        self.batch.play(games, actions)
+        with BOARDS:
+            self.batch.play(games, actions)
         kernels.advance(self.tree, games, actions, np.empty(self.tree.parent.shape[1], np.int32))
 
     def _make_room(self, nodes: int) -> None:

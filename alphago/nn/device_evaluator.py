@@ -23,6 +23,7 @@ from alphago.nn.evaluator import (
     has_native_bfloat16,
 )
 from alphago.nn.lane import Lane
+from alphago.stopwatch import BOARDS, NET, TRANSFER
 
 
 class DeviceEvaluator:
@@ -91,10 +92,12 @@ class DeviceEvaluator:
         lane = self._lane()
         with lane:
             room = lane.standing(count)
-            sent = lane.send(leaves)
-            batch.reach(sent, room.reached(count))
-            batch.legal_mask(sent.slots, room.mask_rows[:count])
-            batch.planes(sent.slots, room.plane_rows[:count])
+            with TRANSFER:
+                sent = lane.send(leaves)
+            with BOARDS:
+                batch.reach(sent, room.reached(count))
+                batch.legal_mask(sent.slots, room.mask_rows[:count])
+                batch.planes(sent.slots, room.plane_rows[:count])
             return self._finish(lane, count)
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -121,7 +124,8 @@ class DeviceEvaluator:
 
     def _finish(self, lane: Lane, count: int) -> tuple[Reached, np.ndarray, np.ndarray]:
         """Computes what stands in the lane's buffers and waits for the answer."""
-        answer = lane.compute(count)
+        with NET:  # and what the boards' kernels still have to do before it can begin
+            answer = lane.compute(count)
         if answer.broken[0]:
             raise ValueError(NOT_FINITE)
         reached = Reached(answer.over[:count], answer.movers[:count], answer.values[:count])

@@ -14,6 +14,7 @@ from alphago.nn import openvino
 from alphago.nn.fusion import folded, fused, scripted
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.slots import structure
+from alphago.stopwatch import BOARDS, NET
 
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B]
 Part = TypeVar("Part", bound=nn.Module)
@@ -84,10 +85,12 @@ class NetEvaluator:
         check_batch(batch, self.env)
         check_room(self.env, count, priors, values)
         scratch = self._scratch(count)
-        planes = batch.planes(slots, scratch.planes[:count])
-        mask = batch.legal_mask(slots, scratch.mask[:count])
+        with BOARDS:
+            planes = batch.planes(slots, scratch.planes[:count])
+            mask = batch.legal_mask(slots, scratch.mask[:count])
         logits, raw = scratch.logits[:count], scratch.values[:count]
-        self._run(planes, logits, raw)
+        with NET:
+            self._run(planes, logits, raw)
         broken = masked_softmax_batch(logits, mask, priors)
         if clip_values(raw, values) or broken:
             raise ValueError(NOT_FINITE)

@@ -49,7 +49,7 @@ def write_weights(path: str | PathLike[str], tensors: Mapping[str, Any], descrip
         raise told from error
 
 
-def write_whole(path: pathlib.Path, data: bytes) -> None:
+def write_whole(path: pathlib.Path, data: bytes | memoryview) -> None:
     """Makes `path` hold `data`; a reader sees the old file or the new one, also after a power cut."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")

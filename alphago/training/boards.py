@@ -141,6 +141,15 @@ class Boards:
         """Simulations for these moves, and evaluations of roots."""
         return sum(board.selfplay.readouts_done for board in self.boards)
 
+    def spent(self) -> dict[str, float]:
+        """Seconds of all self-play's threads together since the last call, by kind of work."""
+        spent: dict[str, float] = {}
+        for board in self.boards:
+            for group in board.selfplay.groups:
+                for kind, seconds in group.watch.take().items():
+                    spent[kind] = spent.get(kind, 0.0) + seconds
+        return spent
+
     def main(self, goal: GameEnv) -> Board:
         """The board that a network is saved for: the goal's if it is there, else the largest."""
         return max(self.boards, key=lambda board: (board.env == goal, board.env.N))

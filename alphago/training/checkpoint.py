@@ -31,7 +31,7 @@ class RunFolder:
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
     evaluations.jsonl         one line per examination or candidate; proof.json: the last examination, if passed
-    state/N.safetensors       where the run goes on: the newest state and the one before
+    state/N.safetensors       where the run goes on: the newest state and the one before, large ones in pieces
     lock                      held by the process that trains
 
     Every file appears whole, under its final name, or not at all; logs are appended line by line.  A state names the
@@ -104,9 +104,13 @@ class RunFolder:
             if keep:
                 net.save(self.path / WEIGHTS / f"games-{games:07d}.safetensors", extra)
             net.save(latest, extra)
-            lengths = {name: size(self.path / name) for name in LOGS}
-            self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
+            self.write_state(state)
         return latest
+
+    def write_state(self, state: State) -> None:
+        """Makes this the newest state, with the files of games that there are and the lengths of the logs."""
+        lengths = {name: size(self.path / name) for name in LOGS}
+        self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
 
     def restore(self) -> State:
         """The newest sound state, with all else in the folder as it was then; ValueError if none is sound."""

@@ -92,6 +92,7 @@ def new_run(asked: Asked) -> Plan:
         "settings": settings.plain(),
         "until": asdict(until) if until else None,
         "changes": [],
+        "compacted": [],
     }
     proved = recipe.proved_after if recipe else {}
     return Plan(settings, model, known(until), config, proved.get(until.name, 0) if until else 0)

@@ -56,6 +56,9 @@ TRAINING = (
     Curves("Readouts", (("readouts", ""),), "per move"),
     Curves("Memory", (("memory", "kept"), ("window", "sampled")), "positions"),
     Curves("Self-play's share of the time", (("selfplay_share", ""),), SHARE),
+    Curves("What takes the time", (("net_share", "inference"), ("optimizer_share", "gradient steps"),
+                                 ("tree_share", "tree"), ("boards_share", "boards")), SHARE),
+    Curves("GPU busy", (("gpu_busy", ""),), f"{SHARE} of the time"),
     Curves("Learning rate", (("learning_rate", ""),)),
 )  # fmt: skip
 

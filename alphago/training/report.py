@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 from tqdm.auto import tqdm
 
+from alphago.training.time_shares import told
+
 
 class Report(Protocol):
     """Anything that wants to follow a run.  `metrics` is what a line of metrics.jsonl holds."""
@@ -88,6 +90,7 @@ class ConsoleReport:
         shown["moves/s"] = f"{metrics['moves_per_second']:.0f}"
         if metrics["policy_loss"] is not None:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
+        shown |= told(metrics)
         if self.bar.n == 0 and metrics["iteration"] > 1:  # a run that goes on: what was done before tells no rate
             self.bar.initial = self.bar.n = done
         self.bar.set_postfix(shown, refresh=False)

@@ -6,24 +6,28 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.devices import find_device
+from alphago.nn.gpu_meter import GpuMeter
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.settings import UNSAID, Unsaid
 from alphago.training.checkpoint import RunFolder, default_folder, holds_run
+from alphago.training.compact import check_network, make_compact
 from alphago.training.diagnosis import Diagnosis
 from alphago.training.gate import Gate, Gatekeeper
 from alphago.training.history import METRICS, Row, read_rows
 from alphago.training.plan import Asked, Plan, new_run, old_run
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.report import ConsoleReport, Report
+from alphago.training.time_shares import OTHER
 from alphago.training.trainer import Trainer
 
 MEASURED_MINUTES = 0.5  # of training, after which its speed is known
@@ -50,6 +54,8 @@ def train(
     folder: str | Path | None = None,
     reports: Sequence[Report] | None = None,
     until: str | Opponent | Unsaid | None = UNSAID,
+    stop_after: float | None = None,
+    compact: bool = False,
     device: str = "auto",
     **settings: Any,
 ) -> NeuralNet:
@@ -68,6 +74,12 @@ def train(
     until: an opponent, such as "gnugo" or "rave:1000", whom the network plays every minute of training; the run ends
         early when it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is
         kept as proof.json).  The time that these matches take is not training time.
+    stop_after: minutes after which this call stops as Ctrl-C does it, with everything saved: a slice of a run whose
+        length, and with it its schedules, `num_games` or `max_minutes` say.  All that the call does counts; the move or
+        gradient step in progress and the saving come on top.
+    compact: whether to leave a folder that is easily carried to another machine, at most 60 MiB and 16 MiB a file (see
+        `alphago.training.compact`): older networks go, and so do the oldest games of the memory.  It goes on there as
+        any run, but no longer to the bit as it would have without.
     device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU where there is one that
         suits game and network.  It is no setting of the run, which may go on elsewhere.
     Further keywords are those of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` it is
@@ -86,6 +98,9 @@ def train(
     in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands;
     BackendMissing for device="cuda" where there is none.
     """
+    began = time.monotonic()
+    if stop_after is not None and not stop_after > 0:
+        raise ValueError(f"stop_after is more than 0 minutes or None, came {stop_after!r}")
     find_device(env, device)  # says now what there is not
     path = Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}")
     sizes = {"tower_height": tower_height, "channels": channels}
@@ -93,80 +108,109 @@ def train(
     wanted = Opponent(until) if isinstance(until, str) else until
     asked = Asked(env, num_games, preset, model, given_sizes, wanted, settings)
     plan = None if holds_run(path) else new_run(asked)  # what cannot be trained is said before anything is written
+    if plan is not None and compact:
+        check_network(plan.model)
     with RunFolder(path) as run:
         if run.config is not None:
             plan = old_run(asked, run.config, path)
         assert plan is not None
-        return carry_out(plan, env, run, [ConsoleReport()] if reports is None else reports, device)
+        if compact:
+            check_network(plan.model)
+        stop = threading.Event()
+        deadline = None if stop_after is None else began + 60 * stop_after
+        told = [ConsoleReport()] if reports is None else reports
+        with stopped_by_interrupt(stop), stopped_at(deadline, stop):
+            return carry_out(plan, env, run, told, stop=stop, device=device, compact=compact)
 
 
-def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report], device: str) -> NeuralNet:
-    """Trains as planned until the run is over or interrupted."""
+def carry_out(
+    plan: Plan,
+    env: GameEnv,
+    run: RunFolder,
+    reports: Sequence[Report],
+    *,
+    stop: threading.Event,
+    device: str,
+    compact: bool,
+) -> NeuralNet:
+    """Trains as planned until the run is over or `stop` is set, and leaves a `compact` folder or not."""
     where = find_device(env, device)
     if where != "cpu":
         where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
     try:
-        return carry_out_on(where, plan, env, run, reports)
+        with one_torch_thread(), Workers(plan.settings.groups or 1) as workers, GpuMeter() as meter:
+            trainer = Trainer(env, plan.model, plan.settings, run, workers, stop, where)
+            return carry_out_by(trainer, plan, run, reports, meter, compact=compact)
     finally:
         plan.model.cpu()
 
 
-def carry_out_on(where: str, plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report]) -> NeuralNet:
-    """As `carry_out`, where "auto" has been decided."""
-
-    def tell(text: str) -> None:
-        for report in reports:
-            report.note(text)
-
-    settings, stop = plan.settings, threading.Event()
-    with stopped_by_interrupt(stop), one_torch_thread(), Workers(settings.groups or 1) as workers:
-        trainer = Trainer(env, plan.model, settings, run, workers, stop, where)
-        if plan.until is not None:
-            trainer.examiner = Examiner(env, plan.until, run.path, tell, where)
-        if isinstance(settings.gate, Gate):
-            trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, tell, where)
-        notes = open_run(trainer, plan, run)
-        for report in reports:
-            report.start(run.path, settings.plain())
-        if where != "cpu":
-            tell(f"boards and network are on {where}")
-        for note in notes:
-            tell(note)
-        rows = earlier_rows(run.path)
-        metrics = dict(rows[-1]) if rows else {"games": trainer.games, "steps": trainer.learner.steps}
-        diagnosis = Diagnosis(settings.plain())
-        diagnosis.remember(rows)
-        untold = plan.needed
-        nothing_to_do = trainer.is_over and not trainer.candidate_is_due
-        while not trainer.is_over and not stop.is_set():
-            row = trainer.iterate()
-            if row is None:
-                break
-            metrics = row
-            run.add_metrics(metrics)
-            for report in reports:
-                report.iteration(metrics)
-            for finding in diagnosis.update(metrics):
-                tell(str(finding))
-            if untold and plan.until and metrics["seconds"] > 60 * MEASURED_MINUTES:
-                tell(expectation(metrics, untold, plan.until.name))
-                untold = 0
-            trainer.checkpoint_if_due()
-            trainer.examine_if_due()
-        if trainer.is_over and not stop.is_set():
-            trainer.judge_if_due()
-        latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
-        # After the checkpoint: these are the weights that learn.
-        plan.model.load_state_dict(trainer.player.state_dict())
-        for report in reports:
-            report.finish(metrics, latest, stop.is_set())
+def carry_out_by(
+    trainer: Trainer, plan: Plan, run: RunFolder, reports: Sequence[Report], meter: GpuMeter, *, compact: bool
+) -> NeuralNet:
+    """As `carry_out`, by a trainer that has just been made."""
+    settings, stop, hear = plan.settings, trainer.stop, partial(tell, reports)
+    if plan.until is not None:
+        trainer.examiner = Examiner(trainer.goal, plan.until, run.path, hear, trainer.device)
+    if isinstance(settings.gate, Gate):
+        trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, hear, trainer.device)
+    notes = open_run(trainer, plan, run)
+    for report in reports:
+        report.start(run.path, settings.plain())
+    if trainer.device != "cpu":
+        hear(f"boards and network are on {trainer.device}")
+    hear(*notes)
+    nothing_to_do = trainer.is_over and not trainer.candidate_is_due
+    with trainer.watch.running(OTHER):
+        metrics = iterate(trainer, plan, run, reports, meter)
+    if trainer.is_over and not stop.is_set():
+        trainer.judge_if_due()
+    latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
+    if compact:
+        hear(carry_away(trainer, run))
+    # After all that is saved: these are the weights that learn.
+    plan.model.load_state_dict(trainer.player.state_dict())
+    for report in reports:
+        report.finish(metrics, latest, stop.is_set())
     return plan.model.eval()
+
+
+def iterate(trainer: Trainer, plan: Plan, run: RunFolder, reports: Sequence[Report], meter: GpuMeter) -> dict[str, Any]:
+    """The iterations of this call, told, written down and saved; returns the metrics of the run's last one."""
+    rows = earlier_rows(run.path)
+    metrics = dict(rows[-1]) if rows else {"games": trainer.games, "steps": trainer.learner.steps}
+    diagnosis = Diagnosis(plan.settings.plain())
+    diagnosis.remember(rows)
+    untold = plan.needed
+    while not trainer.is_over and not trainer.stop.is_set():
+        row = trainer.iterate()
+        if row is None:
+            break
+        metrics = row | {"gpu_busy": meter.busy()}
+        run.add_metrics(metrics)
+        for report in reports:
+            report.iteration(metrics)
+        notes = [str(finding) for finding in diagnosis.update(metrics)]
+        if untold and plan.until and metrics["seconds"] > 60 * MEASURED_MINUTES:
+            notes.append(expectation(metrics, untold, plan.until.name))
+            untold = 0
+        tell(reports, *notes)
+        trainer.checkpoint_if_due()
+        trainer.examine_if_due()
+    return metrics
+
+
+def tell(reports: Sequence[Report], *notes: str) -> None:
+    """Tells all reports these sentences."""
+    for note in notes:
+        for report in reports:
+            report.note(note)
 
 
 def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
     """Makes the folder of a new run, or goes on with what is in it; returns what there is to tell."""
     if run.config is None:
-        trainer.boards.publish(trainer.player)
+        trainer.publish()
         trainer.checkpoint()
         run.write_config(plan.config)
         trainer.began = time.monotonic()
@@ -184,7 +228,20 @@ def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
         told.append(f"this run was over {where}: more num_games or max_minutes prolong it")
     else:
         told.append(f"this run goes on {where}")
+    if trainer.compacted:
+        times = "once" if trainer.compacted == 1 else f"{trainer.compacted} times"
+        told.append(f"its folder was made compact {times}: it goes on without its oldest games, not exact to the bit")
     return notes + told
+
+
+def carry_away(trainer: Trainer, run: RunFolder) -> str:
+    """Makes the folder compact, after a checkpoint, which config.json tells from then on; returns a sentence of it."""
+    trainer.compacted += 1
+    kept = make_compact(run, trainer.state(), [board.env.N for board in trainer.boards.boards])
+    assert run.config is not None
+    entry = {"games": trainer.games, "kept_games": kept.games, "of": kept.of}
+    run.write_config(run.config | {"compacted": [*run.config["compacted"], entry]})
+    return str(kept)
 
 
 def logged(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
@@ -202,9 +259,12 @@ def earlier_rows(path: Path) -> list[Row]:
 def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     """Lets the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once."""
 
+    interrupted = threading.Event()  # beside `stop`, which may have another reason
+
     def handle(number: int, frame: Any) -> None:
-        if stop.is_set():
+        if interrupted.is_set():
             raise KeyboardInterrupt
+        interrupted.set()
         stop.set()
 
     if threading.current_thread() is not threading.main_thread():
@@ -215,3 +275,18 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
+    """Sets `stop` at that time (of time.monotonic()), unless the block is over before; None: never."""
+    if deadline is None:
+        yield
+        return
+    timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

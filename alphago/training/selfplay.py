@@ -20,6 +20,7 @@ from alphago.mcts.search import Search, SearchSettings, leaves_for
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.settings import make_settings
+from alphago.stopwatch import Stopwatch
 
 # Hears of a finished game: its number and its record, in no order, and from several threads at once.
 Tell = Callable[[int, GameRecord], object]
@@ -103,6 +104,7 @@ class Group:
         self.tell: Tell | None = None
         self.moves = 0
         self.readouts_done = 0  # simulations, and the roots' own evaluations
+        self.watch = Stopwatch()  # of the thread that plays
 
     def use(self, evaluator: Evaluator) -> None:
         """Plays on with another evaluator; what the trees hold of the old one is dropped."""
@@ -300,10 +302,11 @@ class SelfPlay:
         stop = stop or threading.Event()
 
         def play(group: Group) -> None:
-            while group.left and not stop.is_set():
-                group.left = group.left - 1 if group.step() else 0
-                if until is not None and time.monotonic() >= until:
-                    break
+            with group.watch.running("games"):
+                while group.left and not stop.is_set():
+                    group.left = group.left - 1 if group.step() else 0
+                    if until is not None and time.monotonic() >= until:
+                        break
 
         workers.run([lambda group=group: play(group) for group in self.groups], stop)  # type: ignore[misc]
         return not any(group.left for group in self.groups)

@@ -16,6 +16,7 @@ from alphago.nn.weights import write_whole
 FORMAT = "alphago-state"
 FORMAT_VERSION = "1"
 KEPT = 2  # the newest state, and the one before in case the disk spoils that
+PIECE = 16 * 2**20  # bytes; a larger state is cut into files of this size
 DAMAGED = ".damaged"  # what the names of files end in that were set aside
 
 
@@ -31,7 +32,8 @@ class State:
 class StateFiles:
     """The newest states of a run, numbered: state/000012.safetensors.
 
-    A state appears whole, under a new number; only then the oldest goes.
+    A state of more than PIECE bytes goes on in 000012.safetensors.2, .3 and so on.  It appears whole, under a new
+    number; only then the oldest goes.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,9 +50,19 @@ class StateFiles:
         """Makes this the newest state; OSError, with all as it was, if it cannot be written."""
         self.folder.mkdir(exist_ok=True)
         numbers = self.numbers()
-        write_whole(self.path(numbers[-1] + 1 if numbers else 1), to_bytes(state))
+        path, data = self.path(numbers[-1] + 1 if numbers else 1), memoryview(to_bytes(state))
+        for piece in further_pieces(path):  # of a process that was killed while it wrote
+            piece.unlink()
+        for begin in reversed(range(0, len(data), PIECE)):  # the first piece last: with it there is a state
+            piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // PIECE + 1}")
+            write_whole(piece, data[begin : begin + PIECE])
         for number in numbers[: 1 - KEPT]:
-            self.path(number).unlink()
+            for piece in pieces(self.path(number)):
+                piece.unlink()
+
+    def newest_files(self) -> list[Path]:
+        """Those of the newest state."""
+        return pieces(self.path(self.numbers()[-1]))
 
     def read(self) -> State:
         """The newest state that is sound; those that are not are set aside and named in its `notes`.
@@ -61,13 +73,26 @@ class StateFiles:
         for number in reversed(self.numbers()):
             path = self.path(number)
             try:
-                state = from_bytes(path.read_bytes())
+                state = from_bytes(b"".join(piece.read_bytes() for piece in pieces(path)))
             except ValueError as error:
+                for piece in further_pieces(path):
+                    set_aside(piece, str(error))
                 notes.append(set_aside(path, str(error)))
             else:
                 state.notes = notes
                 return state
         raise ValueError("; ".join([*notes, f"{self.folder} holds no state to go on from"]))
+
+
+def pieces(path: Path) -> list[Path]:
+    """The files of the state that begins in this one, in order, those that there are."""
+    return [path, *further_pieces(path)]
+
+
+def further_pieces(path: Path) -> list[Path]:
+    """Those beside the first."""
+    found = [piece for piece in path.parent.glob(f"{path.name}.*") if piece.suffix[1:].isdecimal()]
+    return sorted(found, key=lambda piece: int(piece.suffix[1:]))
 
 
 def set_aside(path: Path, why: str) -> str:

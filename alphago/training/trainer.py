@@ -16,6 +16,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.devices import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
+from alphago.stopwatch import NET, OPTIMIZER, PUBLISHING, SAMPLING, SAVING, Stopwatch
 from alphago.training.batches import Part, sent
 from alphago.training.boards import Boards
 from alphago.training.checkpoint import RunFolder
@@ -28,13 +29,14 @@ from alphago.training.proof import Examiner
 from alphago.training.resignation import calibrated
 from alphago.training.settings import TrainingSettings, stages
 from alphago.training.state import State
+from alphago.training.time_shares import EXAMINATION, MATCHES, PLAYING, time_shares
 
 JUDGED_GAMES = 1000  # the latest ones, by which the threshold of resignation is set
 FRESH_POSITIONS = 256  # of the newest games, on which the network is measured before it learns from them
 SAVE_EVERY = 60.0  # seconds between checkpoints, at most,
 SAVING_SHARE = 0.02  # unless writing them takes a greater share of the time than this
 # What of a Trainer is a plain value that goes into its state as it is.
-COUNTS = ("phase", "kept", "games", "positions", "iterations", "samples_due", "readouts_now", "fresh")
+COUNTS = ("phase", "kept", "games", "positions", "iterations", "samples_due", "readouts_now", "fresh", "compacted")
 
 
 class Phase(StrEnum):
@@ -83,6 +85,8 @@ class Trainer:
         self.games = 0
         self.positions = 0  # of boards that are not played any more
         self.iterations = 0
+        self.compacted = 0  # how often the run's folder was made compact
+        self.watch = Stopwatch()  # of the thread that runs all this
         self.enter(0, 0, 0, {})
 
     def enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
@@ -108,13 +112,19 @@ class Trainer:
             before, added = self.boards, self.positions + self.boards.added
             self.enter(due, self.games, before.begun, before.memories)
             self.positions = added - self.boards.added
-            self.boards.publish(self.player)
+            self.publish()
 
     @property
     def player(self) -> NeuralNet:
         """The network that plays, on the main board: the best one so far, or the latest where there is no gate."""
         return self.gatekeeper.best.resized(self.main.env) if self.gatekeeper else self.learner.average
 
+    @PUBLISHING
+    def publish(self) -> None:
+        """Lets self-play go on with a snapshot of the network that plays now."""
+        self.boards.publish(self.player)
+
+    @SAVING
     def checkpoint(self, keep: bool = False) -> Path:
         """Saves all, and the threshold at which the network may resign where the latest games tell one.
 
@@ -168,7 +178,7 @@ class Trainer:
             self.gatekeeper.restore(state.tensors, data["gate"])
         elif self.gatekeeper is not None:
             self.gatekeeper.begin(self.learner.average, self.games, self.learner.steps)
-        self.boards.publish(self.player)
+        self.publish()
         notes = self.boards.restore(self.folder.shards, state.tensors, data["boards"])
         self.began = time.monotonic() - data["seconds"]
         if self.examiner is not None and data["examiner"] is not None:
@@ -211,7 +221,8 @@ class Trainer:
         if self.examiner is None or self.main.env != self.goal or not self.examiner.due(self.seconds):
             return
         began = time.monotonic()
-        self.examiner.examine(self.player, self.seconds, self.games)
+        with EXAMINATION:
+            self.examiner.examine(self.player, self.seconds, self.games)
         self.began += time.monotonic() - began
         self.checkpoint()  # examinations take long: they are not made twice
 
@@ -227,9 +238,10 @@ class Trainer:
             return
         boards = [(board.env, board.share) for board in self.boards.boards]
         when = {"seconds": self.seconds, "games": self.games, "steps": self.learner.steps}
-        accepted = self.gatekeeper.judge(self.learner.average, boards, self.settings.readouts, self.stop, **when)
+        with MATCHES:
+            accepted = self.gatekeeper.judge(self.learner.average, boards, self.settings.readouts, self.stop, **when)
         if accepted:
-            self.boards.publish(self.player)
+            self.publish()
         if accepted is not None:
             self.checkpoint()  # matches take long: they are not played twice
 
@@ -260,7 +272,7 @@ class Trainer:
         rows: list[dict[str, float]] = []
         finished = self.learn(rows)
         if rows and self.gatekeeper is None:
-            self.boards.publish(self.player)
+            self.publish()
         if not finished:
             return None
         self.phase = Phase.BEGIN
@@ -282,6 +294,8 @@ class Trainer:
             "readouts": self.readouts_now,
             "readouts_per_second": readouts / max(played - start, 1e-9),
             "selfplay_share": (played - start) / max(now - start, 1e-9),
+            **time_shares(self.watch.take(), self.boards.spent(), self.workers.count),
+            "compacted": self.compacted,
             **mean_metrics(rows),
             **self.fresh,
             **describe_boards(self.boards.boards),
@@ -293,12 +307,15 @@ class Trainer:
         between_moves = self.settings.selfplay().search.gumbel
         while not self.stop.is_set():
             until = min(self.save_at if between_moves else math.inf, self.deadline)
-            if self.boards.go_on(self.workers, self.stop, until) or self.time_used >= 1.0:
+            with PLAYING:
+                finished = self.boards.go_on(self.workers, self.stop, until)
+            if finished or self.time_used >= 1.0:
                 return True
             if between_moves and time.monotonic() >= self.save_at:
                 self.checkpoint()
         return False
 
+    @SAMPLING
     def collect(self) -> None:
         """Puts the games that are over into memory, and says how many samples they are worth."""
         capacity = self.boards.capacity
@@ -310,7 +327,8 @@ class Trainer:
             self.samples_due += due * self.settings.samples_per_position
             if new and self.learner.steps:
                 sample = board.memory.sample(FRESH_POSITIONS, self.generator, newest=new)
-                said.append((board.size, new, self.learner.unseen(sample)))
+                with NET:
+                    said.append((board.size, new, self.learner.unseen(sample)))
         self.fresh = weighted_means(said, apart=len(self.boards.boards) > 1)
 
     def learn(self, rows: list[dict[str, float]]) -> bool:
@@ -331,12 +349,14 @@ class Trainer:
 
             coming = draw()
             while coming is not None and not self.stop.is_set() and self.time_used < 1.0:
-                parts = coming.result()
+                with SAMPLING:
+                    parts = coming.result()
                 batches -= 1
                 self.samples_due -= self.settings.batch_size
                 coming = draw()
                 for _ in range(self.settings.epochs):
-                    metrics = self.learner.step(*parts, progress=self.progress)
+                    with OPTIMIZER:
+                        metrics = self.learner.step(*parts, progress=self.progress)
                     if metrics is not None:
                         rows.append(metrics)
                 if time.monotonic() >= self.save_at:

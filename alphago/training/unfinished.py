@@ -1,5 +1,7 @@
 """Self-play between two moves, as data: the games that are not over, and the random streams behind them."""
 
+import io
+import zlib
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
@@ -31,9 +33,29 @@ def unfinished(selfplay: SelfPlay) -> tuple[dict[str, torch.Tensor], dict[str, A
         begun = [builder for builder in group.builders if builder is not None]
         games += [builder.finish(0.0, 0.0, False, group.env.action_space) for builder in begun]
         games += [record for _, record in group.finished]
-    arrays = to_arrays(games)
-    data = {"groups": groups, "setups": arrays.pop("setups").tolist()}
-    return {name: torch.from_numpy(array) for name, array in arrays.items()}, data
+    return {"games": packed(to_arrays(games))}, {"groups": groups}
+
+
+def packed(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
+    """Arrays as bytes, uint8 [n], compressed a little: policies of thousands of games are most of a state."""
+    file = io.BytesIO()
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+    return torch.frombuffer(bytearray(zlib.compress(file.getbuffer(), 1)), dtype=torch.uint8)
+
+
+def unpacked(data: torch.Tensor) -> dict[str, np.ndarray]:
+    """The arrays that `packed` took."""
+    with np.load(io.BytesIO(zlib.decompress(data.numpy().data)), allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def without_policies(games: torch.Tensor, share: float) -> torch.Tensor:
+    """The games of a state, where only a share of them, the first ones, still has policies to learn from."""
+    arrays = unpacked(games)
+    first = int(arrays["lengths"][: int(share * len(arrays["lengths"]))].sum())  # plies
+    for name in ("policies", "weights"):
+        arrays[name][first:] = 0
+    return packed(arrays)
 
 
 def slot_state(group: Group, slot: int) -> dict[str, Any] | None:
@@ -59,8 +81,7 @@ def go_on_with(
     """
     if not data["groups"]:
         return
-    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
-    games = iter(read_arrays({**arrays, "setups": np.array(data["setups"])}))
+    games = iter(read_arrays(unpacked(tensors["games"])))
     end, step = selfplay.numbers.stop, selfplay.numbers.step * len(data["groups"])
     selfplay.groups = []
     for kept in data["groups"]:

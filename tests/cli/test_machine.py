@@ -1,6 +1,7 @@
 """`alphago bench` and `alphago info`."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,3 +70,30 @@ class TestInfo:
         calls = []
         assert rate(lambda: calls.append(1) or 6.0, 5) == 18 / 8
         assert len(calls) == 1 + 3
+
+    def test_of_a_run(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Where its time went; rates only where they are asked for."""
+        times = {"net_share": 0.75, "tree_share": 0.25, "gpu_busy": 0.5}
+        rows = [{"seconds": float(second), **times} for second in range(3)]
+        (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert main(["info", str(tmp_path)]) == 0
+        text = capsys.readouterr().out
+        told = text.partition("\ntime\n")[2].splitlines()
+        assert [line.split() for line in told] == [["net", "75.0%"], ["tree", "25.0%"], ["GPU", "busy", "50.0%"]]
+        assert main(["info", str(tmp_path), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["time"] == {"net": 0.75, "tree": 0.25, "GPU busy": 0.5}
+
+    @pytest.mark.parametrize(
+        ("text", "sentence"),
+        [(None, "is no run: it has no metrics.jsonl"), ('{"seconds": 1}\n', "1 iterations do not tell how the time")],
+    )
+    def test_of_no_run(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, sentence: str
+    ) -> None:
+        if text:
+            (tmp_path / "metrics.jsonl").write_text(text)
+        assert main(["info", str(tmp_path)]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith("alphago info: ")
+        assert sentence in told
+        assert told.count("\n") == 1

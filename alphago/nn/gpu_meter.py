@@ -1,0 +1,95 @@
+"""How busy the GPU is, as its driver says: NVML, which comes with the driver, asked a few times a second."""
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import Any, Self
+
+import torch
+
+LIBRARY = "libnvidia-ml.so.1"
+SUCCESS = 0
+EVERY = 0.2  # seconds between two readings; the driver's own period is a sixth of a second to a second
+
+Read = Callable[[], float | None]  # the share of the driver's last period in which the GPU worked, 0 .. 1
+
+
+class GpuMeter:
+    """Follows how busy torch's current GPU is, from the moment when this process uses one; `close` ends it.
+
+    read: what is asked; None for the driver, once torch has begun to use a GPU.
+    every: seconds between two readings.
+    """
+
+    def __init__(self, read: Read | None = None, every: float = EVERY) -> None:
+        self._read = read
+        self._every = every
+        self._readings: list[float] = []
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def busy(self) -> float | None:
+        """The mean share of the time since the last call in which the GPU worked, whoever used it, 0 .. 1.
+
+        None where no GPU is used or its driver does not tell.  The first call begins to follow it.
+        """
+        if self._thread is None:
+            if self._read is None and torch.cuda.is_initialized():
+                self._read = read_driver(device_name())
+            if self._read is not None:
+                self._thread = threading.Thread(target=self._follow, args=(self._read,), daemon=True)
+                self._thread.start()
+            return None
+        count = len(self._readings)  # the other thread only appends
+        taken, self._readings[:count] = self._readings[:count], []
+        return sum(taken) / count if count else None
+
+    def _follow(self, read: Read) -> None:
+        while not self._closed.wait(self._every):
+            reading = read()
+            if reading is None:
+                return  # a driver that stops telling does not begin again
+            self._readings.append(reading)
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def device_name() -> str:
+    """By which the driver knows torch's current GPU, whatever number it has here."""
+    return f"GPU-{torch.cuda.get_device_properties(torch.cuda.current_device()).uuid}"
+
+
+class Utilization(ctypes.Structure):
+    """nvmlUtilization_t: per cent of the last period in which a kernel ran, and in which memory was used."""
+
+    _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
+
+
+def read_driver(device: str, library: Any = None) -> Read:
+    """What reads how busy a GPU is; it gives None where the driver's library is missing or does not tell.
+
+    device: as `device_name` gives it.  library: in place of the driver's.
+    """
+    try:
+        nvml = ctypes.CDLL(LIBRARY) if library is None else library
+    except OSError:
+        return lambda: None
+    handle, utilization = ctypes.c_void_p(), Utilization()
+    started = nvml.nvmlInit_v2() == SUCCESS
+    found = started and nvml.nvmlDeviceGetHandleByUUID(device.encode(), ctypes.byref(handle)) == SUCCESS
+
+    def read() -> float | None:
+        if not found or nvml.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(utilization)) != SUCCESS:
+            return None
+        return utilization.gpu / 100
+
+    return read

@@ -1,0 +1,106 @@
+"""`make gpu` on a machine without one: so little that it takes seconds, on the host build of the kernels."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from alphago.cuda.host import find_compiler
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+HOST = ("--device", "host", "--quick")
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+
+
+class Bench:
+    """Runs a benchmark as its script would, in this process."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.patch, self.capsys = patch, capsys
+        patch.syspath_prepend(str(BENCHMARKS))
+
+    def run(self, script: str, *arguments: str) -> str:
+        self.patch.setattr(sys, "argv", [script, *arguments])
+        runpy.run_path(str(BENCHMARKS / script), run_name="__main__")
+        return self.capsys.readouterr().out
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
+    return Bench(monkeypatch, capsys)
+
+
+def table_of(output: str) -> dict[str, list[str]]:
+    """The rows of the table at the end, by the name of the figure."""
+    lines = output.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("figure "))
+    return {row[0]: row[1:] for row in ([cell.strip() for cell in line.split("  ") if cell] for line in lines[start:])}
+
+
+@needs_compiler
+def test_boards(bench: Bench) -> None:
+    table = table_of(bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck"))
+    assert table["compute-sanitizer, memcheck"][0] == "not run: the host build runs without it"
+    measured, wanted, held = table["a wave of 32, 9x9: moves, legal moves, planes"]
+    assert float(measured.removesuffix(" us")) > 0
+    assert wanted == "at most 80 us"
+    assert held in ("yes", "no")
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_all_of_it(bench: Bench) -> None:
+    table = table_of(bench.run("gpu.py", *HOST))
+    assert table["tests"][1:] == ["all pass", "yes"]
+    assert len(table) > 15
+    assert not any("failed" in cell for row in table.values() for cell in row)
+
+
+@needs_compiler
+def test_what_compute_sanitizer_looks_at(bench: Bench) -> None:
+    """Games that agree with numba's, and no table."""
+    assert bench.run("gpu.py", "--device", "host", "--games-only") == ""
+
+
+@needs_compiler
+def test_tests_that_fail(bench: Bench, tmp_path: Path) -> None:
+    """Are told in the table, beside other parts."""
+    (tmp_path / "pytest.py").write_text("raise SystemExit('out of order')")
+    bench.patch.setenv("PYTHONPATH", str(tmp_path))
+    table = table_of(bench.run("gpu.py", *HOST, "--only", "tests", "--only", "memcheck"))
+    assert table["tests"] == ["out of order", "all pass", "no"]
+    assert "compute-sanitizer, memcheck" in table
+
+
+@needs_compiler
+def test_a_part_that_breaks(bench: Bench) -> None:
+    """So are those that raise; the command has failed then."""
+    bench.patch.setattr("alphago.cuda.batch.CudaGoBatch.planes", None)
+    with pytest.raises(SystemExit) as caught:
+        bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck")
+    assert caught.value.code == 1
+    table = table_of(bench.capsys.readouterr().out)
+    assert table["wave"][0].startswith("failed: TypeError: ")
+    assert "compute-sanitizer, memcheck" in table
+
+
+@pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="there is a GPU")
+def test_no_gpu(bench: Bench) -> None:
+    with pytest.raises(SystemExit, match=r"^make gpu: .*CUDA device"):
+        bench.run("gpu.py", "--quick")
+
+
+def test_training_share(bench: Bench, tmp_path: Path) -> None:
+    times = '"net_share": 0.6, "optimizer_share": 0.3, "tree_share": 0.1'
+    lines = [f'{{"seconds": {second}.0, {times}}}\n' for second in range(6)]
+    (tmp_path / "metrics.jsonl").write_text("".join(lines))
+    told = bench.run("training_share.py", str(tmp_path))
+    assert "share of training's wall time" in told
+    assert "neither inference nor gradient steps: 10.0% (at most 12% are wanted)" in told
+
+
+def test_training_share_of_too_little(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text('{"seconds": 1.0}\n' * 3)
+    with pytest.raises(SystemExit, match="training_share: 1 iterations do not tell how the time was spent"):
+        bench.run("training_share.py", str(tmp_path))
