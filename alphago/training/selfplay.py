@@ -46,8 +46,7 @@ class SelfPlaySettings:
         DECIDED_SHARE of the moves are searched in full and trained on, the others with CHEAP_READOUTS; 1
         searches all alike.  (KataGo goes on cheaply where others resign: Wu 2019, KataGoMethods.md.)
     played_out_share: share of games that go on to passes or the cap even where nothing can change the result any more
-        (`GameBatch.settle`), which ends the others: passing has to be learned.  It is looked for while one side is
-        sure (decided_value).
+        (`GameBatch.settle`), which ends the others: passing has to be learned.
     search: how the tree chooses; `temperature_plies` matters where it is PUCT's only, since Gumbel's noise
         varies all moves.
     """
@@ -222,8 +221,8 @@ class Group:
         """Ends those of the games that are over by the rules, or settled."""
         assert self.search is not None
         batch = self.search.batch
-        sure = playing[~self.played_out[playing] & (self.decided[playing] != 0)]
-        batch.settle(sure, np.empty(len(sure), np.bool_))
+        not_played_out = playing[~self.played_out[playing]]
+        batch.settle(not_played_out, np.empty(len(not_played_out), np.bool_))
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
         sides = batch.to_play(over, np.empty(len(over), np.int8))
         outcomes = sides * batch.outcome(over, np.empty(len(over), np.float32))
