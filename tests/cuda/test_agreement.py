@@ -85,6 +85,24 @@ def test_games_of_players(backend: Backend, path: Path) -> None:
     assert end.score() == game.position().score()
 
 
+@pytest.mark.parametrize(("size", "options"), [(4, {}), (5, {"margin_weight": 0.3}), (7, {}), (4, {"turns": 30})])
+def test_settled_games(backend: Backend, size: int, options: dict) -> None:
+    """Own eyes are spared, so that chains come to live; games of fixed turns are never settled."""
+    random = np.random.default_rng(size)
+    twins = Twins(GoEnv(size, **options), 30, backend)
+    twins.do("reset", twins.slots, spares_eyes=True)
+    settled = 0
+    for _ in range(3 * size * size):
+        masks = twins.ask("legal_mask", (twins.env.action_space,), np.bool_, twins.slots)
+        going = np.flatnonzero(masks[:, :-1].any(axis=1))
+        chances = random.random((len(going), size * size)) * masks[going, :-1]
+        twins.do("play", going, chances.argmax(axis=1).astype(np.int32))
+        settled += int(twins.ask("settle", (), np.bool_, twins.slots).sum())
+        assert np.array_equal(twins.ours.rows, twins.theirs.rows)
+    twins.compare()
+    assert (settled > 10) == ("turns" not in options)
+
+
 def test_random_playouts(backend: Backend) -> None:
     """The same streams of random numbers give the same games, and stand where numba's stand in the end."""
     for size, fill_eyes in ((2, True), (5, False), (9, False), (9, True), (19, False)):

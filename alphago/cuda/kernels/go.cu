@@ -97,18 +97,44 @@ struct OwnerMark {
     BOTH void operator()(int action) const { out[action] = value; }
 };
 
-// out: [n, N * N], 1 where the mover is pass-alive, -1 where the other side is, else 0. scratch: int [n, per_board].
+// owners: [N * N], 1 where the mover is pass-alive, -1 where the other side is, else 0.
+BOTH void mark_both_alive(int* row, int* scratch, signed char* owners) {
+    for (int action = 0; action < row[SIZE] * row[SIZE]; action++) owners[action] = 0;
+    for (int colour = BLACK; colour <= WHITE; colour++) {
+        OwnerMark mark{owners, (signed char)(colour == row[TO_PLAY] ? 1 : -1)};
+        Alive(row, colour, scratch).each(mark);
+    }
+}
+
+// out: [n, N * N], see mark_both_alive. scratch: int [n, per_board].
 KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, int* scratch,
                         Long per_board) {
-    EACH_SLOT {
-        int points = ROW[SIZE] * ROW[SIZE];
-        signed char* owners = out + i * points;
-        for (int point = 0; point < points; point++) owners[point] = 0;
-        for (int colour = BLACK; colour <= WHITE; colour++) {
-            OwnerMark mark{owners, (signed char)(colour == ROW[TO_PLAY] ? 1 : -1)};
-            Alive(ROW, colour, scratch + i * per_board).each(mark);
-        }
+    EACH_SLOT mark_both_alive(ROW, scratch + i * per_board, out + i * ROW[SIZE] * ROW[SIZE]);
+}
+
+// Ends a game in which every point is pass-alive for one side, with the dead stones taken; returns whether it did.
+BOTH bool settle(int* row, int* scratch, signed char* owners) {
+    int size = row[SIZE], mover = row[TO_PLAY];
+    if (is_over(row) || row[PASSES_TO_END] > 2) return false;
+    mark_both_alive(row, scratch, owners);
+    for (int action = 0; action < size * size; action++)
+        if (owners[action] == 0) return false;
+    int at_newest = row[AT_BOARDS] + 2 * size * row[NEWEST];
+    for (int action = 0; action < size * size; action++) {
+        int owner = owners[action] == 1 ? mover : 3 - mover, at = cell(point_of(row, action));
+        if (row[at + COLOUR] != 3 - owner) continue;
+        int head = row[at + HEAD];
+        store_long(row, HASH_LOW, load_long(row, HASH_LOW) ^ load_long(row, cell(head) + CHAIN_LOW));
+        take(row, head, owner, at_newest + (owner == BLACK ? size : 0));
     }
+    row[PASSES] = row[PASSES_TO_END];
+    return true;
+}
+
+// out: [n], whether `settle` ended the game. owners: [n, N * N]. scratch: int [n, per_board].
+KERNEL settle_batch(int* rows, Long words, const Long* slots, Long n, bool* out, signed char* owners, int* scratch,
+                    Long per_board) {
+    EACH_SLOT out[i] = settle(ROW, scratch + i * per_board, owners + i * ROW[SIZE] * ROW[SIZE]);
 }
 
 // Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
