@@ -100,7 +100,7 @@ def test_settled_games(backend: Backend, size: int, options: dict) -> None:
         settled += int(twins.ask("settle", (), np.bool_, twins.slots).sum())
         assert np.array_equal(twins.ours.rows, twins.theirs.rows)
     twins.compare()
-    assert (settled > 10) == ("turns" not in options)
+    assert (settled >= 5) == ("turns" not in options)
 
 
 def test_random_playouts(backend: Backend) -> None:
