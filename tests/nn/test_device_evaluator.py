@@ -1,10 +1,12 @@
 """Networks on a device: the host build of the boards' kernels with torch on the CPU, and with -m gpu the GPU."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as functional
 
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.batch import make_batch
@@ -13,8 +15,9 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
-from alphago.nn.device_evaluator import DeviceEvaluator
-from alphago.nn.evaluator import NetEvaluator
+from alphago.nn.device_evaluator import DeviceEvaluator, frozen_parts
+from alphago.nn.device_forms import make_form
+from alphago.nn.evaluator import ROUNDING, NetEvaluator, agree, example_planes
 from alphago.nn.lane import standing_size
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in
@@ -197,6 +200,41 @@ def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
         NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9)
     )
     same(evaluate(evaluator, played(device), np.arange(9)), wanted, 1e-3 if device == "cuda" else 1e-5)
+
+
+def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuDNN's two calls, of which this machine has the meaning only, stand for bias, addition and relu."""
+    calls = []
+
+    def plain(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, *sizes: Any) -> torch.Tensor:
+        calls.append("plain")
+        return torch.relu(functional.conv2d(inputs, weight, bias, *sizes))
+
+    def adding(
+        inputs: torch.Tensor, weight: torch.Tensor, other: torch.Tensor, scale: float, bias: torch.Tensor, *sizes: Any
+    ) -> torch.Tensor:
+        calls.append("adding")
+        return torch.relu(functional.conv2d(inputs, weight, bias, *sizes) + scale * other)
+
+    monkeypatch.setattr(torch, "cudnn_convolution_relu", plain)
+    monkeypatch.setattr(torch, "cudnn_convolution_add_relu", adding)
+    frozen = frozen_parts(net.base_net, net.value, net.policy)
+    place = torch.device("cpu")
+    with torch.no_grad():
+        whole = make_form("fused", frozen, ENV, torch.float32, place)
+        calls.clear()
+        got, wanted = whole(example_planes(ENV)), frozen(example_planes(ENV))
+    assert agree(got, wanted, ROUNDING[torch.float32])
+    assert calls.count("plain") >= 4  # the entry, the blocks' first ones, the heads
+    assert calls.count("adding") == 2  # the blocks' second ones
+
+
+@pytest.mark.gpu
+def test_a_gpu_takes_its_fastest_form(net: NeuralNet) -> None:
+    evaluator = net.evaluator(device="cuda")
+    assert isinstance(evaluator, DeviceEvaluator)
+    assert (evaluator.form, evaluator.dtype) == ("fused", "bfloat16")
+    assert net.evaluator(device="auto").device == "cuda"
 
 
 @pytest.mark.parametrize("count", [1, 8, 9, 63, 64, 65, 80, 81, 128, 129, 1000, 1024, 4096, 5000])
