@@ -84,7 +84,7 @@ def train(
     in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands;
     BackendMissing for device="cuda" where there is none.
     """
-    find_device(env, device)  # says now what there is not
+    where = find_device(env, device)  # says now what there is not
     path = Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}")
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
@@ -95,22 +95,16 @@ def train(
         if run.config is not None:
             plan = old_run(asked, run.config, path)
         assert plan is not None
-        return carry_out(plan, env, run, [ConsoleReport()] if reports is None else reports, device)
+        if where != "cpu":
+            where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
+        try:
+            return carry_out(plan, env, run, [ConsoleReport()] if reports is None else reports, where)
+        finally:
+            plan.model.cpu()
 
 
-def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report], device: str) -> NeuralNet:
-    """Trains as planned until the run is over or interrupted."""
-    where = find_device(env, device)
-    if where != "cpu":
-        where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
-    try:
-        return carry_out_on(where, plan, env, run, reports)
-    finally:
-        plan.model.cpu()
-
-
-def carry_out_on(where: str, plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report]) -> NeuralNet:
-    """As `carry_out`, where "auto" has been decided."""
+def carry_out(plan: Plan, env: GameEnv, run: RunFolder, reports: Sequence[Report], where: str) -> NeuralNet:
+    """Trains as planned, on the device `where`, until the run is over or interrupted."""
 
     def tell(text: str) -> None:
         for report in reports:
