@@ -42,6 +42,13 @@ class Backend(Protocol):
         """Runs a kernel over so many items. An argument is an array, a whole number (64 bits) or a float (double)."""
 
 
+def check_device(device: str) -> str:
+    """The name of a place for boards; ValueError for another one."""
+    if device not in DEVICES:
+        raise ValueError(f"device is {', '.join(map(repr, DEVICES))}, came {device!r}")
+    return device
+
+
 def find_backend(device: str) -> Backend:
     """The back end called "cuda" or "host"; BackendMissing where there is none, ValueError for another name."""
     if device == "cuda":

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from alphago.cuda.backend import DEVICES, Backend, BackendMissing, find_backend
+from alphago.cuda.backend import Backend, BackendMissing, check_device, find_backend
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import check_komi, check_player
@@ -229,9 +229,7 @@ def make_batch(env: GameEnv, count: int, device: str = "auto") -> GameBatch:
 
 def choose_device(env: GameEnv, device: str = "auto") -> str:
     """Where positions of a game will be: `device`, or what "auto" comes to here.  Raises as `make_batch`."""
-    if device not in DEVICES:
-        raise ValueError(f"device is {', '.join(map(repr, DEVICES))}, came {device!r}")
-    if device == "cpu" or (device == "auto" and not isinstance(env, GoEnv)):
+    if check_device(device) == "cpu" or (device == "auto" and not isinstance(env, GoEnv)):
         return "cpu"
     if not isinstance(env, GoEnv):
         raise ValueError(f"{env} has no CUDA kernels: its device is 'cpu' or 'auto', came {device!r}")

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from alphago.cuda.backend import check_device
 from alphago.env.game import GameBatch, GameEnv, Leaves, Position, Reached
 from alphago.mcts import kernels
 
@@ -82,7 +83,9 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
     device: where a network is computed and the boards of searches with it are: "cpu", "cuda", or "auto" for the GPU
         where there is one and game and network suit it.  Networks whose `evaluator` does not take it, evaluators and
         functions compute where they do.
+    Raises ValueError for another device, TypeError for a network that is none.
     """
+    check_device(device)
     if hasattr(network, "evaluator"):
         if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
             network = network.resized(env)

@@ -45,6 +45,8 @@ class Learner:
         self.net = net
         self.settings = settings
         self.average = frozen_copy(net).to(place)
+        if place.type != "cpu":  # laid out as the weights that it follows, or a GPU takes them one by one
+            self.average.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.workers = workers
         self.place = place
         self.steps = 0

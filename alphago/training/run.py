@@ -101,7 +101,7 @@ def train(
     began = time.monotonic()
     if stop_after is not None and not stop_after > 0:
         raise ValueError(f"stop_after is more than 0 minutes or None, came {stop_after!r}")
-    find_device(env, device)  # says now what there is not
+    where = find_device(env, device)  # says now what there is not
     path = Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}")
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
@@ -119,8 +119,13 @@ def train(
         stop = threading.Event()
         deadline = None if stop_after is None else began + 60 * stop_after
         told = [ConsoleReport()] if reports is None else reports
-        with stopped_by_interrupt(stop), stopped_at(deadline, stop):
-            return carry_out(plan, env, run, told, stop=stop, device=device, compact=compact)
+        if where != "cpu":
+            where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
+        try:
+            with stopped_by_interrupt(stop), stopped_at(deadline, stop):
+                return carry_out(plan, env, run, told, stop=stop, where=where, compact=compact)
+        finally:
+            plan.model.cpu()
 
 
 def carry_out(
@@ -130,19 +135,13 @@ def carry_out(
     reports: Sequence[Report],
     *,
     stop: threading.Event,
-    device: str,
+    where: str,
     compact: bool,
 ) -> NeuralNet:
     """Trains as planned until the run is over or `stop` is set, and leaves a `compact` folder or not."""
-    where = find_device(env, device)
-    if where != "cpu":
-        where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
-    try:
-        with one_torch_thread(), Workers(plan.settings.groups or 1) as workers, GpuMeter() as meter:
-            trainer = Trainer(env, plan.model, plan.settings, run, workers, stop, where)
-            return carry_out_by(trainer, plan, run, reports, meter, compact=compact)
-    finally:
-        plan.model.cpu()
+    with one_torch_thread(), Workers(plan.settings.groups or 1) as workers, GpuMeter() as meter:
+        trainer = Trainer(env, plan.model, plan.settings, run, workers, stop, where)
+        return carry_out_by(trainer, plan, run, reports, meter, compact=compact)
 
 
 def carry_out_by(

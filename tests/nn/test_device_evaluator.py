@@ -1,10 +1,12 @@
 """Networks on a device: the host build of the boards' kernels with torch on the CPU, and with -m gpu the GPU."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as functional
 
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.batch import make_batch
@@ -13,14 +15,16 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
-from alphago.nn.device_evaluator import DeviceEvaluator
-from alphago.nn.evaluator import NetEvaluator
+from alphago.nn.device_evaluator import DeviceEvaluator, frozen_parts
+from alphago.nn.device_forms import make_form
+from alphago.nn.evaluator import ROUNDING, NetEvaluator, agree, example_planes
 from alphago.nn.lane import standing_size
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in
 
 ENV = GoEnv(5, margin_weight=0.3)
 COUNT = 40
+NEAR = {"host": 1e-5, "cuda": 1e-2}  # a GPU's float32 convolutions are TF32, of 10 bits
 
 
 @pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)], scope="module")
@@ -70,7 +74,7 @@ def test_priors_and_values_are_those_of_the_cpu(device: str, net: NeuralNet) -> 
     for batch in (played(device), played("cpu")):
         for count in (COUNT, 1, 9):
             got = evaluate(evaluator, batch, np.arange(count))
-            same(got, (wanted[0][:count], wanted[1][:count]), 1e-3 if device == "cuda" else 1e-5)
+            same(got, (wanted[0][:count], wanted[1][:count]), NEAR[device])
             mask = batch.legal_mask(np.arange(count), np.empty(got[0].shape, np.bool_))
             assert np.array_equal(got[0] > 0, mask)
 
@@ -90,7 +94,7 @@ def test_a_wave_finds_what_is_at_its_leaves(device: str, net: NeuralNet) -> None
         assert np.array_equal(reached.over, over)
         assert np.array_equal(reached.movers, here.to_play(leaves.slots, np.empty(COUNT, np.int8)))
         np.testing.assert_allclose(values[over], outcomes[over], atol=1e-6)
-        same((priors[~over], values[~over]), wanted, 1e-3 if device == "cuda" else 1e-5)
+        same((priors[~over], values[~over]), wanted, NEAR[device])
         few = Leaves(*(array[:5] for array in leaves))
         reached, priors, values = evaluator.explore(batch, few)
         assert len(reached.over) == len(priors) == len(values) == 5
@@ -115,7 +119,7 @@ def test_a_search_finds_the_same_moves(device: str, net: NeuralNet, gumbel: bool
     assert (cpu.tree.state == 3).any()  # TERMINAL
     np.testing.assert_allclose(other.root_values(games), cpu.root_values(games), atol=0.05)
     agreeing = (other.visits(games) == cpu.visits(games)).all(axis=1).mean()
-    assert agreeing >= 0.9  # all, where no two moves were as good as equal
+    assert agreeing >= {"host": 0.9, "cuda": 0.6}[device]  # all, where no two moves were as good as equal
 
 
 def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet) -> None:
@@ -130,7 +134,7 @@ def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet
     with ThreadPoolExecutor(4) as pool:
         for number, results in enumerate(pool.map(work, range(4))):
             for result in results:
-                same(result, (wanted[0][number:], wanted[1][number:]), 1e-3 if device == "cuda" else 1e-5)
+                same(result, (wanted[0][number:], wanted[1][number:]), NEAR[device])
 
 
 def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> None:
@@ -140,9 +144,7 @@ def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> N
     evaluator.load(other.base_net, other.value, other.policy)
     after = evaluate(evaluator, batch, np.arange(COUNT))
     assert np.abs(after[0] - before[0]).max() > 0.1
-    same(
-        after, evaluate(other.evaluator("float32"), played("cpu"), np.arange(COUNT)), 1e-3 if device == "cuda" else 1e-5
-    )
+    same(after, evaluate(other.evaluator("float32"), played("cpu"), np.arange(COUNT)), NEAR[device])
     with pytest.raises(ValueError, match="weights of another network were given to an evaluator"):
         evaluator.load(*NeuralNet(ENV, tower_height=1, channels=8).children())
     other.base_net.entry[0].weight.data[0] = torch.nan
@@ -196,7 +198,42 @@ def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
     wanted = evaluate(
         NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9)
     )
-    same(evaluate(evaluator, played(device), np.arange(9)), wanted, 1e-3 if device == "cuda" else 1e-5)
+    same(evaluate(evaluator, played(device), np.arange(9)), wanted, NEAR[device])
+
+
+def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuDNN's two calls, of which this machine has the meaning only, stand for bias, addition and relu."""
+    calls = []
+
+    def plain(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, *sizes: Any) -> torch.Tensor:
+        calls.append("plain")
+        return torch.relu(functional.conv2d(inputs, weight, bias, *sizes))
+
+    def adding(
+        inputs: torch.Tensor, weight: torch.Tensor, other: torch.Tensor, scale: float, bias: torch.Tensor, *sizes: Any
+    ) -> torch.Tensor:
+        calls.append("adding")
+        return torch.relu(functional.conv2d(inputs, weight, bias, *sizes) + scale * other)
+
+    monkeypatch.setattr(torch, "cudnn_convolution_relu", plain)
+    monkeypatch.setattr(torch, "cudnn_convolution_add_relu", adding)
+    frozen = frozen_parts(net.base_net, net.value, net.policy)
+    place = torch.device("cpu")
+    with torch.no_grad():
+        whole = make_form("fused", frozen, ENV, torch.float32, place)
+        calls.clear()
+        got, wanted = whole(example_planes(ENV)), frozen(example_planes(ENV))
+    assert agree(got, wanted, ROUNDING[torch.float32])
+    assert calls.count("plain") >= 4  # the entry, the blocks' first ones, the heads
+    assert calls.count("adding") == 2  # the blocks' second ones
+
+
+@pytest.mark.gpu
+def test_a_gpu_takes_its_fastest_form(net: NeuralNet) -> None:
+    evaluator = net.evaluator(device="cuda")
+    assert isinstance(evaluator, DeviceEvaluator)
+    assert (evaluator.form, evaluator.dtype) == ("fused", "bfloat16")
+    assert net.evaluator(device="auto").device == "cuda"
 
 
 @pytest.mark.parametrize("count", [1, 8, 9, 63, 64, 65, 80, 81, 128, 129, 1000, 1024, 4096, 5000])
