@@ -194,6 +194,54 @@ class TestSettledGames:
         assert np.array_equal(memory.entries[0].ownership, last.pass_alive.ravel())
 
 
+class OneMove(UniformEvaluator):
+    """Sure of the first legal action."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        super().evaluate(batch, slots, priors, values)
+        first = (priors > 0).argmax(axis=1)
+        priors *= np.float32(0.01)
+        priors[np.arange(len(slots)), first] += np.float32(0.99)
+
+
+class TestOpenings:
+    """A few first moves, on average, without a search: the policy's, or anything."""
+
+    ENV = GoEnv(5, komi=0.5, max_moves=20)
+
+    def openings(self, share: float) -> list[GameRecord]:
+        settings = SelfPlaySettings(readouts=2, opening_plies=3.0, random_opening_share=share, search=GUMBEL)
+        with Workers(2) as workers:
+            return SelfPlay(self.ENV, settings, range(300), seed=1).run(workers, OneMove())
+
+    def first_moves(self, records: list[GameRecord]) -> np.ndarray:
+        """How often each action opens a game, in shares, among games that a drawn move opens."""
+        moves = [record.moves[0] for record in records if record.weights[0] == 0]
+        assert 150 < len(moves) < 280  # e^(-1/3) of 300 are 215
+        return np.bincount(moves, minlength=26) / len(moves)
+
+    def test_by_the_policy(self) -> None:
+        assert self.first_moves(self.openings(0.0))[0] > 0.97
+
+    def test_by_chance(self) -> None:
+        """On points off the edge."""
+        shares = self.first_moves(self.openings(1.0))
+        assert (shares > 0).tolist() == self.ENV.opening_actions.tolist()
+        assert shares.max() < 0.25
+
+    def test_half_and_half(self) -> None:
+        shares = self.first_moves(self.openings(0.5))
+        assert 0.4 < shares[0] < 0.6
+        assert 0.4 < shares[self.ENV.opening_actions].sum() < 0.6
+
+    def test_nobody_trains_on_them(self) -> None:
+        records = self.openings(0.5)
+        unsearched = [int((record.weights == 0).sum()) for record in records]
+        assert 2.0 < np.mean(unsearched) < 3.0  # the mean of whole parts: 1 / (e^(1/3) - 1) = 2.5
+        for record in records:
+            assert not record.policies[record.weights == 0].any()
+
+
 class TestSurprise:
     def test_divergence(self) -> None:
         policies = np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0], [0.2, 0.3, 0.5]], np.float32)
