@@ -204,7 +204,7 @@ class Group:
         return policies, choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
 
     def draw(self, games: np.ndarray) -> np.ndarray:
-        """Moves of the opening, int32 [n]: the network's policy, less the pass where there is anything else, and chance."""
+        """Moves of the opening, int32 [n], by policy and chance; a pass only where there is nothing else."""
         assert self.search is not None
         priors = self.search.priors(games)
         if self.env.pass_action is not None:
