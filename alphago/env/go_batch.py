@@ -132,6 +132,14 @@ class GoBatch(GameBatch):
         alive.pass_alive_batch(self.rows, slots, self._scratch(), out)
         return out
 
+    def settle(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """See `GameBatch.settle`: those in which every point is pass-alive for one side, whose dead stones go.
+
+        Never in games of fixed turns, where the owner may have to fill what is its own.  `first_pass` does not count.
+        """
+        alive.settle_batch(self.rows, slots, self._scratch(), np.empty(self._size**2, np.int8), out)
+        return out
+
     def _scratch(self) -> np.ndarray:
         """Room for one call; threads may ask about different slots at the same time."""
         return np.empty(alive.scratch_words(self._size), np.int32)

@@ -415,6 +415,18 @@ def root_visits(tree, games, out):
 
 
 @kernel
+def root_priors(tree, games, out):
+    """Priors of the root's actions into `out`, float32 [n, A]."""
+    for i in range(games.shape[0]):
+        for action in range(out.shape[1]):
+            out[i, action] = max(tree.waiting[games[i], ROOT, action], np.float32(0))
+        child = tree.first_child[games[i], ROOT]
+        while child != NONE:
+            out[i, tree.action[games[i], child]] = tree.prior[games[i], child]
+            child = tree.next_sibling[games[i], child]
+
+
+@kernel
 def clear(tree, game):
     """Leaves one unevaluated root."""
     tree.used[game] = 1

@@ -274,8 +274,10 @@ class Search:
         return out
 
     def priors(self, games: np.ndarray) -> np.ndarray:
-        """The evaluated roots' priors where no search has begun, float32 [n, A]."""
-        return self.tree.waiting[games, ROOT].clip(min=0)
+        """The evaluated roots' priors, float32 [n, A]."""
+        out = np.empty((len(games), self.env.action_space), np.float32)
+        kernels.root_priors(self.tree, np.asarray(games), out)
+        return out
 
     def improved(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gumbel: the roots' improved policies, float32 [n, A], and the actions chosen, int32 [n]."""

@@ -47,7 +47,7 @@ class ResidualTower(nn.Module):
         self.last = nn.BatchNorm2d(channels) if block == "preactivation" else None
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        features = self.blocks(self.activate(self.entry(planes)))
+        features = self.blocks(self.entry(planes, self.activate))
         return features if self.last is None else self.activate(self.last(features))
 
 

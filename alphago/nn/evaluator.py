@@ -12,7 +12,7 @@ from torch import fx, nn
 from alphago.env.game import GameBatch, GameEnv
 from alphago.nn import openvino
 from alphago.nn.fusion import folded, fused, scripted
-from alphago.nn.kernels import clip_values, masked_softmax_batch
+from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.slots import structure
 
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B]

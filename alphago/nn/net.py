@@ -13,7 +13,7 @@ from alphago.env.game import GameEnv, Position, stack
 from alphago.nn.base import ResidualTower
 from alphago.nn.checks import check_game, check_sizes, check_tensors
 from alphago.nn.evaluator import NetEvaluator
-from alphago.nn.kernels import clip_values, masked_softmax_batch
+from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for
 from alphago.nn.saved import model_file, saved_game
 from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from alphago.nn.blocks import board_max, board_mean, conv_bn
+from alphago.nn.blocks import conv_bn
+from alphago.nn.passes import add_board_bias, board_pool
 
 
 class PointPolicy(nn.Module):
@@ -32,9 +33,9 @@ class PointPolicy(nn.Module):
             nn.init.zeros_(self.last.bias)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        board = torch.relu(self.squeeze(features))
-        whole = torch.cat([board_mean(board, self.training), board_max(board)], dim=1)
-        logits = self.points(torch.relu(board + self.pooled(whole).unflatten(1, (-1, 1, 1)))).flatten(1)
+        board = self.squeeze(features, torch.relu)
+        whole = torch.cat(board_pool(board, self.training), dim=1)
+        logits = self.points(torch.relu(add_board_bias(board, self.pooled(whole), self.training))).flatten(1)
         return logits if self.last is None else torch.cat([logits, self.last(whole)], dim=1)
 
 
@@ -54,7 +55,7 @@ class DensePolicy(nn.Module):
         nn.init.zeros_(self.last.bias)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        return self.last(torch.relu(self.squeeze(features)).flatten(1))
+        return self.last(self.squeeze(features, torch.relu).flatten(1))
 
 
 class FlatPolicy(nn.Module):

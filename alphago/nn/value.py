@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from alphago.nn.blocks import board_max, board_mean, conv_bn
+from alphago.nn.blocks import conv_bn
+from alphago.nn.passes import board_mean, board_pool
 
 PAPER_HIDDEN = 256
 
@@ -52,12 +53,12 @@ class ForecastValue(nn.Module):
 
     def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Value (before the tanh) and score [B, 2], ownership [B, 1, H, W]."""
-        board = torch.relu(self.squeeze(features))
+        board = self.squeeze(features, torch.relu)
         ownership = torch.tanh(self.owner(board))
-        mean, side = board_mean(board, self.training), (features.shape[-1] - 8) / 8
+        (mean, most), side = board_pool(board, self.training), (features.shape[-1] - 8) / 8
         points = features.shape[-1] * features.shape[-2] / 10
         owned = board_mean(ownership, self.training) * points
-        whole = torch.cat([mean, mean * side, board_max(board), owned], dim=1)
+        whole = torch.cat([mean, mean * side, most, owned], dim=1)
         return self.last(torch.relu(self.hidden(whole))), ownership
 
 
@@ -81,7 +82,7 @@ class DenseValue(nn.Module):
         nn.init.zeros_(self.last.bias)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        board = torch.relu(self.squeeze(features)).flatten(1)
+        board = self.squeeze(features, torch.relu).flatten(1)
         return torch.tanh(self.last(torch.relu(self.hidden(board))))
 
 
@@ -134,5 +135,5 @@ class AddedForecast(nn.Module):
         ownership = torch.tanh(self.owner(features))
         points = features.shape[-1] * features.shape[-2] / 10
         owned = board_mean(ownership, self.training) * points
-        whole = torch.cat([board_mean(features, self.training), board_max(features), owned], dim=1)
+        whole = torch.cat([*board_pool(features, self.training), owned], dim=1)
         return Forecast(self.value(features).flatten(), self.score(whole).flatten(), ownership.flatten(1))

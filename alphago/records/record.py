@@ -25,6 +25,7 @@ class GameRecord:
     policies: np.ndarray  # uint16 [T, A], shares of the search's visits times POLICY_SCALE
     values: np.ndarray  # float32 [T], root value after the search, mover's view
     weights: np.ndarray  # float32 [T], how much the position counts in training; 0: it was not searched
+    surprises: np.ndarray  # float32 [T], nats by which the search's policy is another than the network's; 0: not known
     legal_counts: np.ndarray  # int16 [T], legal actions
     movers: np.ndarray  # int8 [T], +1 Black, -1 White
     outcome: float  # -1 .. 1, Black's view
@@ -114,13 +115,13 @@ class RecordBuilder:
     def __init__(self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None) -> None:
         self.setup = setup or {}
         self.seed = seed
-        self.plies: list[tuple[int, np.ndarray, float, int, int, float]] = []
+        self.plies: list[tuple[int, np.ndarray, float, int, int, float, float]] = []
 
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":
         """A game that goes on after the record's moves; how the record ends does not count."""
         builder = cls(record.setup, record.seed)
-        arrays = (record.moves, record.values, record.legal_counts, record.movers, record.weights)
+        arrays = (record.moves, record.values, record.legal_counts, record.movers, record.weights, record.surprises)
         columns = [array.tolist() for array in arrays]
         builder.plies = [(m, p, *rest) for m, p, *rest in zip(columns[0], record.policies, *columns[1:], strict=True)]
         return builder
@@ -129,19 +130,28 @@ class RecordBuilder:
         return len(self.plies)
 
     def add(
-        self, action: int, policy: np.ndarray, value: float, legal_count: int, mover: int, weight: float = 1.0
+        self,
+        action: int,
+        policy: np.ndarray,
+        value: float,
+        legal_count: int,
+        mover: int,
+        weight: float = 1.0,
+        surprise: float = 0.0,
     ) -> None:
         """One move: `policy` float32 [A] sums to 1; `value` is the mover's."""
-        self.plies.append((action, quantise(policy), value, legal_count, mover, weight))
+        self.plies.append((action, quantise(policy), value, legal_count, mover, weight, surprise))
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
         """The record of the finished game; `outcome` and `score` are Black's."""
-        actions, policies, values, counts, movers, weights = zip(*self.plies, strict=True) if self.plies else ((),) * 6
+        columns = zip(*self.plies, strict=True) if self.plies else ((),) * 7
+        actions, policies, values, counts, movers, weights, surprises = columns
         return GameRecord(
             moves=np.array(actions, np.int16),
             policies=np.stack(policies) if policies else np.zeros((0, action_space), np.uint16),
             values=np.array(values, np.float32),
             weights=np.array(weights, np.float32),
+            surprises=np.array(surprises, np.float32),
             legal_counts=np.array(counts, np.int16),
             movers=np.array(movers, np.int8),
             outcome=float(outcome),

@@ -98,7 +98,9 @@ class Boards:
         self.boards = []
         for place, (env, share) in enumerate(stage.boards):
             variant = env if settings.exact_rules else env.training_variant(settings.taught_games)
-            memory = memories.get(env) or ReplayMemory(variant, search_share=settings.search_share)
+            memory = memories.get(env) or ReplayMemory(
+                variant, search_share=settings.search_share, surprise_share=settings.surprise_share
+            )
             first = numbers.start + place
             own = range(first, first + len(counts) * counts[place], len(counts))
             games = SelfPlay(variant, replace(how, games_in_flight=flights[place]), own, settings.seed)

@@ -30,8 +30,14 @@ class Entry(NamedTuple):
 
     record: GameRecord
     plies: np.ndarray  # int32 [k], those that were searched
+    shares: np.ndarray  # float64 [k], how often each is drawn, beside others: sums up to and with it
     values: np.ndarray  # float32 [T], targets from the movers' view
     ownership: np.ndarray  # int8 [points], of the final position, 1 Black's
+    start: GameBatch  # the start position, in slot 0
+
+    def place(self, drawn: float) -> int:
+        """Which of the positions a number from 0 to their count means."""
+        return min(int(np.searchsorted(self.shares, drawn, side="right")), len(self.plies) - 1)
 
 
 def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
@@ -54,16 +60,23 @@ class ReplayMemory:
     search_share: how much of each value target comes from the search instead of the game's result, per ply
         that passes: the target is the lambda-return of the values found later in the game, lambda =
         1 - search_share (Sutton & Barto 2018, section 12.1).  0 takes the result alone, as AlphaGo Zero.
+    surprise_share: how much of a game's draws goes to its positions in proportion to the search's surprise, the
+        divergence of the policy it found from the network's, the rest to all alike (Wu, KataGoMethods.md, "Policy
+        Surprise Weighting").
     """
 
-    def __init__(self, env: GameEnv, capacity: int = 500_000, search_share: float = 0.0) -> None:
+    def __init__(
+        self, env: GameEnv, capacity: int = 500_000, search_share: float = 0.0, surprise_share: float = 0.0
+    ) -> None:
         if capacity < 1:
             raise ValueError(f"capacity is 1 position or more, came {capacity!r}")
-        if not 0 <= search_share <= 1:
-            raise ValueError(f"search_share is 0 to 1, came {search_share!r}")
+        for name, share in (("search_share", search_share), ("surprise_share", surprise_share)):
+            if not 0 <= share <= 1:
+                raise ValueError(f"{name} is 0 to 1, came {share!r}")
         self.env = env
         self.capacity = capacity
         self.search_share = search_share
+        self.surprise_share = surprise_share
         self.entries: deque[Entry] = deque()
         self.added = 0  # positions ever added
         self._positions = 0
@@ -84,7 +97,9 @@ class ReplayMemory:
                 )
             plies = np.flatnonzero(record.weights > 0).astype(np.int32)
             values = value_targets(record, self.search_share)
-            self.entries.append(Entry(record, plies, values, self._final_ownership(record)))
+            shares = np.cumsum(drawing_shares(record.surprises[plies], self.surprise_share))
+            start = self._start(record)
+            self.entries.append(Entry(record, plies, shares, values, self._final_ownership(record, start), start))
             self._positions += len(plies)
             self.added += len(plies)
         self.drop()
@@ -102,18 +117,18 @@ class ReplayMemory:
         self._ends = None
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """`count` positions drawn uniformly (and independently) from all in memory, or from the `newest` ones."""
+        """`count` positions drawn independently from all in memory, or from the `newest` ones; see `surprise_share`."""
         if not self._positions:
             raise ValueError("the memory is empty: nothing to sample")
         if self._ends is None:
             self._ends = np.cumsum([len(entry.plies) for entry in self.entries])
         oldest = max(0, self._positions - (newest or self._positions))
-        drawn = generator.integers(oldest, self._positions, size=count)
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
+        drawn = oldest + generator.random(count) * (self._positions - oldest)
         games = np.searchsorted(self._ends, drawn, side="right")
         entries = [self.entries[game] for game in games]
         places = drawn - self._ends[games] + [len(entry.plies) for entry in entries]
-        plies = [int(entry.plies[place]) for entry, place in zip(entries, places, strict=True)]
+        plies = [int(entry.plies[entry.place(place)]) for entry, place in zip(entries, places, strict=True)]
         return self.rebuild(entries, plies, symmetries)
 
     def rebuild(self, entries: list[Entry], plies: list[int], symmetries: np.ndarray) -> Sample:
@@ -152,12 +167,12 @@ class ReplayMemory:
             part = slice(begin, begin + REBUILT_AT_ONCE)
             slots = np.arange(len(lengths[part]))
             for slot, entry in zip(slots, entries[part], strict=True):
-                batch.copy(_FIRST, slots[slot : slot + 1], of=self._start(entry.record))
+                batch.copy(_FIRST, slots[slot : slot + 1], of=entry.start)
             batch.replay(slots, paths[part], lengths[part], slots)
             batch.planes(slots, out[part])
         return out
 
-    def _final_ownership(self, record: GameRecord) -> np.ndarray:
+    def _final_ownership(self, record: GameRecord, start: GameBatch) -> np.ndarray:
         """int8 [points], 1 Black's; zeros after a resignation, which leaves the board open."""
         if not self.env.has_ownership:
             return np.zeros(0, np.int8)
@@ -165,9 +180,10 @@ class ReplayMemory:
         if record.resigned:
             return np.zeros(points, np.int8)
         batch = self.env.new_batch(1)
-        batch.copy(_FIRST, _FIRST, of=self._start(record))
+        batch.copy(_FIRST, _FIRST, of=start)
         path = record.moves.astype(np.int32)[None, :]
         batch.replay(_FIRST, path, np.array([len(record)], np.int32), _FIRST)
+        batch.settle(_FIRST, np.empty(1, np.bool_))  # where that ended the game
         mover = batch.to_play(_FIRST, np.empty(1, np.int8))
         return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
 
@@ -182,6 +198,17 @@ class ReplayMemory:
                 sample.policy[rows] = sample.policy[rows][:, actions]
                 if sample.ownership.shape[1]:
                     sample.ownership[rows] = sample.ownership[rows][:, points]
+
+
+def drawing_shares(surprises: np.ndarray, surprise_share: float) -> np.ndarray:
+    """How often each of a game's positions is drawn, float64 [k], 1 in the mean.
+
+    1 - surprise_share for all alike, the rest in proportion to their surprise.
+    """
+    total = surprises.sum(dtype=np.float64)
+    if total <= 0:
+        return np.ones(len(surprises))
+    return 1 - surprise_share + surprise_share * len(surprises) * surprises / total
 
 
 def value_targets(record: GameRecord, search_share: float) -> np.ndarray:

@@ -82,9 +82,10 @@ PRESETS: dict[str, Preset] = {
         {"preset": "paper"},
         {
             "num_games": 4_900_000, "readouts": 1600, "batch_size": 2048, "memory_size": 100_000_000,
-            "resign_threshold": -0.9, "no_resign_share": 0.1, "search_share": 0.0, "exact_rules": True,
-            "opening_plies": 0.0, "decided_value": 1.0, "temperature_plies": 30, "learning_rate": 1e-2,
-            "search": SearchSettings(first_play_reduction=0.0),
+            "resign_threshold": -0.9, "no_resign_share": 0.1, "search_share": 0.0, "surprise_share": 0.0,
+            "exact_rules": True,
+            "opening_plies": 0.0, "decided_value": 1.0, "played_out_share": 1.0, "temperature_plies": 30,
+            "learning_rate": 1e-2, "search": SearchSettings(first_play_reduction=0.0),
             "optimizer": "sgd", "schedule": "steps", "losses": "alphago-zero", "weight_decay": 0.0,
             "gradient_norm": None,
         },

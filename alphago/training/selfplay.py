@@ -44,6 +44,9 @@ class SelfPlaySettings:
     decided_value: once the search has found one side's value above it for DECIDED_PLIES plies, only
         DECIDED_SHARE of the moves are searched in full and trained on, the others with CHEAP_READOUTS; 1
         searches all alike.  (KataGo goes on cheaply where others resign: Wu 2019, KataGoMethods.md.)
+    played_out_share: share of games that go on to passes or the cap even where nothing can change the result any more
+        (`GameBatch.settle`), which ends the others: passing has to be learned.  It is looked for while one side is
+        sure (decided_value).
     search: how the tree chooses; `temperature_plies` matters where it is PUCT's only, since Gumbel's noise
         varies all moves.
     """
@@ -56,6 +59,7 @@ class SelfPlaySettings:
     no_resign_share: float = 0.05
     opening_plies: float | None = 0.0
     decided_value: float = 1.0
+    played_out_share: float = 1.0
     search: SearchSettings = field(default_factory=lambda: SearchSettings(gumbel=True))
 
     def __post_init__(self) -> None:
@@ -68,7 +72,7 @@ class SelfPlaySettings:
             raise ValueError(f"opening_plies is 0 or more, or None, came {self.opening_plies!r}")
         if self.resign_threshold is not None and not -1 <= self.resign_threshold <= 1:
             raise ValueError(f"resign_threshold is -1 to 1, or None, came {self.resign_threshold!r}")
-        for name in ("no_resign_share", "decided_value"):
+        for name in ("no_resign_share", "decided_value", "played_out_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is 0 to 1, came {getattr(self, name)!r}")
 
@@ -84,6 +88,7 @@ class Group:
         self.builders: list[RecordBuilder | None] = [None] * width
         self.generators: list[np.random.Generator] = [np.random.default_rng(0)] * width
         self.may_resign = np.zeros(width, np.bool_)
+        self.played_out = np.zeros(width, np.bool_)
         self.plies = np.zeros(width, np.int32)
         self.opening = np.zeros(width, np.int32)  # plies that the policy plays alone
         self.decided = np.zeros(width, np.int32)  # plies since which one side has been sure, negative for White
@@ -125,6 +130,7 @@ class Group:
         self.plies[slot] = self.decided[slot] = 0
         self.opening[slot] = int(generator.exponential(self.opening_plies))
         self.may_resign[slot] = generator.random() >= self.settings.no_resign_share
+        self.played_out[slot] = generator.random() < self.settings.played_out_share
 
     def step(self) -> bool:
         """One move in every game; False if no game is left."""
@@ -139,6 +145,7 @@ class Group:
             for slot in games:
                 search.gumbel[slot] = self.generators[slot].gumbel(size=self.env.action_space)
         search.expand_roots(games)
+        priors = search.priors(games)
         if not search.settings.gumbel:
             search.add_noise(games, [self.generators[slot] for slot in games])
         searched = readouts > 0
@@ -152,13 +159,15 @@ class Group:
         actions = np.zeros(len(games), np.int32)
         policies[searched], actions[searched] = self.choose(games[searched])
         actions[~searched] = self.draw(games[~searched])
+        surprises = divergence(policies, priors)
         self.note_decided(games, values * movers)
         threshold = self.settings.resign_threshold
         resigns = self.may_resign[games] & (values < (-1.0 if threshold is None else threshold)) & searched
         for i in np.flatnonzero(~resigns):
             self.builder(games[i]).add(
-                int(actions[i]), policies[i], float(values[i]), int(legal[i]), int(movers[i]), float(weights[i])
-            )
+                int(actions[i]), policies[i], float(values[i]), int(legal[i]), int(movers[i]), float(weights[i]),
+                float(surprises[i]),
+            )  # fmt: skip
         playing = games[~resigns]
         search.advance(playing, actions[~resigns])
         self.plies[playing] += 1
@@ -208,9 +217,11 @@ class Group:
         self.decided[games] = np.where(sign * before > 0, before + sign, sign)
 
     def finish_over(self, playing: np.ndarray) -> None:
-        """Ends those of the games that are over by the rules."""
+        """Ends those of the games that are over by the rules, or settled."""
         assert self.search is not None
         batch = self.search.batch
+        sure = playing[~self.played_out[playing] & (self.decided[playing] != 0)]
+        batch.settle(sure, np.empty(len(sure), np.bool_))
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
         sides = batch.to_play(over, np.empty(len(over), np.int8))
         outcomes = sides * batch.outcome(over, np.empty(len(over), np.float32))
@@ -231,6 +242,15 @@ class Group:
         if self.tell is not None:
             self.tell(builder.seed[1], record)
         self.begin(slot)
+
+
+def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
+    """How far policies are from priors, Kullback and Leibler's, in nats: float32 [n, A] twice -> [n].
+
+    A row of zeros, which no search made, gives 0.
+    """
+    ratio = np.divide(policies, priors, out=np.ones_like(policies), where=(policies > 0) & (priors > 0))
+    return (policies * np.log(ratio)).sum(axis=1)
 
 
 class SelfPlay:

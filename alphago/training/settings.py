@@ -36,6 +36,8 @@ class TrainingSettings:
     start_training_after: positions (not games) in memory before the first gradient step.
     samples_per_position: how often a position is drawn for training on average.
     search_share: how much of a value target comes from the search, per ply; see ReplayMemory.
+    surprise_share: how much of the draws for training go to positions in proportion to the search's surprise, instead
+        of to all alike; see ReplayMemory.
     weight_averaging: how much of the averaged weights, which play, is kept at each gradient step.
     first_readouts: readouts at the beginning, from which they rise to `readouts` in equal ratios over the
         run; None for `readouts` all along.
@@ -54,7 +56,7 @@ class TrainingSettings:
     bfloat16: whether a step computes in bfloat16 what loses nothing by it; None where the CPU is made for it.
     losses: a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES);
         a dictionary changes some of the weights.
-    opening_plies, decided_value: see SelfPlaySettings.
+    opening_plies, decided_value, played_out_share: see SelfPlaySettings.
     resign_threshold: see SelfPlaySettings; by default nobody resigns, because a young network is sure of nonsense: one
         that has seen White win every game would resign all others after a few moves.
     no_resign_share, temperature_plies, groups: see SelfPlaySettings.
@@ -85,10 +87,12 @@ class TrainingSettings:
     start_training_after: int = 1000
     samples_per_position: float = 8.0
     search_share: float = 0.03
+    surprise_share: float = 0.5
     weight_averaging: float = 0.995
     first_readouts: int | None = None
     opening_plies: float | None = None
     decided_value: float = 0.68
+    played_out_share: float = 0.1
     games_in_flight: int | None = None
     plies_per_iteration: int = 16
     learning_rate: float = 2e-3
@@ -194,7 +198,7 @@ class TrainingSettings:
         search = chosen_search(self.search, flight, self.readouts)
         names = (
             "readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share", "opening_plies",
-            "decided_value",
+            "decided_value", "played_out_share",
         )  # fmt: skip
         return SelfPlaySettings(games_in_flight=flight, search=search, **{n: getattr(self, n) for n in names})
 

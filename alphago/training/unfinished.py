@@ -45,6 +45,7 @@ def slot_state(group: Group, slot: int) -> dict[str, Any] | None:
         "opening": int(group.opening[slot]),
         "decided": int(group.decided[slot]),
         "may_resign": bool(group.may_resign[slot]),
+        "played_out": bool(group.played_out[slot]),
         "generator": group.generators[slot].bit_generator.state,
     }
 
@@ -88,5 +89,6 @@ def put(group: Group, slot: int, kept: dict[str, Any], record: GameRecord) -> No
     group.builders[slot] = RecordBuilder.of(record)
     group.plies[slot], group.opening[slot] = kept["plies"], kept["opening"]
     group.decided[slot], group.may_resign[slot] = kept["decided"], kept["may_resign"]
+    group.played_out[slot] = kept["played_out"]
     group.generators[slot] = np.random.default_rng(0)
     group.generators[slot].bit_generator.state = kept["generator"]

@@ -147,7 +147,7 @@ def test_a_tree_with_more_candidates_than_the_plan_is_searched_evenly() -> None:
     assert choose(search.tree, 0, schedule, search.gumbel, 50.0, 0.1) in children(search.tree, 0, kernels.ROOT).values()
 
 
-def test_priors_of_roots_that_nobody_has_searched() -> None:
+def test_priors_of_roots_before_and_after_a_search() -> None:
     env = GoEnv(5)
     positions = [random_position(env, plies, np.random.default_rng(plies)) for plies in (0, 9)]
     search = search_from(positions, HashEvaluator(), SearchSettings(gumbel=True))
@@ -155,7 +155,9 @@ def test_priors_of_roots_that_nobody_has_searched() -> None:
     for game, position in enumerate(positions):
         wanted, _ = one_by_one(HashEvaluator())(position)
         assert np.array_equal(search.priors(np.array([game]))[0], wanted)
-    assert search.priors(np.array([1, 0])).shape == (2, 26)
+    both = search.priors(np.array([1, 0]))
+    search.run(np.array([20, 20], np.int32))
+    assert np.array_equal(search.priors(np.array([1, 0])), both)
 
 
 class Solved:

@@ -9,9 +9,10 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.base import ResidualTower
-from alphago.nn.blocks import PlainBlock, PreactivationBlock, ResidualBlock, board_max, board_mean
+from alphago.nn.blocks import PlainBlock, PreactivationBlock, ResidualBlock
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.net import NeuralNet
+from alphago.nn.passes import board_mean, board_pool
 from alphago.nn.policy import PointPolicy
 from alphago.nn.value import DenseValue, ForecastValue
 from examples.tic_tac_toe import TicTacToeEnv
@@ -57,7 +58,7 @@ def relu(values: np.ndarray) -> np.ndarray:
 @BOARDS
 def test_pooling_over_the_board(height, width):
     board = features(height, width)
-    came = torch.cat([board_mean(board), board_max(board)], dim=1)
+    came = torch.cat(board_pool(board), dim=1)
     assert came.shape == (3, 2 * CHANNELS)
     np.testing.assert_allclose(came, whole(points(board)), atol=1e-6)
 

@@ -86,6 +86,7 @@ class TestFiles:
             "policies": "uint16",
             "values": "float32",
             "weights": "float32",
+            "surprises": "float32",
             "legal_counts": "int16",
             "movers": "int8",
         }

@@ -14,6 +14,7 @@ from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
 
 GO = GoEnv(3, komi=0.5)
+COUNTERS = CountingEnv(9)  # three actions, and nothing that could be turned
 
 
 def games(env: GameEnv, count: int, seed: int = 0) -> list[GameRecord]:
@@ -88,13 +89,52 @@ class TestWindow:
             ReplayMemory(GO, 0)
 
 
+class TestSurprise:
+    """Positions in which the search found another policy are drawn more often."""
+
+    def surprising(self, surprises: list[float]) -> GameRecord:
+        builder = RecordBuilder()
+        for ply, surprise in enumerate(surprises):
+            builder.add(0, np.eye(3, dtype=np.float32)[ply], 0.0, 3, 1, 1.0, surprise)
+        return builder.finish(1.0, 1.0, False, 3)
+
+    def drawn(self, memory: ReplayMemory, count: int = 20_000, newest: int | None = None) -> list[float]:
+        """How often each of the three policies came."""
+        sample = memory.sample(count, np.random.default_rng(0), newest)
+        return (sample.policy.sum(axis=0) / count).tolist()
+
+    @pytest.mark.parametrize(
+        ("share", "wanted"),
+        [(0.0, [1 / 3] * 3), (1.0, [0.0, 0.25, 0.75]), (0.5, [1 / 6, 7 / 24, 13 / 24])],
+    )
+    def test_a_share_of_the_draws_is_in_proportion(self, share: float, wanted: list[float]) -> None:
+        memory = ReplayMemory(COUNTERS, surprise_share=share)
+        memory.add([self.surprising([0.0, 0.5, 1.5])])
+        assert self.drawn(memory) == pytest.approx(wanted, abs=0.02)
+
+    def test_a_game_is_drawn_as_often_as_it_has_positions(self) -> None:
+        memory = ReplayMemory(COUNTERS, surprise_share=1.0)
+        memory.add([self.surprising([9.0]), self.surprising([0.0, 0.1, 0.1])])
+        assert self.drawn(memory) == pytest.approx([0.25, 0.375, 0.375], abs=0.02)
+        assert self.drawn(memory, newest=3) == pytest.approx([0, 0.5, 0.5], abs=0.02)
+
+    def test_where_nothing_is_known_all_are_alike(self) -> None:
+        memory = ReplayMemory(COUNTERS, surprise_share=0.5)
+        memory.add([self.surprising([0.0] * 3)])
+        assert self.drawn(memory) == pytest.approx([1 / 3] * 3, abs=0.02)
+
+    def test_a_share_of_two(self) -> None:
+        with pytest.raises(ValueError, match="surprise_share is 0 to 1, came 2"):
+            ReplayMemory(GO, surprise_share=2)
+
+
 class TestDraws:
     def test_uniform_over_positions(self) -> None:
         """Not over games: a long game's positions are no rarer, the first and the last are drawn too.
 
         Each position of the made-up games has a policy of its own.
         """
-        memory = ReplayMemory(TicTacToeEnv())
+        memory = ReplayMemory(CountingEnvOfNine())
         records = []
         for start, length in ((0, 2), (2, 1), (3, 6)):
             builder = RecordBuilder()
@@ -102,7 +142,6 @@ class TestDraws:
                 builder.add(ply, np.eye(9, dtype=np.float32)[start + ply], 0.0, 9, 1)
             records.append(builder.finish(1, 1, False, 9))
         memory.add(records)
-        memory.env = CountingEnvOfNine()
         policies = memory.sample(9000, np.random.default_rng(0)).policy
         counts = policies.sum(axis=0)
         assert counts.sum() == 9000

@@ -7,11 +7,13 @@ import pytest
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.training.selfplay import Group, SelfPlay, SelfPlaySettings, selfplay
+from alphago.training.memory import ReplayMemory
+from alphago.training.selfplay import Group, SelfPlay, SelfPlaySettings, divergence, selfplay
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
 
@@ -146,6 +148,71 @@ class TestDecidedGames:
         games = self.play(1.0)
         with Workers(2) as workers:
             assert all((record.weights == 1).all() for record in games.run(workers, Certain()))
+
+
+class TestSettledGames:
+    """Where nothing can change the result, most games end; the others go on, so that passing is learned."""
+
+    ENV = GoEnv(4, komi=0.5, eye_games=1000, first_pass=12)  # eyes are spared, so that something comes to live
+
+    def play(self, played_out_share: float) -> list[GameRecord]:
+        settings = SelfPlaySettings(
+            readouts=2, decided_value=0.5, played_out_share=played_out_share, resign_threshold=-1.0, search=GUMBEL
+        )
+        with Workers(2) as workers:
+            return SelfPlay(self.ENV, settings, range(200), seed=1).run(workers, Certain())
+
+    def is_settled(self, record: GameRecord) -> bool:
+        last = record.position(self.ENV)
+        assert isinstance(last, GoPosition)
+        return not last.is_over and bool(last.pass_alive.all())
+
+    def test_they_end(self) -> None:
+        records = self.play(0.0)
+        settled = [record for record in records if self.is_settled(record)]
+        assert len(settled) > 20
+        for record in settled:
+            last = record.position(self.ENV)
+            assert isinstance(last, GoPosition)
+            assert record.score == last.pass_alive.sum() - 0.5
+            assert record.outcome == np.sign(record.score)
+            before = record.position(self.ENV, len(record) - 1)
+            assert isinstance(before, GoPosition)
+            assert not before.pass_alive.all()
+        assert all(record.position(self.ENV).is_over for record in records if not self.is_settled(record))
+
+    def test_a_share_is_played_out(self) -> None:
+        assert not any(map(self.is_settled, self.play(1.0)))
+        assert 0.3 < sum(map(self.is_settled, self.play(0.5))) / sum(map(self.is_settled, self.play(0.0))) < 0.7
+
+    def test_memory_knows_whose_each_point_was(self) -> None:
+        record = next(record for record in self.play(0.0) if self.is_settled(record))
+        memory = ReplayMemory(self.ENV)
+        memory.add([record])
+        last = record.position(self.ENV)
+        assert isinstance(last, GoPosition)
+        assert np.array_equal(memory.entries[0].ownership, last.pass_alive.ravel())
+
+
+class TestSurprise:
+    def test_divergence(self) -> None:
+        policies = np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0], [0.2, 0.3, 0.5]], np.float32)
+        priors = np.array([[0.25, 0.5, 0.25], [0.125, 0.875, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]], np.float32)
+        assert divergence(policies, priors) == pytest.approx([np.log(2) / 2, np.log(8), 0, 0])
+
+    @both_searches
+    def test_records_tell_it(self, search: SearchSettings) -> None:
+        """From the network's policy to the search's; moves without a search surprise nobody."""
+        settings = SelfPlaySettings(readouts=12, opening_plies=2.0, search=search)
+        with Workers(1) as workers:
+            records = SelfPlay(GO, settings, range(8), seed=1).run(workers, UniformEvaluator())
+        for record in records:
+            policies, counts = record.policies / POLICY_SCALE, record.legal_counts
+            searched = record.weights > 0
+            entropies = np.array([-(p[p > 0] * np.log(p[p > 0])).sum() for p in policies])
+            assert record.surprises[searched] == pytest.approx((np.log(counts) - entropies)[searched], abs=1e-3)
+            assert not record.surprises[~searched].any()
+        assert any((record.weights == 0).any() for record in records)
 
 
 class Gloomy(UniformEvaluator):

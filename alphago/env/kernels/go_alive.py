@@ -9,17 +9,27 @@ until nothing changes: the chains left are pass-alive, and so are the points of 
 whether each is still open, the regions' marks, and vital regions per chain (at its head).
 """
 
+from alphago.env.kernels.go_chains import take
 from alphago.env.kernels.go_row import (
+    AT_BOARDS,
     BLACK,
     BORDER,
+    CHAIN_LOW,
     COLOUR,
     EMPTY,
+    HASH_LOW,
     HEAD,
+    NEWEST,
+    PASSES,
+    PASSES_TO_END,
     SIZE,
     TO_PLAY,
     bordered_points,
     cell,
+    is_over,
+    load_long,
     point_of,
+    store_long,
 )
 from alphago.env.kernels.jit import kernel, load, store
 
@@ -183,12 +193,50 @@ def mark_alive(row, colour, value, scratch, out, at):
 
 
 @kernel
+def mark_both_alive(row, scratch, out):
+    """`out` is int8 [N * N]: 1 where the mover is pass-alive, -1 where the other side is, else 0."""
+    mover = load(row, TO_PLAY)
+    for action in range(load(row, SIZE) * load(row, SIZE)):
+        store(out, action, 0)
+    for colour in range(BLACK, BLACK + 2):
+        mark_alive(row, colour, 1 if colour == mover else -1, scratch, out, 0)
+
+
+@kernel
 def pass_alive_batch(rows, slots, scratch, out):
-    """`out` is int8 [n, N * N]: 1 where the mover is pass-alive, -1 where the other side is, else 0."""
+    """`out` is int8 [n, N * N], see `mark_both_alive`."""
     for i in range(slots.shape[0]):
-        row = rows[slots[i]]
-        mover = load(row, TO_PLAY)
-        for point in range(load(row, SIZE) * load(row, SIZE)):
-            store(out[i], point, 0)
-        for colour in range(BLACK, BLACK + 2):
-            mark_alive(row, colour, 1 if colour == mover else -1, scratch, out[i], 0)
+        mark_both_alive(rows[slots[i]], scratch, out[i])
+
+
+@kernel
+def settle(row, scratch, owners):
+    """Ends a game in which every point is pass-alive for one side, with the dead stones taken off the board.
+
+    Returns whether it did: never where passes do not end the game.  owners: int8 [N * N], scratch.
+    """
+    size = load(row, SIZE)
+    if is_over(row) or load(row, PASSES_TO_END) > 2:
+        return False
+    mark_both_alive(row, scratch, owners)
+    for action in range(size * size):
+        if load(owners, action) == 0:
+            return False
+    mover = load(row, TO_PLAY)
+    at_newest = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
+    for action in range(size * size):
+        owner = mover if load(owners, action) == 1 else 3 - mover
+        point = point_of(row, action)
+        if load(row, cell(point) + COLOUR) == 3 - owner:
+            head = load(row, cell(point) + HEAD)
+            store_long(row, HASH_LOW, load_long(row, HASH_LOW) ^ load_long(row, cell(head) + CHAIN_LOW))
+            take(row, head, owner, at_newest + (size if owner == BLACK else 0))
+    store(row, PASSES, load(row, PASSES_TO_END))
+    return True
+
+
+@kernel
+def settle_batch(rows, slots, scratch, owners, out):
+    """`out` is bool [n]: which of the games `settle` ended."""
+    for i in range(slots.shape[0]):
+        out[i] = settle(rows[slots[i]], scratch, owners)

@@ -1,0 +1,1 @@
+"""Compiled work on what goes into networks and comes out of them."""

@@ -1,0 +1,221 @@
+"""Training's elementwise work on bfloat16 boards, each in as few passes over memory as can be.
+
+Boards are channels-last and flat: uint16 [n * C], the bits of bfloat16 numbers, n the points of all boards.  What
+belongs to channels is repeated over a tile of ROWS points, [ROWS * C], so that the inner loops are long and have no
+channel to look up: compilers make vector instructions of them.
+"""
+
+import math
+
+import numpy as np
+
+from alphago.env.kernels.jit import kernel
+from alphago.nn.kernels.bits import narrow, widen
+
+ROWS = 16
+
+
+@kernel
+def add_moments(x, sums, squares):
+    """Adds x and x^2 to the tile's places (float32)."""
+    tile = len(sums)
+    for begin in range(0, len(x), tile):
+        part = x[begin : min(begin + tile, len(x))]
+        for k in range(len(part)):
+            value = widen(part[k])
+            sums[k] += value
+            squares[k] += value * value
+
+
+@kernel
+def fold(tile, channels, c):
+    """The sum over a tile's rows of one channel, in float64."""
+    total = 0.0
+    for k in range(c, len(tile), channels):
+        total += tile[k]
+    return total
+
+
+@kernel
+def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
+    """Moments of each channel, and what makes the norm of them.
+
+    tiles: float32 [2, ROWS * C], overwritten: factors and summands.  mean, deviation: float64 [C], overwritten.
+    """
+    channels = len(weight)
+    for k in range(tiles.shape[1]):
+        tiles[0, k] = tiles[1, k] = np.float32(0)
+    add_moments(x, tiles[0], tiles[1])
+    count = len(x) // channels
+    for c in range(channels):
+        mean[c] = fold(tiles[0], channels, c) / count
+        variance = fold(tiles[1], channels, c) / count - mean[c] * mean[c]
+        deviation[c] = math.sqrt(max(variance, 0.0) + epsilon) if variance == variance else variance
+    for k in range(tiles.shape[1]):
+        c = k % channels
+        factor = weight[c] / deviation[c]
+        tiles[0, k] = np.float32(factor)
+        tiles[1, k] = np.float32(bias[c] - mean[c] * factor)
+
+
+@kernel
+def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, running_variance):
+    """Moves a batch norm's running statistics (float32 [C]) towards a batch's; the variance is the unbiased one."""
+    for c in range(len(mean)):
+        variance = (deviation[c] * deviation[c] - epsilon) * count / max(count - 1, 1)
+        running_mean[c] += np.float32(momentum * (mean[c] - running_mean[c]))
+        running_variance[c] += np.float32(momentum * (variance - running_variance[c]))
+
+
+@kernel
+def norm_relu(x, tiles, out):
+    """out = relu(norm of x).  A NaN stays one."""
+    tile = tiles.shape[1]
+    scale, shift = tiles[0], tiles[1]
+    for begin in range(0, len(x), tile):
+        end = min(begin + tile, len(x))
+        part, target = x[begin:end], out[begin:end]
+        for k in range(len(part)):
+            value = widen(part[k]) * scale[k] + shift[k]
+            target[k] = narrow(np.float32(0) if value <= np.float32(0) else value)
+
+
+@kernel
+def norm_add_relu(x, added, tiles, out):
+    """out = relu(norm of x + added)."""
+    tile = tiles.shape[1]
+    scale, shift = tiles[0], tiles[1]
+    for begin in range(0, len(x), tile):
+        end = min(begin + tile, len(x))
+        part, other, target = x[begin:end], added[begin:end], out[begin:end]
+        for k in range(len(part)):
+            value = widen(part[k]) * scale[k] + shift[k] + widen(other[k])
+            target[k] = narrow(np.float32(0) if value <= np.float32(0) else value)
+
+
+@kernel
+def pass_relu(gradient, out, passed):
+    """passed = the gradient where relu let something through."""
+    for k in range(len(gradient)):
+        passed[k] = gradient[k] if out[k] > 0 else np.uint16(0)
+
+
+@kernel
+def add_products(x, gradient, sums, products):
+    """Adds the gradient and gradient * x to the tile's places (float32)."""
+    tile = len(sums)
+    for begin in range(0, len(x), tile):
+        end = min(begin + tile, len(x))
+        part, other = x[begin:end], gradient[begin:end]
+        for k in range(len(part)):
+            value = widen(other[k])
+            sums[k] += value
+            products[k] += value * widen(part[k])
+
+
+@kernel
+def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, dweight, dbias):
+    """The gradients of relu(norm of x + added): passed (for added), dx, dweight and dbias, all overwritten.
+
+    tiles: float32 [3, ROWS * C], scratch.
+    """
+    channels = len(weight)
+    tile = tiles.shape[1]
+    for k in range(tile):
+        tiles[0, k] = tiles[1, k] = np.float32(0)
+    pass_relu(gradient, out, passed)
+    add_products(x, passed, tiles[0], tiles[1])
+    count = len(x) // channels
+    for c in range(channels):
+        total = fold(tiles[0], channels, c)
+        dbias[c] = np.float32(total)
+        dweight[c] = np.float32((fold(tiles[1], channels, c) - mean[c] * total) / deviation[c])
+    # dx = weight / deviation (g - mean of g - (x - mean) / deviation * mean of g times the normed x)
+    for k in range(tile):
+        c = k % channels
+        factor = weight[c] / deviation[c]
+        slope = -factor / deviation[c] * dweight[c] / count
+        tiles[0, k] = np.float32(factor)
+        tiles[1, k] = np.float32(slope)
+        tiles[2, k] = np.float32(-factor * dbias[c] / count - slope * mean[c])
+    combine(passed, x, tiles[0], tiles[1], tiles[2], dx)
+
+
+@kernel
+def combine(gradient, x, factor, slope, shift, out):
+    """out = factor * gradient + slope * x + shift."""
+    tile = len(factor)
+    for begin in range(0, len(x), tile):
+        end = min(begin + tile, len(x))
+        one, other, target = gradient[begin:end], x[begin:end], out[begin:end]
+        for k in range(len(target)):
+            target[k] = narrow(factor[k] * widen(one[k]) + slope[k] * widen(other[k]) + shift[k])
+
+
+@kernel
+def pool(x, points, out, places):
+    """Mean and maximum over each board.
+
+    x: [B * points * C].  out: float32 [B, 2 C], overwritten: means, then maxima.  places: int32 [B, C], overwritten:
+    the first point with the maximum.
+    """
+    boards, channels = places.shape
+    for b in range(boards):
+        mean, most, where = out[b, :channels], out[b, channels:], places[b]
+        first = x[b * points * channels : (b * points + 1) * channels]
+        for c in range(channels):
+            mean[c] = most[c] = widen(first[c])
+            where[c] = 0
+        for p in range(1, points):
+            begin = (b * points + p) * channels
+            part = x[begin : begin + channels]
+            for c in range(channels):
+                value = widen(part[c])
+                mean[c] += value
+                better = value > most[c]
+                most[c] = value if better else most[c]
+                where[c] = p if better else where[c]
+        for c in range(channels):
+            mean[c] /= np.float32(points)
+
+
+@kernel
+def pool_backward(gradient, places, points, dx):
+    """gradient: float32 [B, 2 C] of `pool`'s out; dx: [B * points * C], overwritten."""
+    boards, channels = places.shape
+    for b in range(boards):
+        mean, most, where = gradient[b, :channels], gradient[b, channels:], places[b]
+        for p in range(points):
+            begin = (b * points + p) * channels
+            part = dx[begin : begin + channels]
+            for c in range(channels):
+                value = mean[c] / np.float32(points)
+                part[c] = narrow(value + most[c] if where[c] == p else value)
+
+
+@kernel
+def add_bias(x, bias, points, out):
+    """out = x + the bias [B, C] of its board and channel."""
+    boards, channels = bias.shape
+    for b in range(boards):
+        shift = bias[b]
+        for p in range(points):
+            begin = (b * points + p) * channels
+            part, target = x[begin : begin + channels], out[begin : begin + channels]
+            for c in range(channels):
+                target[c] = narrow(widen(part[c]) + shift[c])
+
+
+@kernel
+def sum_boards(gradient, points, out):
+    """out: float32 [B, C], overwritten: the sum over each board."""
+    boards, channels = out.shape
+    for b in range(boards):
+        total = out[b]
+        for c in range(channels):
+            total[c] = np.float32(0)
+        for p in range(points):
+            begin = (b * points + p) * channels
+            part = gradient[begin : begin + channels]
+            for c in range(channels):
+                total[c] += widen(part[c])

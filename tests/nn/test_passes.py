@@ -1,0 +1,156 @@
+"""Training's fast passes over bfloat16 boards against torch in float64."""
+
+import copy
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from alphago.nn import passes
+from alphago.nn.kernels.norm import combine
+
+SHAPES = [(7, 32, 7), (33, 16, 9), (3, 5, 4), (2, 64, 19)]  # boards, channels, side
+ROUNDING = 2.0**-8  # of one bfloat16 number; errors here are relative to the whole tensor's length
+
+
+def boards(shape: tuple[int, int, int], seed: int = 0) -> torch.Tensor:
+    torch.manual_seed(seed)
+    count, channels, side = shape
+    random = 0.5 + 2 * torch.randn(count, channels, side, side)
+    return random.bfloat16().contiguous(memory_format=torch.channels_last)
+
+
+def usual_norm(channels: int) -> nn.BatchNorm2d:
+    norm = nn.BatchNorm2d(channels)
+    torch.nn.init.uniform_(norm.weight, 0.5, 2)
+    torch.nn.init.normal_(norm.bias)
+    torch.nn.init.normal_(norm.running_mean)
+    return norm
+
+
+def error(came: torch.Tensor | None, wanted: torch.Tensor | None) -> float:
+    assert came is not None
+    assert wanted is not None
+    assert came.shape == wanted.shape
+    return float((came.double() - wanted.double()).norm() / wanted.double().norm().clamp_min(1e-9))
+
+
+def leaf(tensor: torch.Tensor, exact: bool) -> torch.Tensor:
+    return (tensor.double() if exact else tensor.clone()).requires_grad_()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("with_added", [False, True])
+def test_norm_relu_and_its_gradients(shape: tuple[int, int, int], with_added: bool) -> None:
+    norm = usual_norm(shape[1])
+    gradient = boards(shape, 3)
+    results = []
+    for exact in (False, True):
+        mine = copy.deepcopy(norm).to(torch.float64 if exact else torch.float32)
+        features, added = leaf(boards(shape, 1), exact), leaf(boards(shape, 2), exact)
+        out = passes.norm_relu(mine, features, added if with_added else None)
+        assert ("NormRelu" in type(out.grad_fn).__name__) is not exact
+        out.backward(gradient.to(out.dtype))
+        parts = [out.detach(), features.grad, mine.weight.grad, mine.bias.grad, mine.running_mean, mine.running_var]
+        results.append([*parts, added.grad] if with_added else parts)
+        assert int(mine.num_batches_tracked) == 1
+    assert [error(*pair) < ROUNDING for pair in zip(*results, strict=True)] == [True] * len(results[0])
+
+
+def test_a_nan_is_not_lost() -> None:
+    features = boards((4, 8, 5))
+    features[1, 3, 2, 2] = math.nan
+    out = passes.norm_relu(usual_norm(8), features.requires_grad_())
+    assert out[:, 3].isnan().all()
+    assert not out[:, :3].isnan().any()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_pool_and_its_gradient(shape: tuple[int, int, int]) -> None:
+    weight = torch.randn(shape[0], 2 * shape[1])
+    results = []
+    for exact in (False, True):
+        features = leaf(boards(shape), exact)
+        both = torch.cat(passes.board_pool(features, training=True), dim=1)
+        (both * weight.to(both.dtype)).sum().backward()
+        results.append((both.detach(), features.grad))
+    assert error(results[0][0], results[1][0]) < 1e-6
+    # where two points share the maximum, either may get its gradient: what a board gets in all is the same
+    got, wanted = (grad.double().sum(dim=(2, 3)) for _, grad in results if grad is not None)
+    assert error(got, wanted) < ROUNDING
+
+
+def test_the_first_of_equal_maxima_gets_the_gradient() -> None:
+    features = torch.zeros(1, 3, 4, 4, dtype=torch.bfloat16).contiguous(memory_format=torch.channels_last)
+    features[0, 1, 2, 3] = features[0, 1, 3, 0] = 1
+    features.requires_grad_()
+    _, most = passes.board_pool(features, training=True)
+    assert most.tolist() == [[0, 1, 0]]
+    most.sum().backward()
+    assert features.grad is not None
+    assert features.grad.nonzero().tolist() == [[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 0, 0]]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_add_board_bias_and_its_gradients(shape: tuple[int, int, int]) -> None:
+    bias, gradient = torch.randn(shape[:2]), boards(shape, 3)
+    results = []
+    for exact in (False, True):
+        features, added = leaf(boards(shape, 1), exact), leaf(bias, exact)
+        out = passes.add_board_bias(features, added, training=True)
+        out.backward(gradient.to(out.dtype))
+        results.append((out.detach(), features.grad, added.grad))
+    assert [error(*pair) < ROUNDING for pair in zip(*results, strict=True)] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda norm: norm.eval(),
+        lambda norm: nn.BatchNorm2d(8, momentum=None),
+        lambda norm: nn.BatchNorm2d(8, affine=False),
+        lambda norm: nn.BatchNorm2d(8, track_running_stats=False),
+        lambda norm: nn.Identity(),
+    ],
+)
+def test_other_norms_are_torchs(change: Callable[[nn.Module], nn.Module]) -> None:
+    features = boards((4, 8, 5))
+    norm = change(usual_norm(8))
+    wanted = torch.relu(features + copy.deepcopy(norm)(features))
+    assert torch.equal(passes.norm_relu(norm, features, features), wanted)
+
+
+@pytest.mark.parametrize("other", [boards((4, 8, 5)).float(), boards((4, 8, 5)).contiguous()])
+def test_other_boards_are_torchs(other: torch.Tensor) -> None:
+    assert not passes.is_fast(other)
+    other.requires_grad_()
+    norm = usual_norm(8)
+    assert torch.equal(passes.norm_relu(norm, other), torch.relu(copy.deepcopy(norm)(other)))
+    assert passes.add_board_bias(other, torch.ones(4, 8), training=True).dtype == torch.float32
+
+
+def test_bits_are_bfloat16s() -> None:
+    """All 65 536 of them, and the rounding of numbers between them, ties to even."""
+    every = np.arange(1 << 16, dtype=np.uint16)
+    ones, zeros = np.ones(16, np.float32), np.zeros(16, np.float32)
+    out = np.empty_like(every)
+    combine(every, np.zeros_like(every), ones, zeros, zeros, out)
+    numbers = torch.from_numpy(every.copy()).view(torch.bfloat16)
+    usual = numbers.isfinite().numpy() & (every != 0x8000)  # 0 x infinity is NaN, -0 + 0 is 0
+    assert (out == every)[usual].all()
+    between = torch.randn(1000) * 10 ** torch.linspace(-30, 30, 1000)
+    ties = (between.view(torch.int32) & -65536 | 0x8000).view(torch.float32)
+    for number in torch.cat([between, ties]).numpy():
+        bits = rounded(number)
+        assert bits == torch.tensor(number).bfloat16().view(torch.uint16).item()
+
+
+def rounded(number: np.float32) -> int:
+    """Its bfloat16 bits, by a kernel."""
+    out = np.empty(1, np.uint16)
+    one = np.full(1, 0x3F80, np.uint16)  # 1.0
+    combine(one, np.zeros(1, np.uint16), np.full(1, number), np.zeros(1, np.float32), np.zeros(1, np.float32), out)
+    return int(out[0])
