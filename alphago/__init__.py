@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from alphago.nn.net import NeuralNet, load_model
     from alphago.records.record import GameRecord
     from alphago.training.memory import ReplayMemory
+    from alphago.training.plots import plot
     from alphago.training.run import train
     from alphago.training.selfplay import selfplay
     from alphago.ui.terminal import play
@@ -52,6 +53,7 @@ _HOMES = {
     "ReplayMemory": "alphago.training.memory",
     "selfplay": "alphago.training.selfplay",
     "train": "alphago.training.run",
+    "plot": "alphago.training.plots",
     "play": "alphago.ui.terminal",
 }
 
@@ -75,6 +77,7 @@ __all__ = [
     "evaluate",
     "load_model",
     "play",
+    "plot",
     "selfplay",
     "train",
 ]

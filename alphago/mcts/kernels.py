@@ -312,6 +312,7 @@ def select(tree, budget, rule, leaves, gumbel, schedules, schedule_of, out_game,
     nothing; after 2 * leaves attempts without enough leaves the game waits for the next wave.
     `counts` receives the number of leaves and of collisions.
     """
+    # Thirteen arguments: two structures instead of nine arrays cost 2 us a call, an eighth of a wave in one game.
     rows = 0
     collided = 0
     for game in range(budget.shape[0]):

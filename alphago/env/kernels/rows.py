@@ -141,15 +141,15 @@ def planes_batch(rows, slots, out):
 def loops_over(play: Any, legal_mask: Any, planes: Any) -> tuple[Any, ...]:
     """`play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of the game with these verbs.
 
-    They are functions of their own with these verbs for globals, since a kernel that is an argument of another, or
-    stands in a closure, costs speed or the cache.  Their names tell the cache whose they are.
+    They are made as if they stood in the game's file, with its verbs for globals: a kernel that is an argument of
+    another, or stands in a closure, costs speed or the cache.  The cache keeps them with that file, and knows when
+    it changes.
     """
-    verbs = {**globals(), "play": play, "legal_mask": legal_mask, "planes": planes}
+    verbs = {**globals(), "__name__": play.__module__, "play": play, "legal_mask": legal_mask, "planes": planes}
     loops = []
     for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch):
-        own = FunctionType(loop.__code__, verbs, loop.__name__)
-        own.__qualname__ = f"{play.__module__}.{loop.__name__}"
-        loops.append(kernel(own))
+        code = loop.__code__.replace(co_filename=play.__code__.co_filename)
+        loops.append(kernel(FunctionType(code, verbs, loop.__name__)))
     return tuple(loops)
 
 
