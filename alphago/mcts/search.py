@@ -228,7 +228,7 @@ class Search:
     def _reach_and_evaluate(self, leaves: Leaves, room: Reached) -> tuple[Reached, np.ndarray, np.ndarray]:
         """What is at the leaves, the priors [evaluated, A] of those that are not over, and the values [n] of all."""
         over, values = self.batch.reach(leaves, room).over, room.outcomes
-        going = leaves.slots[~over] if over.any() else leaves.slots
+        going = leaves.slots[~over] if np.count_nonzero(over) else leaves.slots
         priors = self._priors[: len(going)]
         if len(going) == len(over):
             self.evaluator.evaluate(self.batch, going, priors, values)
