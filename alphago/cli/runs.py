@@ -56,7 +56,10 @@ def add_train(parser: argparse.ArgumentParser) -> None:
         "--stop-after", type=number, metavar="MINUTES", help="stop then, as Ctrl-C does; --folder goes on with the run"
     )
     parser.add_argument(
-        "--compact", action="store_true", help="leave at most 60 MiB, 16 a file: the newest games, the latest network"
+        "--compact",
+        action="store_true",
+        default=None,
+        help="leave at most 60 MiB, 16 a file: the newest games, the latest network",
     )
     add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="keep curves for TensorBoard in the run's folder")

@@ -5,8 +5,6 @@ together, and backs them up.  The search reaches the game through `GameBatch` an
 an `Evaluator` only.
 """
 
-import functools
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +13,7 @@ from alphago.cuda.batch import make_batch
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.mcts import kernels
 from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.halving import stacked_schedules
 from alphago.mcts.kernels import NEW, NONE, PENDING, ROOT
 from alphago.mcts.tree import Rule, grown, new_tree
 from alphago.stopwatch import BOARDS, TREE
@@ -79,40 +78,6 @@ def leaves_for(games: int, readouts: int) -> int:
     `games` are all games side by side, whatever the threads, so that a seed's games are the same on any machine.
     """
     return max(1, min(8, 128 // max(games, 1), readouts // 16))
-
-
-@functools.cache
-def halving_schedules(considered: int, readouts: int) -> np.ndarray:
-    """Sequential halving for 0 to `considered` candidates, int32 [considered + 1, readouts].
-
-    Entry [k, i] is the number of visits that a candidate must have had to be followed in simulation i,
-    where there are k candidates.  Phases of equal length in simulations: all are visited equally
-    often, then the better half of them, and so on down to two (Danihelka et al. 2022, section 3;
-    Karnin et al. 2013).
-    """
-    table = np.zeros((considered + 1, readouts), np.int32)
-    for candidates in range(1, considered + 1):
-        phases = max(1, math.ceil(math.log2(candidates)))
-        schedule: list[int] = []
-        visits, left = 0, candidates
-        while len(schedule) < readouts:
-            for _ in range(max(1, readouts // (phases * left))):
-                schedule += [visits] * left
-                visits += 1
-            left = max(min(2, candidates), left // 2)
-        table[candidates] = schedule[:readouts]
-    return table
-
-
-@functools.cache
-def stacked_schedules(considered: int, budgets: tuple[int, ...]) -> np.ndarray:
-    """The schedules of several budgets, int32 [budgets, considered + 1, greatest budget]."""
-    stacked = np.zeros((len(budgets), considered + 1, max(budgets, default=1)), np.int32)
-    for table, readouts in zip(stacked, budgets, strict=True):
-        few = min(considered, readouts)
-        table[: few + 1, :readouts] = halving_schedules(few, readouts)
-        table[:, readouts:] = table.shape[1]  # nobody has so many visits: the least visited is next
-    return stacked
 
 
 class Search:
@@ -268,7 +233,7 @@ class Search:
         """What is at the leaves, the priors [evaluated, A] of those that are not over, and the values [n] of all."""
         with BOARDS:
             over, values = self.batch.reach(leaves, room).over, room.outcomes
-        going = leaves.slots[~over] if over.any() else leaves.slots
+        going = leaves.slots[~over] if np.count_nonzero(over) else leaves.slots
         priors = self._priors[: len(going)]
         if len(going) == len(over):
             self.evaluator.evaluate(self.batch, going, priors, values)

@@ -9,13 +9,14 @@ from torch import nn
 
 from alphago.cuda.backend import find_backend
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
-from alphago.nn.device_forms import fastest_on, make_form
-from alphago.nn.devices import torch_device
+from alphago.nn.device_forms import Unsuited, fastest_on, make_form
+from alphago.nn.devices import find_device, torch_device
 from alphago.nn.evaluator import (
     DTYPES,
     NOT_FINITE,
     TRACING,
     Frozen,
+    NetEvaluator,
     check_batch,
     check_finite,
     check_room,
@@ -139,6 +140,24 @@ class DeviceEvaluator:
 
     def __repr__(self) -> str:
         return f"DeviceEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r}, device={self.device!r})"
+
+
+def make_evaluator(
+    env: GameEnv, parts: tuple[nn.Module, nn.Module, nn.Module], dtype: str | None, device: str
+) -> NetEvaluator | DeviceEvaluator:
+    """The evaluator of a network's base, value and policy where it is wanted.
+
+    device: where it computes and searches' boards should be, see `alphago.nn.devices.find_device`; "auto" takes the
+        CPU also for a network that the GPU cannot compute.
+    """
+    where = find_device(env, device)
+    if where != "cpu":
+        try:
+            return DeviceEvaluator(env, *parts, dtype=dtype, device=where)
+        except Unsuited:
+            if device != "auto":
+                raise
+    return NetEvaluator(env, *parts, dtype=dtype)
 
 
 def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:

@@ -12,23 +12,12 @@ from torch import nn
 from alphago.env.game import GameEnv, Position, stack
 from alphago.nn.base import ResidualTower
 from alphago.nn.checks import check_game, check_sizes, check_tensors
-from alphago.nn.device_evaluator import DeviceEvaluator
-from alphago.nn.device_forms import Unsuited
-from alphago.nn.devices import find_device
+from alphago.nn.device_evaluator import DeviceEvaluator, make_evaluator
 from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
-from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for, within
+from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for, whole, within
 from alphago.nn.saved import model_file, saved_game
-from alphago.nn.slots import (
-    check_base,
-    check_policy,
-    check_value,
-    class_name,
-    evaluating,
-    same_game,
-    structure,
-    whole,
-)
+from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure
 from alphago.nn.value import AddedForecast, Forecast, ForecastValue
 from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, read_weights, write_weights
 
@@ -190,20 +179,8 @@ class NeuralNet(nn.Module):
         value *= batch.to_play(slots, np.empty(count, np.int8))
 
     def evaluator(self, dtype: str | None = None, device: str = "cpu") -> NetEvaluator | DeviceEvaluator:
-        """A frozen copy for search, which later training does not change.
-
-        device: where it computes and searches' boards should be, see `alphago.nn.devices.find_device`; "auto" takes
-            the CPU too for a network that the GPU cannot compute.
-        """
-        parts = (self.base_net, self.value, self.policy)
-        where = find_device(self.env, device)
-        if where != "cpu":
-            try:
-                return DeviceEvaluator(self.env, *parts, dtype=dtype, device=where)
-            except Unsuited:
-                if device != "auto":
-                    raise
-        return NetEvaluator(self.env, *parts, dtype=dtype)
+        """A frozen copy for search, which later training does not change; see `device_evaluator.make_evaluator`."""
+        return make_evaluator(self.env, (self.base_net, self.value, self.policy), dtype, device)
 
     @property
     def num_parameters(self) -> int:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -98,10 +97,3 @@ def misfit(slot: str, module: nn.Module, inputs: torch.Tensor, wanted: str, outp
         f"{slot}: {class_name(module)} gave shape {list(output.shape)} for an input of shape"
         f" {list(inputs.shape)}, wanted {wanted}"
     )
-
-
-def whole(name: str, number: object, least: int) -> int:
-    """The number as an int; ValueError unless it is whole and at least `least`."""
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-        raise ValueError(f"{name} is a whole number from {least}, came {number!r}")
-    return int(number)

@@ -213,8 +213,12 @@ class Trainer:
 
     @property
     def is_over(self) -> bool:
-        """Whether all games are played, the time is over, or the network is proved to be stronger."""
-        return self.is_proved or self.games >= self.settings.game_limit or self.time_used >= 1.0
+        """Whether all games are played, the time is over, or the network is proved to be stronger.
+
+        Not within an iteration: what the last games teach is still to be learned.
+        """
+        ended = self.is_proved or self.games >= self.settings.game_limit or self.time_used >= 1.0
+        return ended and self.phase is Phase.BEGIN
 
     def examine_if_due(self) -> None:
         """Lets the examiner look at the network, if it is time to; training's clock stands still."""

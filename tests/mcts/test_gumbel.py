@@ -7,7 +7,8 @@ from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.env.go import GoEnv
 from alphago.mcts import kernels
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import Search, SearchSettings, halving_schedules, stacked_schedules
+from alphago.mcts.halving import halving_schedules, stacked_schedules
+from alphago.mcts.search import Search, SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv, tic_tac_toe_value, tic_tac_toe_values
 from tests.mcts.trees import ONE, children, random_position, search_from

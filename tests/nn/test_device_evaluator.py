@@ -15,8 +15,9 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
+from alphago.nn import device_evaluator
 from alphago.nn.device_evaluator import DeviceEvaluator, frozen_parts
-from alphago.nn.device_forms import make_form
+from alphago.nn.device_forms import Unsuited, make_form
 from alphago.nn.evaluator import ROUNDING, NetEvaluator, agree, example_planes
 from alphago.nn.lane import standing_size
 from alphago.nn.net import NeuralNet
@@ -199,6 +200,25 @@ def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
         NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9)
     )
     same(evaluate(evaluator, played(device), np.arange(9)), wanted, NEAR[device])
+
+
+class Fickle(torch.nn.Module):
+    """Never the same result twice: a device's cannot be that of the modules."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Conv2d(ENV.planes, 4, 3, padding=1)
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return self.layer(planes) + 10 * torch.rand(())
+
+
+def test_a_network_that_the_device_cannot_compute(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = NeuralNet(ENV, Fickle())
+    with pytest.raises(Unsuited, match=r"the network cannot be computed on .*: its modules fail there, or give other"):
+        net.evaluator(device=device)
+    monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: device)
+    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
 
 
 def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.MonkeyPatch) -> None:

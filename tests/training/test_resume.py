@@ -72,7 +72,7 @@ def files(folder: Path) -> dict[str, bytes]:
 class TestExact:
     """On a CPU, to the last bit."""
 
-    @pytest.mark.parametrize("saves", [1, 9, 30, 60])
+    @pytest.mark.parametrize("saves", [1, 9, 30, 55, 60])
     def test_after_any_checkpoint(
         self, tmp_path: Path, undisturbed: tuple[Path, NeuralNet, Listener], saves: int
     ) -> None:
