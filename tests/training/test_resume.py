@@ -294,16 +294,16 @@ class TestChanges:
 
     def test_what_can(self, killed: Path) -> None:
         """It is told, kept in the config, and lasts."""
-        _, listener = go_on(killed, learning_rate=0.5, readouts=2, num_games=14, losses="cody2007")
+        _, listener = go_on(killed, learning_rate=0.5, readouts=2, num_games=24, losses="cody2007")
         assert {row["readouts"] for row in listener.rows[1:]} == {2}
-        assert listener.notes[:2] == ["num_games is 14 from now on, not 16", "readouts is 2 from now on, not 4"]
+        assert listener.notes[:2] == ["num_games is 24 from now on, not 16", "readouts is 2 from now on, not 4"]
         assert listener.settings["learning_rate"] == 0.5
         config = json.loads((killed / "config.json").read_text())
         assert config["settings"]["readouts"] == 2
         changes = {change["setting"]: (change["was"], change["now"]) for change in config["changes"]}
         before, now = changes.pop("losses")
         assert (before["value"], now["value"], config["settings"]["losses"]) == (1.0, 0.025, now)
-        assert changes == {"num_games": (16, 14), "readouts": (4, 2), "learning_rate": (0.002, 0.5)}
+        assert changes == {"num_games": (16, 24), "readouts": (4, 2), "learning_rate": (0.002, 0.5)}
         assert all(0 < change["games"] <= 14 for change in config["changes"])
         assert go_on(killed)[1].settings == listener.settings
 
