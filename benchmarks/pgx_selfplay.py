@@ -29,7 +29,8 @@ import torch
 
 from alphago import GoEnv, NeuralNet
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
-from alphago.training.selfplay import SelfPlay, SelfPlaySettings
+from alphago.training.group import SelfPlaySettings
+from alphago.training.selfplay import SelfPlay
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 try:

@@ -21,7 +21,8 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
-from alphago.training.selfplay import SelfPlay, SelfPlaySettings
+from alphago.training.group import SelfPlaySettings
+from alphago.training.selfplay import SelfPlay
 
 
 class WithPlanes(HashEvaluator):

@@ -26,7 +26,8 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.settings import make_settings
 from alphago.training.gate import Gate
-from alphago.training.selfplay import SelfPlaySettings, selfplay
+from alphago.training.group import SelfPlaySettings
+from alphago.training.selfplay import selfplay
 from alphago.training.settings import TrainingSettings
 
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python

@@ -13,9 +13,10 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.settings import make_settings
 from alphago.training.gate import Gate
+from alphago.training.group import SelfPlaySettings
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
 from alphago.training.schedule import Steps, checked
-from alphago.training.selfplay import SelfPlaySettings, chosen_search
+from alphago.training.selfplay import chosen_search
 
 Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
 NO_LIMIT = 10**9  # more games than any run plays

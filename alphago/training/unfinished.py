@@ -12,7 +12,8 @@ import torch
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, read_arrays, to_arrays
-from alphago.training.selfplay import Group, SelfPlay
+from alphago.training.group import Group
+from alphago.training.selfplay import SelfPlay
 
 
 def unfinished(selfplay: SelfPlay) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:

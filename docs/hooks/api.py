@@ -22,7 +22,7 @@ BESIDE = {
     "alphago.arena.gtp": ("GtpProgram",),
     "alphago.arena.elo": ("elo_ratings",),
     "alphago.arena.sprt": ("Sprt",),
-    "alphago.training.selfplay": ("SelfPlaySettings",),
+    "alphago.training.group": ("SelfPlaySettings",),
     "alphago.training.settings": ("TrainingSettings",),
     "alphago.training.report": ("Report",),
 }

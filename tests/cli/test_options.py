@@ -27,7 +27,7 @@ from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES
-from alphago.training.selfplay import SelfPlaySettings
+from alphago.training.group import SelfPlaySettings
 from alphago.training.settings import TrainingSettings
 
 ROOT = Path(__file__).parents[2]

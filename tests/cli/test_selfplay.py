@@ -57,7 +57,7 @@ def test_another_game() -> None:
 
 def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """What is finished is kept and told."""
-    from alphago.training.selfplay import Group
+    from alphago.training.group import Group
 
     step = Group.step
 

@@ -21,11 +21,11 @@ from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training import gate as gates
 from alphago.training.gate import Gate, Gatekeeper
+from alphago.training.group import Group
 from alphago.training.history import read_history
 from alphago.training.learner import Learner
 from alphago.training.plan import seeded
 from alphago.training.run import train
-from alphago.training.selfplay import Group
 from alphago.training.settings import TrainingSettings
 from tests.training.runs import GO, TINY, Listener, go_on, run, run_killed, same
 

@@ -19,11 +19,11 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
+from alphago.training.group import Group
 from alphago.training.history import read_history
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.run import train
-from alphago.training.selfplay import Group
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.runs import GO, TINY, Killed, Listener, go_on, run, run_killed, same, save_always
 

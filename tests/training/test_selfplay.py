@@ -12,8 +12,9 @@ from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.training.group import Group, SelfPlaySettings, divergence
 from alphago.training.memory import ReplayMemory
-from alphago.training.selfplay import Group, SelfPlay, SelfPlaySettings, divergence, selfplay
+from alphago.training.selfplay import SelfPlay, selfplay
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
 
