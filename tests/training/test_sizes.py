@@ -106,7 +106,7 @@ def plain_network() -> NeuralNet:
 
 
 def gradients(workers: Workers, *batch: Sample) -> list[torch.Tensor]:
-    settings = learning(0.01, gradient_norm=0, bfloat16=False, losses=LossWeights(l2=0.1))
+    settings = learning(0.01, gradient_norm=None, bfloat16=False, losses=LossWeights(l2=0.1))
     learner = Learner(plain_network(), settings, workers)
     assert learner.step(*batch) is not None
     return [parameter.grad.clone() for parameter in learner.net.parameters()]
