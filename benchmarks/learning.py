@@ -3,7 +3,8 @@
 Every variant trains a network by the 7x7 recipe, changed in one point, from random weights for `--minutes`; then it
 plays the network of the unchanged recipe (or of the variant `--against`) and the same seed: pairs of games from the
 same 2 random first moves with colours exchanged, Gumbel search without noise on both sides.  Elo is told from the
-variant's side.
+variant's side.  A training takes the cores that it may use, so that `taskset -c 0 … --seeds 0` beside
+`taskset -c 1 … --seeds 1` gives both seeds the same machine.
 """
 
 import argparse
@@ -61,7 +62,7 @@ def elo(rate: float) -> float:
     return 400 * math.log10(rate / (1 - rate)) if 0 < rate < 1 else math.copysign(math.inf, rate - 0.5)
 
 
-def told(match: MatchResult) -> str:
+def rates(match: MatchResult) -> str:
     low, high = match.interval
     return f"{match.win_rate:.1%}, Elo {elo(match.win_rate):+.0f} ({elo(low):+.0f} to {elo(high):+.0f})"
 
@@ -69,22 +70,24 @@ def told(match: MatchResult) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=2.0, help="training time of each variant (2)")
-    parser.add_argument("--seeds", type=int, default=2, help="trainings of each variant (2)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1], help="each trains every variant (0 1)")
     parser.add_argument("--games", type=int, default=200, help="games per match (200)")
-    parser.add_argument("--readouts", type=int, default=32, help="readouts in matches (32)")
+    parser.add_argument("--readouts", type=int, nargs="+", default=[0, 32], help="in matches; 0 policy alone (0 32)")
     parser.add_argument("--only", nargs="*", help="variants whose name holds one of these words")
     parser.add_argument("--against", choices=list(VARIANTS), help="the variant to compare with (the recipe)")
     arguments = parser.parse_args()
     reference = VARIANTS[arguments.against] if arguments.against else ({}, {}, {})
     chosen = {name: v for name, v in VARIANTS.items() if not arguments.only or any(w in name for w in arguments.only)}
-    for seed in range(arguments.seeds):
+    for seed in arguments.seeds:
         recipe = trained(arguments.minutes, seed, *reference)
         for name, options in chosen.items():
             net = trained(arguments.minutes, seed, *options)
-            match = evaluate(
-                ENV, net, recipe, arguments.games, arguments.readouts, search="gumbel", random_opening=2, seed=seed
-            )
-            print(f"seed {seed}, {arguments.minutes:g} minutes, {name}: {told(match)}", flush=True)
+            for readouts in arguments.readouts:
+                match = evaluate(
+                    ENV, net, recipe, arguments.games, readouts, search="gumbel", random_opening=2, seed=seed
+                )
+                told = f"{name}: {rates(match)} with {readouts} readouts"
+                print(f"seed {seed}, {arguments.minutes:g} minutes, {told}", flush=True)
 
 
 if __name__ == "__main__":
