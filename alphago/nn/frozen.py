@@ -22,7 +22,7 @@ class Frozen(nn.Module):
     """
 
     def __init__(
-        self, base_net: nn.Module, value: nn.Module, policy: nn.Module, heads: torch.dtype = torch.float32
+        self, base_net: nn.Module, value: nn.Module, policy: nn.Module, *, heads: torch.dtype = torch.float32
     ) -> None:
         super().__init__()
         self.base_net = base_net
