@@ -2,7 +2,7 @@
 
 import argparse
 
-from alphago.cli.models import add_game, add_model, load
+from alphago.cli.models import add_device, add_game, add_model, load
 from alphago.cli.options import number, whole
 from alphago.env.go import GoEnv
 
@@ -17,6 +17,7 @@ def add_play(parser: argparse.ArgumentParser) -> None:
         "--readouts", type=whole, metavar="N", help="simulations a move (200, with --seconds as many as fit); 0: none"
     )
     parser.add_argument("--seconds", type=number, metavar="S", help="time a move; --readouts may end it earlier")
+    add_device(parser)
     parser.set_defaults(run=run_play)
 
 
@@ -27,7 +28,8 @@ def run_play(options: argparse.Namespace) -> int:
     readouts = options.readouts
     if readouts is None and options.seconds is None:
         readouts = 200
-    play(env, network, readouts, 1 if options.white else 0, seconds=options.seconds)
+    device = options.device or "auto"
+    play(env, network, readouts, 1 if options.white else 0, seconds=options.seconds, device=device)
     return 0
 
 
@@ -39,6 +41,7 @@ def add_gtp(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--komi", type=number, metavar="K", help="White's points, until the controller tells them")
     parser.add_argument("--resign", type=number, metavar="VALUE", help="resign below it, -1: never (the model's value)")
     parser.add_argument("--seed", type=whole, metavar="S", help="of the choice among equally good moves")
+    add_device(parser)
     parser.set_defaults(run=run_gtp)
 
 
@@ -57,7 +60,10 @@ def run_gtp(options: argparse.Namespace) -> int:
         if resign is None:
             resign = float(network.notes.get("resign_threshold", -1.0))
         try:
-            serve(env, network, options.readouts, resign_threshold=resign, seed=options.seed, output=output)
+            serve(
+                env, network, options.readouts, resign_threshold=resign, seed=options.seed,
+                device=options.device or "auto", output=output,
+            )  # fmt: skip
         except BrokenPipeError:  # the controller has gone
             return 1
     return 0

@@ -30,14 +30,16 @@ WANTED = {int: "a whole number", float: "a number", str: "text"}
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one sentence, and which knows what a mistyped flag was meant to be."""
+    """An argument parser whose errors are one sentence, and which knows what a mistyped flag was meant to be.
+
+    The beginning of a flag stands for it where no other one begins so: `--board` for `--board-size`.
+    """
 
     def __init__(self, **options: Any) -> None:
         width = max(60, min(120, shutil.get_terminal_size().columns - 2))
         super().__init__(
             **{
                 "usage": f"{options.get('prog')} [OPTIONS]",
-                "allow_abbrev": False,
                 "formatter_class": lambda prog: argparse.HelpFormatter(prog, max_help_position=30, width=width),
                 **options,
             }
@@ -48,8 +50,13 @@ class Parser(argparse.ArgumentParser):
         flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
         for word in words[: words.index("--") if "--" in words else None]:
             flag = word.partition("=")[0]
-            if flag.startswith("--") and flag not in flags:
+            if not flag.startswith("--") or flag in flags:
+                continue
+            meant = [known for known in flags if known.startswith(flag)]
+            if not meant:
                 self.error(f"no option {flag}: {near_misses(flag, flags, told=f'{self.prog} --help lists them all')}")
+            if len(meant) > 1:
+                self.error(f"{flag} may be {', '.join(meant[:-1])} or {meant[-1]}")
         return super().parse_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from alphago.env.game import PLAYER_NAMES, Position
+from alphago.env.game import PLAYER_NAMES, GameEnv, Position
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
 SYMBOLS = {1: "X", -1: "O"}
@@ -24,6 +24,25 @@ def read_point(text: str, height: int, width: int) -> int | None:
     if match and 0 <= column < width and 1 <= int(match[2]) <= height:
         return (height - int(match[2])) * width + column
     return None
+
+
+def action_text(env: GameEnv, action: int) -> str:
+    """'D4', or 'pass' where the game has it, for an action of a game on a square board whose actions are points."""
+    if not 0 <= action < env.action_space:
+        raise ValueError(f"no action {action} in {env}: actions are 0 to {env.action_space - 1}")
+    return "pass" if action == env.pass_action else point_text(action, env.N, env.N)
+
+
+def read_action(env: GameEnv, text: str) -> int:
+    """The action of 'D4', 'd4' or, where the game has it, 'pass'; ValueError for what is none."""
+    if env.pass_action is not None and text.strip().upper() == "PASS":
+        return env.pass_action
+    point = read_point(text, env.N, env.N)
+    if point is None:
+        others = "" if env.pass_action is None else " or pass"
+        points = f"A1 to {COLUMNS[env.N - 1]}{env.N} (no column I)"
+        raise ValueError(f"{text!r} is no point of {env}: expected {points}{others}")
+    return point
 
 
 def draw_board(board: np.ndarray, last: int | None = None) -> str:

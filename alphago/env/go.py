@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from alphago.env import symmetry
-from alphago.env.board import COLUMNS, point_text, read_point
+from alphago.env.board import action_text, read_action
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
 from alphago.env.go_batch import GoBatch, GoStart, start_row
 from alphago.env.go_position import GoPosition
@@ -290,20 +290,11 @@ class GoEnv(GameEnv):
 
     def to_text(self, action: int) -> str:
         """'D4' or 'pass'; columns are letters without I, rows count from the bottom."""
-        if action == self.pass_action:
-            return "pass"
-        if not 0 <= action < self.pass_action:
-            raise ValueError(f"no action {action} in {self}: actions are 0 to {self.pass_action}")
-        return point_text(action, self.N, self.N)
+        return action_text(self, action)
 
     def from_text(self, text: str) -> int:
         """The action of 'D4', 'd4' or 'pass'."""
-        point = self.pass_action if text.strip().upper() == "PASS" else read_point(text, self.N, self.N)
-        if point is None:
-            raise ValueError(
-                f"{text!r} is no point of {self}: expected A1 to {COLUMNS[self.N - 1]}{self.N} (no column I) or pass"
-            )
-        return point
+        return read_action(self, text)
 
 
 def listed(points: Stones) -> list[str | int]:

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from alphago.env.game import GameBatch
 from alphago.env.go_rules import KO_RULES, check_komi, check_player
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_features as features
 from alphago.env.kernels import go_loops as loops
 from alphago.env.kernels import go_row as layout
+from alphago.env.packed import PackedBatch
 
 if TYPE_CHECKING:
     from alphago.env.go import GoEnv
@@ -39,15 +39,14 @@ def start_row(env: "GoEnv") -> np.ndarray:
     return row
 
 
-class GoBatch(GameBatch):
+class GoBatch(PackedBatch):
     """Go positions as packed rows (see the kernels for the layout)."""
 
     def __init__(self, env: "GoEnv", count: int) -> None:
-        super().__init__(env, count)
+        self._start, self._places = env.start
+        super().__init__(env, np.zeros((count, len(self._start)), np.int32), loops, loops)
         self._komi, self._margin_weight, self._size = env.komi, env.margin_weight, env.N
         self._history, self._planes = env.history, env.planes
-        self._start, self._places = env.start
-        self.rows = np.zeros((count, len(self._start)), np.int32)
         self.reset(np.arange(count))
 
     def reset(
@@ -77,20 +76,6 @@ class GoBatch(GameBatch):
             if dead >= 0:
                 raise ValueError(f"the chain at {self.env.to_text(dead)} has no liberty")
 
-    def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
-        rows = self.rows if of is None else of.rows  # type: ignore[attr-defined]
-        loops.copy_batch(rows, sources, self.rows, targets)
-
-    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
-        loops.play_batch(self.rows, slots, actions)
-
-    def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
-        loops.replay_batch(self.rows, roots, paths, lengths, targets)
-
-    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        loops.legal_mask_batch(self.rows, slots, out)
-        return out
-
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         flat = out.reshape(len(out), self._planes * self._size**2)
         if self._places is None:
@@ -99,24 +84,8 @@ class GoBatch(GameBatch):
             features.features_batch(self.rows, slots, self._places, self._scratch(), flat)
         return out
 
-    def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        loops.is_over_batch(self.rows, slots, out)
-        return out
-
-    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        loops.to_play_batch(self.rows, slots, out)
-        return out
-
-    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        loops.hash_batch(self.rows, slots, out)
-        return out
-
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         loops.outcome_batch(self.rows, slots, self._margin_weight, out)
-        return out
-
-    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        loops.score_batch(self.rows, slots, out)
         return out
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

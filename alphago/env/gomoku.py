@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env import symmetry
-from alphago.env.board import COLUMNS, StonesPosition, point_text, read_point
+from alphago.env.board import StonesPosition, action_text, read_action
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.rows import RowBatch
@@ -68,15 +68,8 @@ class GomokuEnv(GameEnv):
 
     def to_text(self, action: int) -> str:
         """'H8'; columns are letters without I, rows count from the bottom."""
-        if not 0 <= action < self.action_space:
-            raise ValueError(f"no action {action} in {self}: actions are 0 to {self.action_space - 1}")
-        return point_text(action, self.N, self.N)
+        return action_text(self, action)
 
     def from_text(self, text: str) -> int:
         """The action of 'H8' or 'h8'; ValueError for what is no point."""
-        point = read_point(text, self.N, self.N)
-        if point is None:
-            raise ValueError(
-                f"{text!r} is no point of {self}: expected A1 to {COLUMNS[self.N - 1]}{self.N} (no column I)"
-            )
-        return point
+        return read_action(self, text)

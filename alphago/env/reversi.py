@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env import symmetry
-from alphago.env.board import COLUMNS, StonesPosition, point_text, read_point
+from alphago.env.board import StonesPosition, action_text, read_action
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
@@ -67,18 +67,11 @@ class ReversiEnv(GameEnv):
 
     def to_text(self, action: int) -> str:
         """'D3' or 'pass'; columns are letters without I, rows count from the bottom."""
-        if action == self.pass_action:
-            return "pass"
-        if not 0 <= action < self.pass_action:
-            raise ValueError(f"no action {action} in {self}: actions are 0 to {self.pass_action}")
-        return point_text(action, self.N, self.N)
+        return action_text(self, action)
 
     def from_text(self, text: str) -> int:
         """The action of 'D3', 'd3' or 'pass'; ValueError for what is none."""
-        point = self.pass_action if text.strip().upper() == "PASS" else read_point(text, self.N, self.N)
-        if point is None:
-            raise ValueError(f"{text!r} is no point of {self}: expected A1 to {COLUMNS[self.N - 1]}{self.N} or pass")
-        return point
+        return read_action(self, text)
 
 
 class ReversiPosition(StonesPosition):

@@ -7,7 +7,7 @@ import numpy as np
 
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position
 from alphago.mcts.evaluator import as_evaluator
-from alphago.mcts.kernels import NONE, ROOT
+from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.root import choose_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder

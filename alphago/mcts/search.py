@@ -11,10 +11,10 @@ import numpy as np
 
 from alphago.cuda.batch import make_batch
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
-from alphago.mcts import kernels
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.halving import stacked_schedules
-from alphago.mcts.kernels import NEW, NONE, PENDING, ROOT
+from alphago.mcts.kernels import gumbel, roots, subtrees, waves
+from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.tree import Rule, grown, new_tree
 from alphago.stopwatch import BOARDS, TREE
 
@@ -93,7 +93,7 @@ class Search:
         self.settings = settings
         self.rule = Rule(
             settings.gumbel, settings.c_puct, settings.parent_value_weight, settings.virtual_loss,
-            settings.first_play_reduction, settings.c_visit, settings.c_scale,
+            settings.first_play_reduction, settings.c_visit, settings.c_scale, settings.leaves,
         )  # fmt: skip
         self.gumbel = np.zeros((games, env.action_space), np.float32)
         self._schedules = np.zeros((1, 1, 1), np.int32)
@@ -107,7 +107,6 @@ class Search:
         self._path = np.zeros((rows + 1, env.max_moves + 1), np.int32)
         self._length = np.zeros(rows, np.int32)
         self._collisions = np.zeros((2 * rows, 2), np.int32)
-        self._counts = np.zeros(2, np.int32)
         self._movers = np.zeros(rows, np.int8)
         self._over = np.zeros(rows, np.bool_)
         self._values = np.zeros(rows, np.float32)
@@ -117,7 +116,7 @@ class Search:
     def forget(self, games: np.ndarray) -> None:
         """Clears the trees of games whose root position was set anew."""
         for game in games:
-            kernels.clear(self.tree, game)
+            subtrees.clear(self.tree, game)
 
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:
@@ -148,7 +147,7 @@ class Search:
             # Gamma draws of a small shape can all be zero; the tiny addend keeps their sum positive.
             drawn = generator.standard_gamma(alpha, len(actions)) + 1e-30
             noise[i, actions] = drawn / drawn.sum()
-        kernels.mix_noise(self.tree, games, noise, np.float32(weight))
+        roots.mix_noise(self.tree, games, noise, np.float32(weight))
 
     @TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
@@ -163,7 +162,7 @@ class Search:
         considered = self.settings.considered if self.settings.gumbel else 0
         self._make_room(int(self.tree.used.max(initial=0)) + most + considered + 1)
         if considered:
-            kernels.add_candidates(self.tree, searched, self.gumbel, np.minimum(considered, readouts[searched]))
+            gumbel.add_candidates(self.tree, searched, self.gumbel, np.minimum(considered, readouts[searched]))
             budgets, self._schedule_of[searched] = np.unique(readouts[searched], return_inverse=True)
             self._schedules = stacked_schedules(considered, tuple(budgets.tolist()))
         budget = readouts.astype(np.int32)
@@ -191,11 +190,10 @@ class Search:
 
     def wave(self, budget: np.ndarray) -> int:
         """One wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
-        kernels.select(
-            self.tree, budget, self.rule, self.settings.leaves, self.gumbel, self._schedules,
-            self._schedule_of, self._game, self._leaf, self._path, self._length, self._collisions, self._counts,
+        leaves, collided = waves.select(
+            self.tree, budget, self.rule, self.gumbel, self._schedules, self._schedule_of,
+            self._game, self._leaf, self._path, self._length, self._collisions,
         )  # fmt: skip
-        leaves, collided = int(self._counts[0]), int(self._counts[1])
         if leaves:
             self._evaluate(leaves, collided)
         return leaves
@@ -219,9 +217,9 @@ class Search:
             reached, priors, values = explore(self.batch, leaves)
         else:
             reached, priors, values = self._reach_and_evaluate(leaves, room)
-        broken = kernels.expand(
-            self.tree, n, leaves.roots, self._leaf, reached.movers, reached.over, values, priors, self._collisions,
-            collided,
+        broken = waves.expand(
+            self.tree, leaves.roots, self._leaf, reached.movers, reached.over, values, priors,
+            self._collisions[:collided],
         )  # fmt: skip
         if broken or not np.isfinite(values).all():
             raise ValueError(
@@ -246,13 +244,13 @@ class Search:
     def visits(self, games: np.ndarray) -> np.ndarray:
         """Visits of the root's actions, int32 [n, A]."""
         out = np.empty((len(games), self.env.action_space), np.int32)
-        kernels.root_visits(self.tree, games, out)
+        roots.root_visits(self.tree, games, out)
         return out
 
     def priors(self, games: np.ndarray) -> np.ndarray:
         """The evaluated roots' priors, float32 [n, A]."""
         out = np.empty((len(games), self.env.action_space), np.float32)
-        kernels.root_priors(self.tree, np.asarray(games), out)
+        roots.root_priors(self.tree, np.asarray(games), out)
         return out
 
     @TREE
@@ -260,7 +258,7 @@ class Search:
         """Gumbel: the roots' improved policies, float32 [n, A], and the actions chosen, int32 [n]."""
         policy = np.empty((len(games), self.env.action_space), np.float32)
         actions = np.empty(len(games), np.int32)
-        kernels.improved_policy(
+        gumbel.improved_policy(
             self.tree, games, self.gumbel, self.settings.c_visit, self.settings.c_scale, policy, actions
         )
         return policy, actions
@@ -274,7 +272,7 @@ class Search:
         """Plays one action (int32 [n]) in each game and keeps the part of its tree below it."""
         with BOARDS:
             self.batch.play(games, actions)
-        kernels.advance(self.tree, games, actions, np.empty(self.tree.parent.shape[1], np.int32))
+        subtrees.advance(self.tree, games, actions, np.empty(self.tree.parent.shape[1], np.int32))
 
     def _make_room(self, nodes: int) -> None:
         if nodes > self.tree.parent.shape[1]:

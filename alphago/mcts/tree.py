@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphago.mcts.kernels import NONE
+from alphago.mcts.kernels.nodes import NONE
 
 
 class Tree(NamedTuple):
@@ -45,6 +45,7 @@ class Rule(NamedTuple):
     first_play_reduction: float
     c_visit: float
     c_scale: float
+    leaves: int
 
 
 def new_tree(games: int, nodes: int, actions: int) -> Tree:

@@ -11,18 +11,8 @@ from alphago.cuda.backend import find_backend
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.nn.device_forms import Unsuited, fastest_on, make_form
 from alphago.nn.devices import find_device, torch_device
-from alphago.nn.evaluator import (
-    DTYPES,
-    NOT_FINITE,
-    TRACING,
-    Frozen,
-    NetEvaluator,
-    check_batch,
-    check_finite,
-    check_room,
-    frozen_copy,
-    has_native_bfloat16,
-)
+from alphago.nn.evaluator import NOT_FINITE, NetEvaluator, check_batch, check_room
+from alphago.nn.frozen import TRACING, dtype_name, frozen_parts, wanted_dtype
 from alphago.nn.lane import Lane
 from alphago.stopwatch import BOARDS, NET, TRANSFER
 
@@ -53,22 +43,20 @@ class DeviceEvaluator:
         dtype: str | None = None,
         device: str = "cuda",
     ) -> None:
-        if dtype not in (None, *DTYPES):
-            raise ValueError(f"dtype is 'float32', 'bfloat16' or None, came {dtype!r}")
         self.env = env
         self.device = device
         self._backend = find_backend(device)
         self._place = torch_device(device)
-        if dtype is None:
-            dtype = "bfloat16" if self._place.type == "cuda" and has_native_bfloat16(self._place) else "float32"
+        # On "host" float32, in which its results are compared with the CPU's own evaluator's.
+        kind = wanted_dtype("float32" if dtype is None and device == "host" else dtype, self._place)
         frozen = frozen_parts(base_net, value, policy)
-        self._net, self.form, self._kind = fastest_on(frozen, env, DTYPES[dtype], self._place)
+        self._net, self.form, self._kind = fastest_on(frozen, env, kind, self._place)
         self._local = threading.local()
 
     @property
     def dtype(self) -> str:
         """What the network computes in, "float32" or "bfloat16"."""
-        return str(self._kind).removeprefix("torch.")
+        return dtype_name(self._kind)
 
     @torch.no_grad()
     def load(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
@@ -158,10 +146,3 @@ def make_evaluator(
             if device != "auto":
                 raise
     return NetEvaluator(env, *parts, dtype=dtype)
-
-
-def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:
-    """The parts as one module on the CPU that will not be trained; ValueError if their weights are not finite."""
-    frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
-    check_finite(frozen)
-    return frozen

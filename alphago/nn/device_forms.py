@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.evaluator import TRACING, Frozen, agree, example_planes
+from alphago.nn.frozen import TRACING, Frozen, agree, example_planes
 from alphago.nn.fusion import folded, fused
 
 FORMS = ("fused", "folded", "modules")
@@ -19,21 +19,6 @@ NEAR = {torch.float32: 0.01, torch.bfloat16: 0.2}
 
 class Unsuited(ValueError):
     """A network that a device cannot compute."""
-
-
-class Whole(nn.Module):
-    """The three parts as one function of planes, in one type; its results are float32."""
-
-    def __init__(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
-        super().__init__()
-        self.base_net = base_net
-        self.value = value
-        self.policy = policy
-
-    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits [B, A] and values [B] of planes [B, C, H, W]."""
-        features = self.base_net(planes)
-        return self.policy(features).float(), self.value(features).float().flatten()
 
 
 class CudnnConv(nn.Module):
@@ -63,13 +48,13 @@ class CudnnConv(nn.Module):
         return torch.cudnn_convolution_add_relu(inputs, self.weight, other, 1.0, self.bias, *self.sizes)
 
 
-def make_form(form: str, frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.device) -> Whole:
-    """The network in one of FORMS on a device; raises what tracing may raise.  The caller holds TRACING.
+def make_form(form: str, frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.device) -> Frozen:
+    """The network in one of FORMS on a device, all of it in one type; raises what tracing may raise.
 
-    frozen: on the CPU, in float32; it stays as it is.
+    The caller holds TRACING.  frozen: on the CPU, in float32; it stays as it is.
     """
     parts = [copy.deepcopy(part) if form == "modules" else folded(part) for part in frozen.children()]
-    whole = Whole(*parts).to(place, kind)
+    whole = Frozen(*parts, heads=kind).to(place, kind)
     if form == "fused":
         planes = example_planes(env).to(place, kind, memory_format=torch.channels_last)
         features = whole.base_net(planes)
@@ -78,7 +63,7 @@ def make_form(form: str, frozen: Frozen, env: GameEnv, kind: torch.dtype, place:
     return whole.to(memory_format=torch.channels_last).requires_grad_(False)  # type: ignore[call-overload]
 
 
-def fastest_on(frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.device) -> tuple[Whole, str, torch.dtype]:
+def fastest_on(frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.device) -> tuple[Frozen, str, torch.dtype]:
     """The fastest form that gives the network's results on a device, its name, and the type it computes in.
 
     Unsuited if the device gives none of them.

@@ -3,7 +3,6 @@
 import copy
 import threading
 from collections.abc import Callable
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -11,21 +10,27 @@ from torch import fx, nn
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.nn import openvino
+from alphago.nn.frozen import (
+    TRACING,
+    Frozen,
+    Outputs,
+    agree,
+    dtype_name,
+    example_planes,
+    frozen_parts,
+    wanted_dtype,
+)
 from alphago.nn.fusion import folded, fused, scripted
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.slots import structure
 from alphago.stopwatch import BOARDS, NET
 
-Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B]
-Part = TypeVar("Part", bound=nn.Module)
 Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]  # planes [n, …] -> logits [n, A], values [n], all float32
 # Differences, relative to the largest output, that are rounding: of a mistake in tracing, float32 shows
 # the smallest; with bfloat16 and many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2}
-TRACING = threading.Lock()  # torch.fx traces one module at a time
 FORMS = ("openvino", "fused", "modules")
 NOT_FINITE = "the network's output is not finite: its weights are too large"
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 class NetEvaluator:
@@ -58,18 +63,13 @@ class NetEvaluator:
         dtype: str | None = None,
         form: str | None = None,
     ) -> None:
-        if dtype is None:
-            dtype = "bfloat16" if has_native_bfloat16() else "float32"
-        if dtype not in DTYPES:
-            raise ValueError(f"dtype is 'float32', 'bfloat16' or None, came {dtype!r}")
+        kind = wanted_dtype(dtype)
         if form not in (None, *FORMS):
             raise ValueError(f"form is {', '.join(map(repr, FORMS))} or None, came {form!r}")
-        for module in (base_net, value, policy):
-            check_finite(module)
-        frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
+        frozen = frozen_parts(base_net, value, policy)
         self.env = env
         with TRACING, torch.no_grad():
-            self._run, self._compute_dtype, self.form = fastest(frozen, example_planes(env), DTYPES[dtype], form)
+            self._run, self._compute_dtype, self.form = fastest(frozen, example_planes(env), kind, form)
         self._local = threading.local()
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -98,7 +98,7 @@ class NetEvaluator:
     @property
     def dtype(self) -> str:
         """What the base computes in, "float32" or "bfloat16"."""
-        return str(self._compute_dtype).removeprefix("torch.")
+        return dtype_name(self._compute_dtype)
 
     def _scratch(self, count: int) -> "Scratch":
         scratch = getattr(self._local, "scratch", None)
@@ -134,47 +134,6 @@ class Scratch:
         self.mask = np.empty((count, env.action_space), np.bool_)
         self.logits = np.empty((count, env.action_space), np.float32)
         self.values = np.empty(count, np.float32)
-
-
-class Frozen(nn.Module):
-    """The three parts as one function of planes: base in its own type, heads and results in float32."""
-
-    def __init__(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
-        super().__init__()
-        self.base_net = base_net
-        self.value = value
-        self.policy = policy
-
-    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        features = self.base_net(planes).float()
-        return self.policy(features).float(), self.value(features).float().flatten()
-
-
-def has_native_bfloat16(place: torch.device | None = None) -> bool:
-    """Whether this CPU (or another place) multiplies bfloat16 itself; elsewhere it is slower than float32."""
-    if place is not None and place.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    checks = (getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile"))
-    return any(check() for check in checks if check is not None)
-
-
-def check_finite(module: nn.Module) -> None:
-    """ValueError if a weight or a running statistic is NaN or infinite."""
-    for name, tensor in module.state_dict().items():
-        if isinstance(tensor, torch.Tensor) and not bool(torch.isfinite(tensor).all()):
-            raise ValueError(f"the network's weights hold NaN or infinite numbers (first in {name})")
-
-
-def frozen_copy(module: Part) -> Part:
-    """A copy on the CPU, in eval mode and float32, that will not be trained."""
-    return copy.deepcopy(module).cpu().float().eval().requires_grad_(False)
-
-
-def example_planes(env: GameEnv) -> torch.Tensor:
-    """Random zeros and ones, float32 [3, planes, height, width], the same on every call."""
-    generator = torch.Generator().manual_seed(1)
-    planes = torch.rand(3, env.planes, *env.plane_shape, generator=generator).round()
-    return planes.contiguous(memory_format=torch.channels_last)
 
 
 def fastest(
@@ -260,11 +219,3 @@ def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
             out[:] = output.numpy()
 
     return run
-
-
-def agree(got: Outputs, wanted: Outputs, tolerance: float) -> bool:
-    """Whether logits and values are the same but for rounding."""
-    for mine, right in zip(got, wanted, strict=True):
-        if mine.shape != right.shape or not (mine - right).abs().max() <= tolerance * (1 + right.abs().max()):
-            return False
-    return True

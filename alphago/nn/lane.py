@@ -9,7 +9,7 @@ from torch import nn
 
 from alphago.cuda.backend import Backend
 from alphago.env.game import GameEnv, Leaves, Reached
-from alphago.nn.evaluator import TRACING
+from alphago.nn.frozen import TRACING
 from alphago.nn.kernels.priors import LEAST
 
 SMALLEST = 8  # standing batch sizes: this, its doubles to FINE, and from there on each quarter of an octave

@@ -74,12 +74,7 @@ class DenseValue(nn.Module):
         super().__init__()
         self.arguments = {"channels": channels, "plane_shape": list(plane_shape), "hidden": hidden}
         self.squeeze = conv_bn(channels, 1, 1)
-        self.hidden = nn.Linear(plane_shape[0] * plane_shape[1], hidden)
-        self.last = nn.Linear(hidden, 1)
-        nn.init.kaiming_normal_(self.hidden.weight, nonlinearity="relu")
-        nn.init.normal_(self.last.weight, std=0.01)
-        nn.init.zeros_(self.hidden.bias)
-        nn.init.zeros_(self.last.bias)
+        self.hidden, self.last = two_layers(plane_shape[0] * plane_shape[1], hidden)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         board = self.squeeze(features, torch.relu).flatten(1)
@@ -95,15 +90,20 @@ class FlatValue(nn.Module):
     def __init__(self, features: int, hidden: int = 64) -> None:
         super().__init__()
         self.arguments = {"features": features, "hidden": hidden}
-        self.hidden = nn.Linear(features, hidden)
-        self.last = nn.Linear(hidden, 1)
-        nn.init.kaiming_normal_(self.hidden.weight, nonlinearity="relu")
-        nn.init.normal_(self.last.weight, std=0.01)
-        nn.init.zeros_(self.hidden.bias)
-        nn.init.zeros_(self.last.bias)
+        self.hidden, self.last = two_layers(features, hidden)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         return torch.tanh(self.last(torch.relu(self.hidden(features))))
+
+
+def two_layers(features: int, hidden: int) -> tuple[nn.Linear, nn.Linear]:
+    """Dense to `hidden`, for a relu, and dense to 1, which starts small: an untrained value is near 0."""
+    first, last = nn.Linear(features, hidden), nn.Linear(hidden, 1)
+    nn.init.kaiming_normal_(first.weight, nonlinearity="relu")
+    nn.init.normal_(last.weight, std=0.01)
+    nn.init.zeros_(first.bias)
+    nn.init.zeros_(last.bias)
+    return first, last
 
 
 class AddedForecast(nn.Module):

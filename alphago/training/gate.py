@@ -17,7 +17,7 @@ import torch
 from alphago.arena.match import MatchResult, evaluate, wilson
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
-from alphago.nn.evaluator import frozen_copy
+from alphago.nn.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.training.history import EVALUATIONS, append_row
 from alphago.training.shares import apportion

@@ -139,7 +139,7 @@ class Group:
             for slot in games:
                 search.gumbel[slot] = self.generators[slot].gumbel(size=self.env.action_space)
         search.expand_roots(games)
-        priors = search.priors(games)
+        priors = search.priors(games)  # without noise
         if not search.settings.gumbel:
             search.add_noise(games, [self.generators[slot] for slot in games])
         searched = readouts > 0
@@ -152,7 +152,7 @@ class Group:
         policies = np.zeros((len(games), self.env.action_space), np.float32)
         actions = np.zeros(len(games), np.int32)
         policies[searched], actions[searched] = self.choose(games[searched])
-        actions[~searched] = self.draw(games[~searched])
+        actions[~searched] = self.draw(games[~searched], priors[~searched])
         surprises = divergence(policies, priors)
         self.note_decided(games, values * movers)
         threshold = self.settings.resign_threshold
@@ -193,10 +193,11 @@ class Group:
         policies = visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
         return policies, choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
 
-    def draw(self, games: np.ndarray) -> np.ndarray:
-        """Moves of the opening, int32 [n], by policy and chance; a pass only where there is nothing else."""
-        assert self.search is not None
-        priors = self.search.priors(games)
+    def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
+        """Moves of the opening, int32 [n], by policy and chance; a pass only where there is nothing else.
+
+        priors: the network's, float32 [n, A], overwritten.
+        """
         if self.env.pass_action is not None:
             others = np.delete(priors, self.env.pass_action, axis=1).any(axis=1)
             priors[others, self.env.pass_action] = 0

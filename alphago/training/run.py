@@ -24,6 +24,7 @@ from alphago.training.compact import check_network, make_compact
 from alphago.training.diagnosis import Diagnosis
 from alphago.training.gate import Gate, Gatekeeper
 from alphago.training.history import METRICS, Row, read_rows
+from alphago.training.iteration import iterate
 from alphago.training.plan import Asked, Plan, new_run, old_run
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.report import ConsoleReport, Report
@@ -161,7 +162,7 @@ def carry_out_by(
     hear(*notes)
     nothing_to_do = trainer.is_over and not trainer.candidate_is_due
     with trainer.watch.running(OTHER):
-        metrics = iterate(trainer, plan, run, reports, meter)
+        metrics = run_iterations(trainer, plan, run, reports, meter)
     if trainer.is_over and not stop.is_set():
         trainer.judge_if_due()
     latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
@@ -174,7 +175,9 @@ def carry_out_by(
     return plan.model.eval()
 
 
-def iterate(trainer: Trainer, plan: Plan, run: RunFolder, reports: Sequence[Report], meter: GpuMeter) -> dict[str, Any]:
+def run_iterations(
+    trainer: Trainer, plan: Plan, run: RunFolder, reports: Sequence[Report], meter: GpuMeter
+) -> dict[str, Any]:
     """The iterations of this call, told, written down and saved; returns the metrics of the run's last one."""
     rows = earlier_rows(run.path)
     metrics = dict(rows[-1]) if rows else {"games": trainer.games, "steps": trainer.learner.steps}
@@ -182,7 +185,7 @@ def iterate(trainer: Trainer, plan: Plan, run: RunFolder, reports: Sequence[Repo
     diagnosis.remember(rows)
     untold = plan.needed
     while not trainer.is_over and not trainer.stop.is_set():
-        row = trainer.iterate()
+        row = iterate(trainer)
         if row is None:
             break
         metrics = row | {"gpu_busy": meter.busy()}
@@ -212,11 +215,11 @@ def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
         trainer.publish()
         trainer.checkpoint()
         run.write_config(plan.config)
-        trainer.began = time.monotonic()
+        trainer.clock.set(0.0)
         return []
     state = run.restore()
     notes = [*state.notes, *trainer.restore(state)]
-    minutes = trainer.seconds / 60
+    minutes = trainer.clock.seconds / 60
     where = f"after {trainer.games} games and {minutes:.1f} minutes of training"
     told = [f"{name} is {now!r} from now on, not {was!r}" for name, (was, now) in plan.changes.items()]
     if plan.changes:

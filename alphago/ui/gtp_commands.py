@@ -33,6 +33,7 @@ def serve(
     *,
     resign_threshold: float = -1.0,
     seed: int | None = None,
+    device: str = "auto",
     input: Iterable[str] | None = None,
     output: TextIO | None = None,
 ) -> None:
@@ -45,12 +46,13 @@ def serve(
     resign_threshold: `genmove` answers resign when the mover's value is below it.  -1, never: a value
         that was not measured against played-out games is no reason to give one up.
     seed: of the choice among equally good moves.
+    device: where the network is computed and the boards of its searches are, as `MCTSPlayer` has it.
     input, output: lines and a text file; by default stdin, and stdout, to which then nobody else can write.
     """
     with contextlib.ExitStack() as stack:
         if output is None or output is sys.stdout:
             output = stack.enter_context(reserved_stdout())
-        engine = GoEngine(env, network, readouts, resign_threshold=resign_threshold, seed=seed)
+        engine = GoEngine(env, network, readouts, resign_threshold=resign_threshold, seed=seed, device=device)
         converse(engine.commands, lines_of_stdin() if input is None else input, output)
 
 
@@ -68,6 +70,7 @@ class GoEngine:
         *,
         resign_threshold: float = -1.0,
         seed: int | None = None,
+        device: str = "auto",
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         if readouts < 0:
@@ -80,6 +83,7 @@ class GoEngine:
         self.readouts = readouts
         self.resign_threshold = resign_threshold
         self.seed = seed
+        self.device = device
         self.now = now
         self.clock = Clock()
         self.rules = env.rules
@@ -113,7 +117,7 @@ class GoEngine:
         limit = max(given.max_moves, 3 * size * size)
         env = given.replace(max_moves=limit, turns=None, first_pass=0, **self.rules._asdict())
         self.game = GtpGame(env, env.komi if self.komi is None else self.komi)
-        self.evaluator = as_evaluator(self.network, env)
+        self.evaluator = as_evaluator(self.network, env, self.device)
         self.player = MCTSPlayer(
             env,
             self.evaluator,

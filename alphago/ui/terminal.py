@@ -33,6 +33,7 @@ def play(
     mode: int = 0,
     *,
     seconds: float | None = None,
+    device: str = "auto",
     tower_height: int | None = None,
     read: Read | None = None,
     write: Write | None = None,
@@ -45,6 +46,7 @@ def play(
         move without search, None searches until `seconds` are over.
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
     seconds: ends every search after this much time, if `num_readouts` does not end it before.
+    device: where the network is computed and the boards of its searches are, as `MCTSPlayer` has it.
     read, write: used instead of `input` and `print`.
 
     End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced
@@ -59,7 +61,7 @@ def play(
         if nn is None:
             nn = _untrained(env, tower_height)
             screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
-        player = MCTSPlayer(env, nn, two_player_mode=True)
+        player = MCTSPlayer(env, nn, two_player_mode=True, device=device)
         game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit)
     except KeyboardInterrupt:
         screen.say("")

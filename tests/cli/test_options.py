@@ -97,6 +97,15 @@ class TestSettings:
             "watts": 40, "lit": True, "colour": "blue", "shade": None, "name": "x", "steps": ((7, 0.25), (9, 0.5))
         }  # fmt: skip
 
+    def test_the_beginning_of_a_flag(self) -> None:
+        """It is enough where no other flag begins so; a whole flag is meant though others begin with it."""
+        words = "--wa 40 --no-l --c=blue --sh none"
+        assert parse(LampSettings, *words.split()) == {"watts": 40, "lit": False, "colour": "blue", "shade": None}
+        parser = Parser(prog="alphago")
+        add_train(parser)
+        options = parser.parse_args(["--board", "9", "--gate", "0.6", "--gate-g", "40"])
+        assert (options.board_size, options.gate, options.gate_games) == (9, 0.6, 40)
+
     def test_only_what_was_given(self) -> None:
         assert parse(LampSettings) == {}
         assert parse(LampSettings, "--no-lit", "--shade", "0") == {"lit": False, "shade": 0.0}
@@ -150,7 +159,9 @@ class TestSettings:
             ("--colour green", "argument --colour: invalid choice: 'green'"),
             ("--wats 3", "no option --wats: did you mean --watts?"),
             ("--zzzz=3", "no option --zzzz: lamp --help lists them all"),
-            ("--watt 3", "no option --watt: did you mean --watts?"),
+            ("--sh 3 --no 4", "--no may be --no-lit or --no-dimmed"),
+            ("--s=3", "--s may be --shade or --steps"),
+            ("--watts-x 3", "no option --watts-x: did you mean --watts?"),
             ("extra", "unrecognized arguments: extra"),
         ],
     )

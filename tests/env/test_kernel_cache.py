@@ -56,7 +56,9 @@ def test_the_cache_is_named_after_the_sources(package: pathlib.Path) -> None:
     assert jit.cache_folder(package) == jit.CACHE_FOLDER
 
 
-@pytest.mark.parametrize("name", ["env/kernels/go_row.py", "env/kernels/go_features.py", "env/kernels/jit.py"])
+@pytest.mark.parametrize(
+    "name", ["env/kernels/go_row.py", "env/kernels/jit.py", "mcts/kernels/waves.py", "arena/kernels.py"]
+)
 def test_a_changed_kernel_has_another_cache(package: pathlib.Path, name: str) -> None:
     with (package / name).open("a") as source:
         source.write("# changed\n")

@@ -91,5 +91,5 @@ def test_bad_sizes(size: int) -> None:
 
 @pytest.mark.parametrize("text", ["I3", "A9", "", "d"])
 def test_no_points(text: str) -> None:
-    with pytest.raises(ValueError, match=r"expected A1 to H8 or pass"):
+    with pytest.raises(ValueError, match=r"expected A1 to H8 \(no column I\) or pass"):
         ReversiEnv().from_text(text)

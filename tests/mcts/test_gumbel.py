@@ -5,9 +5,10 @@ import pytest
 
 from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.env.go import GoEnv
-from alphago.mcts import kernels
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.halving import halving_schedules, stacked_schedules
+from alphago.mcts.kernels.gumbel import choose_candidate
+from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import Search, SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv, tic_tac_toe_value, tic_tac_toe_values
@@ -143,9 +144,9 @@ def test_a_tree_with_more_candidates_than_the_plan_is_searched_evenly() -> None:
     assert visits.sum() == 12
     assert visits[visits > 0].tolist() == [2] * 6
     # Compiled code would not notice a look beyond the schedule; Python does.
-    choose = getattr(kernels.choose_candidate, "py_func", kernels.choose_candidate)
+    choose = getattr(choose_candidate, "py_func", choose_candidate)
     schedule = halving_schedules(3, 20)
-    assert choose(search.tree, 0, schedule, search.gumbel, 50.0, 0.1) in children(search.tree, 0, kernels.ROOT).values()
+    assert choose(search.tree, 0, schedule, search.gumbel, 50.0, 0.1) in children(search.tree, 0, ROOT).values()
 
 
 def test_priors_of_roots_before_and_after_a_search() -> None:

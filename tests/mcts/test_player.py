@@ -11,7 +11,7 @@ import pytest
 from alphago.env.game import IllegalMove, Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from alphago.mcts.kernels import ROOT
+from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.search import SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv

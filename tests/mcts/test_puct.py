@@ -7,8 +7,8 @@ import pytest
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.mcts import kernels
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.kernels.roots import mix_noise
 from alphago.mcts.search import SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
@@ -98,7 +98,7 @@ def test_same_trees_with_noise(env: GameEnv, weight: float) -> None:
         twin.expand_root()
         noise = random.random((1, env.action_space), np.float32) * twin.root.position.legal_mask
         noise /= noise.sum()
-        kernels.mix_noise(search.tree, np.zeros(1, np.int64), noise, np.float32(weight))
+        mix_noise(search.tree, np.zeros(1, np.int64), noise, np.float32(weight))
         twin.add_noise(noise[0], weight)
         assert_same_tree(search, 0, twin)
         visits = run(search, 40)[0]

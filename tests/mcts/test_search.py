@@ -5,9 +5,8 @@ import pytest
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
-from alphago.mcts import kernels
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
-from alphago.mcts.kernels import NEW, PENDING, ROOT
+from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT, greatest_waiting
 from alphago.mcts.search import Search, SearchSettings, leaves_for
 from alphago.mcts.tree import grown
 from alphago.nn.net import NeuralNet
@@ -432,5 +431,5 @@ def test_kernels_agree_with_numpy_about_visits() -> None:
             action: search.tree.visits[game, child] for action, child in children(search.tree, game, ROOT).items()
         }
         assert {action: visits[game, action] for action in np.flatnonzero(visits[game])} == counted
-    assert kernels.greatest_waiting(np.array([0, -1, 0.25, 0.5, 0.5], np.float32)) == 3
-    assert kernels.greatest_waiting(np.array([0, -1], np.float32)) == kernels.NONE
+    assert greatest_waiting(np.array([0, -1, 0.25, 0.5, 0.5], np.float32)) == 3
+    assert greatest_waiting(np.array([0, -1], np.float32)) == NONE

@@ -6,7 +6,7 @@ import pytest
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.kernels import ROOT
+from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams

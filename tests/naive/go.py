@@ -1,6 +1,6 @@
 """Go in plain Python, slow and obvious: what the kernels have to agree with."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,11 @@ SETS = {"rules": [*range(16)], "turns": [*range(17), 19], "alive": [*range(20)]}
 Board = tuple[int, ...]  # a colour per point, row by row from the top
 
 
-def neighbours(point: int, size: int) -> list[int]:
+@cache
+def neighbours(point: int, size: int) -> tuple[int, ...]:
     row, column = divmod(point, size)
     near = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
-    return [r * size + c for r, c in near if 0 <= r < size and 0 <= c < size]
+    return tuple(r * size + c for r, c in near if 0 <= r < size and 0 <= c < size)
 
 
 def chain(board: Board, point: int, size: int) -> tuple[set[int], set[int]]:
@@ -207,6 +208,7 @@ class NaiveGo:
         points = range(size * size)
         planes = np.zeros((20, size * size), np.float32)
         owner = owners(self.board, size)
+        liberties: dict[int, int] = {}  # of each stone's chain
         for point in points:
             colour = self.board[point] * self.to_play
             if colour == EMPTY:
@@ -216,9 +218,10 @@ class NaiveGo:
                 planes[10, point] = owner[point] == -self.to_play
             else:
                 planes[0 if colour == 1 else 1, point] = 1
-                _, around = chain(self.board, point, size)
-                liberties = sum(self.board[near] == EMPTY for near in around)
-                planes[1 + min(liberties, 3), point] = 1
+                if point not in liberties:
+                    stones, around = chain(self.board, point, size)
+                    liberties |= dict.fromkeys(stones, sum(self.board[near] == EMPTY for near in around))
+                planes[1 + min(liberties[point], 3), point] = 1
         for age, action in enumerate(self.moves[::-1][:3]):
             if action != self.env.pass_action:
                 planes[6 + age, action] = 1

@@ -16,9 +16,10 @@ from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn import device_evaluator
-from alphago.nn.device_evaluator import DeviceEvaluator, frozen_parts
+from alphago.nn.device_evaluator import DeviceEvaluator
 from alphago.nn.device_forms import Unsuited, make_form
-from alphago.nn.evaluator import ROUNDING, NetEvaluator, agree, example_planes
+from alphago.nn.evaluator import ROUNDING, NetEvaluator
+from alphago.nn.frozen import agree, example_planes, frozen_parts
 from alphago.nn.lane import standing_size
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in

@@ -12,7 +12,8 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn import evaluator as evaluators
-from alphago.nn.evaluator import NetEvaluator, has_native_bfloat16
+from alphago.nn.evaluator import NetEvaluator
+from alphago.nn.frozen import has_native_bfloat16
 from alphago.nn.fusion import FusedConv, folded, fused
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.net import NeuralNet
@@ -320,7 +321,7 @@ def test_broken_weights_are_refused(number):
     net = NeuralNet(GoEnv(5), tower_height=1, channels=8)
     with torch.no_grad():
         net.base_net.entry[0].weight[0, 0, 0, 0] = number
-    with pytest.raises(ValueError, match=r"weights hold NaN or infinite numbers \(first in entry.0.weight\)"):
+    with pytest.raises(ValueError, match=r"weights hold NaN or infinite numbers \(first in base_net.entry.0.weight\)"):
         net.evaluator()
     with pytest.raises(ValueError, match="not finite"):
         net(net.env.position(black="C3", to_play="black"))

@@ -10,7 +10,7 @@ import torch
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.settings import UNSAID, Unsaid
-from alphago.training import trainer
+from alphago.training import clock
 from alphago.training.run import train
 from alphago.training.state import StateFiles
 
@@ -82,8 +82,8 @@ def run_killed(folder: Path, saves: int, **settings: Any) -> None:
 
 def save_always(patch: pytest.MonkeyPatch, seconds: float = 0.0) -> None:
     """Makes runs save before every move and every gradient step, but for so many seconds after each time."""
-    patch.setattr(trainer, "SAVE_EVERY", seconds)
-    patch.setattr(trainer, "SAVING_SHARE", 1e9)
+    patch.setattr(clock, "SAVE_EVERY", seconds)
+    patch.setattr(clock, "SAVING_SHARE", 1e9)
 
 
 def same(one: NeuralNet, other: NeuralNet) -> bool:

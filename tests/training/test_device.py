@@ -26,6 +26,8 @@ from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.settings import TrainingSettings, stages
+from alphago.ui.gtp_commands import GoEngine
+from alphago.ui.terminal import play
 from tests.training.runs import GO, go_on, run
 
 CPU = torch.device("cpu")
@@ -86,7 +88,12 @@ def test_what_takes_a_device(device: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert record.position(GO).is_over or record.resigned
     assert len(evaluate(GO, net, "random", 4, 4, device=device).games) == 4
     assert len(evaluate(GO, net, net, 2, 0, device=device).games) == 2  # policies alone, whose boards are the CPU's
-    assert len({id(one) for one in made}) == 3
+    answers = iter(["hint", "quit"])
+    play(GO, net, 4, read=lambda _: next(answers), write=lambda _: None, device=device)
+    engine = GoEngine(GO, net, 4, device=device)
+    assert engine.commands["genmove"](["b"])
+    assert engine.player.search.batch.device == device
+    assert len({id(one) for one in made}) == 5
 
 
 def test_what_is_published_keeps_its_graphs(device: str) -> None:

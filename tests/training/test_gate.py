@@ -38,6 +38,13 @@ def net_of(seed: int) -> NeuralNet:
         return NeuralNet(GO, tower_height=0, channels=8).eval()
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, NeuralNet, Listener]:
+    """A run with a gate that nothing happens to."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    return folder, *run(folder, gate=QUICK)
+
+
 def outcomes(monkeypatch: pytest.MonkeyPatch, *scores: float) -> list[dict[str, Any]]:
     """Lets matches end as these outcomes say, over and over; returns what they were asked for."""
     asked: list[dict[str, Any]] = []
@@ -205,30 +212,33 @@ class TestRun:
         assert same(load_model(tmp_path, GO), best)
 
     @pytest.mark.parametrize("saves", [40, 75])
-    def test_it_goes_on_to_the_bit(self, tmp_path: Path, saves: int) -> None:
-        net, listener = run(tmp_path / "whole", gate=QUICK)
-        run_killed(tmp_path / "killed", saves, gate=QUICK)
-        again, _ = go_on(tmp_path / "killed")
+    def test_it_goes_on_to_the_bit(
+        self, tmp_path: Path, undisturbed: tuple[Path, NeuralNet, Listener], saves: int
+    ) -> None:
+        folder, net, listener = undisturbed
+        run_killed(tmp_path, saves, gate=QUICK)
+        again, _ = go_on(tmp_path)
         assert same(again, net)
         told = [
             [
                 {name: value for name, value in row.items() if "seconds" not in name}
                 for row in read_history(path).evaluations
             ]
-            for path in (tmp_path / "whole", tmp_path / "killed")
+            for path in (folder, tmp_path)
         ]
         assert told[0] == told[1]
         assert len(told[0]) == sum(note.startswith("candidate after") for note in listener.notes) > 1
 
-    def test_a_candidate_waits_for_the_run_to_go_on(self, tmp_path: Path) -> None:
+    def test_a_candidate_waits_for_the_run_to_go_on(
+        self, tmp_path: Path, undisturbed: tuple[Path, NeuralNet, Listener]
+    ) -> None:
         """An interrupt right before its match puts that off, and changes nothing."""
-        whole, _ = run(tmp_path / "whole", gate=QUICK)
         for _ in range(100):
             listener = Listener(lambda _: os.kill(os.getpid(), signal.SIGINT))
             net = train(GO, 16, folder=tmp_path / "cut", reports=[listener], gate=QUICK, **TINY)
             if not listener.stopped:
                 break
-        assert same(net, whole)
+        assert same(net, undisturbed[1])
 
     def test_one_that_comes_later(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The network as it stands then is the first best one."""

@@ -210,8 +210,8 @@ class TestOpenings:
 
     ENV = GoEnv(5, komi=0.5, max_moves=20)
 
-    def openings(self, share: float) -> list[GameRecord]:
-        settings = SelfPlaySettings(readouts=2, opening_plies=3.0, random_opening_share=share, search=GUMBEL)
+    def openings(self, share: float, search: SearchSettings = GUMBEL) -> list[GameRecord]:
+        settings = SelfPlaySettings(readouts=2, opening_plies=3.0, random_opening_share=share, search=search)
         with Workers(2) as workers:
             return SelfPlay(self.ENV, settings, range(300), seed=1).run(workers, OneMove())
 
@@ -223,6 +223,9 @@ class TestOpenings:
 
     def test_by_the_policy(self) -> None:
         assert self.first_moves(self.openings(0.0))[0] > 0.97
+
+    def test_by_the_policy_without_the_searchs_noise(self) -> None:
+        assert self.first_moves(self.openings(0.0, SearchSettings(dirichlet_weight=1.0)))[0] > 0.97
 
     def test_by_chance(self) -> None:
         """On points off the edge."""

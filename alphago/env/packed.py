@@ -1,0 +1,52 @@
+"""`PackedBatch`: positions as packed rows of numbers, whose verbs are kernels."""
+
+from types import ModuleType
+
+import numpy as np
+
+from alphago.env.game import GameBatch, GameEnv
+
+
+class PackedBatch(GameBatch):
+    """What batches on kernels have in common: a verb is the kernel of its name, with `_batch` behind it.
+
+    rows: [count, words], a position in each.
+    rules: the module with `play_batch`, `replay_batch` and `legal_mask_batch`.
+    common: the module with `copy_batch`, `is_over_batch`, `to_play_batch`, `hash_batch` and `score_batch`.
+    """
+
+    def __init__(self, env: GameEnv, rows: np.ndarray, rules: ModuleType, common: ModuleType) -> None:
+        super().__init__(env, len(rows))
+        self.rows = rows
+        self._rules = rules
+        self._common = common
+
+    def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
+        rows = self.rows if of is None else of.rows  # type: ignore[attr-defined]
+        self._common.copy_batch(rows, sources, self.rows, targets)
+
+    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
+        self._rules.play_batch(self.rows, slots, actions)
+
+    def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
+        self._rules.replay_batch(self.rows, roots, paths, lengths, targets)
+
+    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        self._rules.legal_mask_batch(self.rows, slots, out)
+        return out
+
+    def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        self._common.is_over_batch(self.rows, slots, out)
+        return out
+
+    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        self._common.to_play_batch(self.rows, slots, out)
+        return out
+
+    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        self._common.hash_batch(self.rows, slots, out)
+        return out
+
+    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        self._common.score_batch(self.rows, slots, out)
+        return out

@@ -1,0 +1,1 @@
+"""The compiled search: nodes, rules that choose among them, waves."""

@@ -1,0 +1,186 @@
+"""Gumbel search (Danihelka et al. 2022, "Policy improvement by planning with Gumbel"): choices and improved policy.
+
+`gumbel` is float32 [B, A], the noise of each root's actions.
+"""
+
+import math
+
+import numpy as np
+
+from alphago.env.kernels.jit import kernel
+from alphago.mcts.kernels.nodes import NONE, ROOT, add_child, mean_value
+
+
+@kernel
+def mixed_value(tree, game, node):
+    """What an unvisited action of `node` is worth: the node's own value, mixed with its visited actions'.
+
+    (v + N q) / (1 + N), where q is the visited actions' value weighted by their priors (Danihelka et al.
+    2022, "Policy improvement by planning with Gumbel", appendix D).  Mover's view.
+    """
+    visits = 0
+    priors = 0.0
+    values = 0.0
+    child = tree.first_child[game, node]
+    while child != NONE:
+        if tree.visits[game, child] > 0:
+            visits += tree.visits[game, child]
+            priors += tree.prior[game, child]
+            values += tree.prior[game, child] * mean_value(tree, game, child)
+        child = tree.next_sibling[game, child]
+    if visits == 0:
+        return float(tree.value[game, node])
+    return (tree.value[game, node] + visits * values / priors) / (1 + visits)
+
+
+@kernel
+def value_scale(tree, game, node, c_visit, c_scale):
+    """What values are multiplied with to be added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
+
+    The half is there because the paper's values are 0 .. 1.
+    """
+    most = 0
+    child = tree.first_child[game, node]
+    while child != NONE:
+        most = max(most, tree.visits[game, child])
+        child = tree.next_sibling[game, child]
+    return (c_visit + most) * c_scale / 2
+
+
+@kernel
+def improvement(tree, game, node, scale, unvisited):
+    """The sum of prior(a) exp(scale (q(a) - unvisited)) over all actions: what improved policies are divided by."""
+    tried = 0.0
+    total = 0.0
+    child = tree.first_child[game, node]
+    while child != NONE:
+        prior = tree.prior[game, child]
+        tried += prior
+        if tree.visits[game, child] > 0:
+            prior *= math.exp(scale * (mean_value(tree, game, child) - unvisited))
+        total += prior
+        child = tree.next_sibling[game, child]
+    return total + max(1.0 - tried, 0.0)
+
+
+@kernel
+def choose_improved(tree, game, node, c_visit, c_scale):
+    """The child to follow below the root, or NONE if the best action has no child yet.
+
+    The action whose share of visits lags furthest behind the improved policy: the greatest
+    pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (Danihelka et al. 2022,
+    equation 14).  Simulations on their way count as visits.
+    """
+    unvisited = mixed_value(tree, game, node)
+    scale = value_scale(tree, game, node, c_visit, c_scale)
+    total = improvement(tree, game, node, scale, unvisited)
+    visits = float(tree.visits[game, node] + tree.virtual[game, node])  # the node's own evaluation is the 1
+    best = NONE
+    best_action = tree.next_action[game, node]
+    best_score = -math.inf
+    if best_action != NONE:
+        best_score = tree.waiting[game, node, best_action] / total
+    child = tree.first_child[game, node]
+    while child != NONE:
+        weight = tree.prior[game, child] / total
+        if tree.visits[game, child] > 0:
+            weight *= math.exp(scale * (mean_value(tree, game, child) - unvisited))
+        score = weight - (tree.visits[game, child] + tree.virtual[game, child]) / visits
+        action = tree.action[game, child]
+        if score > best_score or (score == best_score and action < best_action):
+            best_score = score
+            best_action = action
+            best = child
+        child = tree.next_sibling[game, child]
+    return best
+
+
+@kernel
+def root_score(tree, game, child, gumbel, scale):
+    """g(a) + logit(a) + sigma(q(a)) of a root action; without the value if it was not visited."""
+    score = gumbel[game, tree.action[game, child]] + math.log(tree.prior[game, child])
+    if tree.visits[game, child] > 0:
+        score += scale * mean_value(tree, game, child)
+    return score
+
+
+@kernel
+def choose_candidate(tree, game, schedule, gumbel, c_visit, c_scale):
+    """The root's child to follow: sequential halving (Danihelka et al. 2022, figure 1).
+
+    `schedule`: see halving_schedules; among the candidates with as many visits as it says, the one with
+    the greatest root score is taken.  Where it says nothing (a tree kept from an earlier search has more
+    candidates or visits) the least visited is next.
+    """
+    candidates = 0
+    done = 0
+    least = 1 << 30
+    child = tree.first_child[game, ROOT]
+    while child != NONE:
+        visits = tree.visits[game, child] + tree.virtual[game, child]
+        candidates += 1
+        done += visits
+        least = min(least, visits)
+        child = tree.next_sibling[game, child]
+    planned = candidates < schedule.shape[0] and done < schedule.shape[1]
+    wanted = schedule[candidates, done] if planned else least
+    scale = value_scale(tree, game, ROOT, c_visit, c_scale)
+    best = NONE
+    fallback = NONE
+    best_score = -math.inf
+    child = tree.first_child[game, ROOT]
+    while child != NONE:
+        visits = tree.visits[game, child] + tree.virtual[game, child]
+        if visits == least:
+            fallback = child
+        if visits == wanted:
+            score = root_score(tree, game, child, gumbel, scale)
+            if score > best_score:
+                best_score = score
+                best = child
+        child = tree.next_sibling[game, child]
+    return best if best != NONE else fallback
+
+
+@kernel
+def add_candidates(tree, games, gumbel, considered):
+    """Makes the `considered[i]` actions with the greatest gumbel + logit children of each evaluated root."""
+    for i in range(games.shape[0]):
+        game = games[i]
+        for _ in range(considered[i]):
+            best = NONE
+            best_score = -math.inf
+            for action in range(gumbel.shape[1]):
+                prior = tree.waiting[game, ROOT, action]
+                if prior > 0 and gumbel[game, action] + math.log(prior) > best_score:
+                    best_score = gumbel[game, action] + math.log(prior)
+                    best = action
+            if best != NONE:
+                add_child(tree, game, ROOT, best)
+
+
+@kernel
+def improved_policy(tree, games, gumbel, c_visit, c_scale, out_policy, out_action):
+    """The root's improved policy, float32 [n, A], and the action that sequential halving ends with, int32 [n]."""
+    for i in range(games.shape[0]):
+        game = games[i]
+        unvisited = mixed_value(tree, game, ROOT)
+        scale = value_scale(tree, game, ROOT, c_visit, c_scale)
+        total = improvement(tree, game, ROOT, scale, unvisited)
+        for action in range(out_policy.shape[1]):
+            out_policy[i, action] = max(tree.waiting[game, ROOT, action], np.float32(0)) / total
+        most = 0
+        best_score = -math.inf
+        child = tree.first_child[game, ROOT]
+        while child != NONE:
+            weight = tree.prior[game, child] / total
+            visits = tree.visits[game, child]
+            if visits > 0:
+                weight *= math.exp(scale * (mean_value(tree, game, child) - unvisited))
+            out_policy[i, tree.action[game, child]] = weight
+            score = root_score(tree, game, child, gumbel, scale)
+            if visits > most or (visits == most and score > best_score):
+                most = visits
+                best_score = score
+                out_action[i] = tree.action[game, child]
+            child = tree.next_sibling[game, child]

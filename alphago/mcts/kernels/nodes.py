@@ -1,0 +1,80 @@
+"""Nodes of the tree, their links and counts.  The fields are explained in alphago/mcts/tree.py."""
+
+import numpy as np
+
+from alphago.env.kernels.jit import kernel
+
+ROOT = 0
+NONE = -1  # no parent, no child, no sibling, no action
+
+# Values of `state`.
+NEW = 0  # not evaluated
+PENDING = 1  # chosen by a simulation of the present wave
+EXPANDED = 2
+TERMINAL = 3  # the game is over here
+
+TAKEN = -1.0  # in `waiting`: the action has a child; 0 marks an illegal action
+
+
+@kernel
+def greatest_waiting(waiting):
+    """The untried action with the greatest prior, the lowest of equals; NONE if there is none."""
+    best = NONE
+    best_prior = np.float32(0)
+    for action in range(waiting.shape[0]):
+        if waiting[action] > best_prior:
+            best_prior = waiting[action]
+            best = action
+    return best
+
+
+@kernel
+def add_child(tree, game, node, action):
+    """Makes a waiting action a child; returns the child."""
+    child = tree.used[game]
+    tree.used[game] = child + 1
+    tree.parent[game, child] = node
+    tree.first_child[game, child] = NONE
+    tree.next_sibling[game, child] = tree.first_child[game, node]
+    tree.first_child[game, node] = child
+    tree.action[game, child] = action
+    tree.state[game, child] = NEW
+    tree.visits[game, child] = 0
+    tree.virtual[game, child] = 0
+    tree.value_sum[game, child] = 0
+    tree.prior[game, child] = tree.waiting[game, node, action]
+    tree.waiting[game, node, action] = TAKEN
+    tree.next_action[game, node] = greatest_waiting(tree.waiting[game, node])
+    return child
+
+
+@kernel
+def back_up(tree, game, leaf, value, pending):
+    """Counts one simulation that ended in `leaf` with `value` (its mover's view) on every node above it.
+
+    `pending`: 1 if the simulation was announced by virtual visits, which are taken back, else 0.
+    """
+    mover = tree.mover[game, leaf]
+    node = leaf
+    while node != NONE:
+        parent = tree.parent[game, node]
+        chooser = tree.mover[game, parent if parent != NONE else node]
+        tree.visits[game, node] += 1
+        tree.virtual[game, node] -= pending
+        tree.value_sum[game, node] += value if chooser == mover else -value
+        node = parent
+
+
+@kernel
+def add_virtual(tree, game, leaf, count):
+    """Announces (1) or takes back (-1) a simulation on the way from the root to `leaf`."""
+    node = leaf
+    while node != NONE:
+        tree.virtual[game, node] += count
+        node = tree.parent[game, node]
+
+
+@kernel
+def mean_value(tree, game, node):
+    """The mean of the values backed up to a visited node, its chooser's view."""
+    return tree.value_sum[game, node] / tree.visits[game, node]

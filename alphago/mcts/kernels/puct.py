@@ -1,0 +1,46 @@
+"""PUCT: which child a simulation follows by AlphaGo Zero's formula."""
+
+import math
+
+from alphago.env.kernels.jit import kernel
+from alphago.mcts.kernels.nodes import NONE
+
+
+@kernel
+def choose_puct(tree, game, node, rule):
+    """The child to follow, or NONE if the best action has no child yet.
+
+    Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), N counting the
+    node's own evaluation too.  Q(a) is the mean of the values backed up and of `parent_value_weight`
+    times the node's own value (1: AlphaGo.jl, 0: AlphaGo Zero, whose untried actions have Q = 0); untried
+    actions lose `first_play_reduction` times the square root of the tried ones' priors.  A simulation on its
+    way counts as `virtual_loss` losses.  The lowest of equal actions wins.
+    """
+    explore = rule.c_puct * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
+    seed = rule.parent_value_weight * tree.value[game, node]
+    tried = 0.0
+    best = NONE
+    best_action = tree.waiting.shape[2]
+    best_score = -math.inf
+    child = tree.first_child[game, node]
+    while child != NONE:
+        tried += tree.prior[game, child]
+        lost = rule.virtual_loss * tree.virtual[game, child]
+        visits = tree.visits[game, child] + lost
+        weight = visits + rule.parent_value_weight
+        mean = (tree.value_sum[game, child] - lost + seed) / weight if weight > 0 else 0.0
+        score = mean + explore * tree.prior[game, child] / (1.0 + visits)
+        action = tree.action[game, child]
+        if score > best_score or (score == best_score and action < best_action):
+            best_score = score
+            best_action = action
+            best = child
+        child = tree.next_sibling[game, child]
+    action = tree.next_action[game, node]
+    if action != NONE:
+        mean = seed / rule.parent_value_weight if rule.parent_value_weight > 0 else 0.0
+        mean -= rule.first_play_reduction * math.sqrt(tried)
+        score = mean + explore * tree.waiting[game, node, action]
+        if score > best_score or (score == best_score and action < best_action):
+            best = NONE
+    return best

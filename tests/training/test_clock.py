@@ -1,0 +1,71 @@
+"""Training time, and when to save: by a clock that a test moves."""
+
+import math
+
+import pytest
+
+from alphago.training import clock
+from alphago.training.clock import RunClock, SavingTimes
+
+
+class Time:
+    """Stands in for the module `time`."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    stand_in = Time()
+    monkeypatch.setattr(clock, "time", stand_in)
+    return stand_in
+
+
+def test_a_limit(time: Time) -> None:
+    run = RunClock(minutes=2.0)
+    assert (run.seconds, run.used, run.deadline) == (0.0, 0.0, 1120.0)
+    time.now += 30
+    assert (run.seconds, run.used, run.deadline) == (30.0, 0.25, 1120.0)
+    run.set(90.0)  # as a run that goes on
+    assert (run.seconds, run.used, run.deadline) == (90.0, 0.75, 1060.0)
+
+
+def test_no_limit(time: Time) -> None:
+    run = RunClock(None)
+    time.now += 1e6
+    assert (run.seconds, run.used, run.deadline) == (1e6, 0.0, math.inf)
+
+
+def test_it_stands_still(time: Time) -> None:
+    run = RunClock(minutes=1.0)
+
+    def interrupted() -> None:
+        with run.stopped():
+            time.now += 500
+            raise KeyboardInterrupt
+
+    time.now += 10
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    time.now += 5
+    assert (run.seconds, run.deadline) == (15.0, 1560.0)
+
+
+def test_once_a_minute(time: Time) -> None:
+    saving = SavingTimes()
+    time.now += 59
+    assert not saving.due
+    time.now += 1
+    assert saving.due
+    saving.saved(began=time.now - 1)
+    assert saving.next == time.now + 60
+
+
+def test_less_often_where_it_takes_long(time: Time) -> None:
+    saving = SavingTimes()
+    saving.saved(began=time.now - 10)
+    assert saving.next == time.now + 500
