@@ -84,29 +84,32 @@ def allowed(row, point, colour, check_repetition):
 
     Without `check_repetition` ko is left out, but for suicide.
     """
-    if has_empty_neighbour(row, point):
-        return not check_repetition or not occurred(row, board_after(row, point, colour), 3 - colour)
-    stride = load(row, SIZE) + 1
-    safe = 0
-    for side in range(4):
-        near = cell(neighbour(point, side, stride))
-        other = load(row, near + COLOUR)
-        stone = is_stone(other)
-        # Own chains with another liberty, and enemies without one.
-        safe |= stone & (in_atari(row, cell(load(row, near + HEAD) * stone)) ^ (other == colour))
-    if safe != 0:
-        return not check_repetition or not occurred(row, board_after(row, point, colour), 3 - colour)
+    if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
+        return not check_repetition or not occurred(row, hash_after(row, point, colour), 3 - colour)
     return load(row, SUICIDE) != 0 and suicide_allowed(row, point, colour)
 
 
 @kernel
-def board_after(row, point, colour):
-    """The board's hash after a stone that takes the enemy's chains in atari beside it."""
-    return toggled(row, point, 3 - colour, True) ^ stone_hash(point, colour)
+def has_liberties(row, point, colour):
+    """Whether a stone without an empty point beside it has a liberty all the same: an own chain's, or by taking one."""
+    stride = load(row, SIZE) + 1
+    found = 0
+    for side in range(4):
+        near = cell(neighbour(point, side, stride))
+        other = load(row, near + COLOUR)
+        stone = is_stone(other)
+        found |= stone & (in_atari(row, cell(load(row, near + HEAD) * stone)) ^ (other == colour))
+    return found != 0
 
 
 @kernel
-def toggled(row, point, colour, only_in_atari):
+def hash_after(row, point, colour):
+    """The board's hash after a stone that takes the enemy's chains in atari beside it."""
+    return hash_without(row, point, 3 - colour, True) ^ stone_hash(point, colour)
+
+
+@kernel
+def hash_without(row, point, colour, only_in_atari):
     """The board's hash without the chains of `colour` beside a point, all of them or those in atari."""
     stride = load(row, SIZE) + 1
     board = load_long(row, HASH_LOW)
@@ -129,7 +132,7 @@ def suicide_allowed(row, point, colour):
 
     A stone alone would leave the board as it was: that is a repetition under every rule.
     """
-    board = toggled(row, point, colour, False)
+    board = hash_without(row, point, colour, False)
     return board != load_long(row, HASH_LOW) and not occurred(row, board, 3 - colour)
 
 

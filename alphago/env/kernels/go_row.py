@@ -1,8 +1,8 @@
 """Go's packed row: one position in one row of int32 words, the same on every device.
 
     header          HEADER words: rules, side, ply, komi, hash, last moves, and where the following parts begin
-    cells           CELL words per point of the bordered board: colour, chain, pseudo-liberties (see `go_chains`)
-                    of a stone, place in the list of empty points; and that list
+    cells           CELL words per point of the bordered board: colour, chain, pseudo-liberties (see `go_chains`),
+                    and the list of empty points
     vacated         1 word per board row: points from which a stone was ever taken
     scratch         2 words per board row, for the score
     boards          a ring of `depth` boards, 2 words per board row: Black's stones, White's stones
@@ -31,16 +31,16 @@ BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
 EMPTIES = 29  # how many points are empty
 HEADER = 32
 
-# Words of a cell. HEAD and NEXT are a stone's: the head of its chain and the next stone of it. The next three
-# numbers are a head's. An empty point has its place in the list of empty points instead of the next stone, and its
-# head is 0 until a stone is taken from it.
-# EMPTY_POINT of cell i is the list's entry i, whatever is on point i.
+# Words of a cell. A stone's: the points of its chain's head and of the next stone of the chain; a head's liberties
+# and hash are the chain's. An empty point's: HEAD is 0 until a stone was taken from it, and PLACE says where the point
+# is in the list of empty points. EMPTY_POINT is the list: entry i in cell i, whatever is on point i.
 COLOUR, HEAD, NEXT, EMPTY_POINT, LIBERTIES_LOW, LIBERTIES_HIGH, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
 PLACE = NEXT
 CELL = 8
 
 # A chain's pseudo-liberties as one number: the sum of squares of points from bit 0, the sum of points, the count.
-# On 25x25 a chain has at most 834 of them, so that squares need 29 bits, the sum 20 and the count 10.
+# k stones have at most 2 k + 2 of them, and an empty point is in 4: at most 834 on 25x25, where squares then need 29
+# bits, the sum 20 and the count 10.
 SUM_BITS, COUNT_BITS = 31, 52  # where the latter two begin
 
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3  # a side's bit is set in its own stones and in the border
