@@ -149,7 +149,9 @@ def test_liberties_fit_into_one_number() -> None:
     comb[::2] = 1
     comb[:, 0] = 1
     for turned in (comb, comb.T, comb[::-1, ::-1], comb.T[::-1, ::-1]):
-        row = GoEnv(size).position(stones=turned.copy()).batch.rows[0]
+        batch = GoEnv(size).new_batch(1)
+        batch.reset(np.zeros(1, np.int64), stones=turned)
+        row = batch.rows[0]
         empties = {layout.point_of(row, action) for action in np.flatnonzero(turned.ravel() == 0)}
         chain = [layout.point_of(row, action) for action in np.flatnonzero(turned)]
         pairs = [near for stone in chain for side in range(4)
