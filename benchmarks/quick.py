@@ -3,7 +3,7 @@
 Figures are the best of a few runs, since other work on the machine only ever slows one down; ratios are the
 median of runs side by side.
 The floors behind them, per 9x9 position on one core at 3 to 4 GHz: a light playout is about 105 moves of
-some 100 to 150 ns; a simulation without a network is a descent, some moves, a legal mask and a backup,
+some 60 to 80 ns; a simulation without a network is a descent, some moves, a legal mask and a backup,
 1 to 4 us; 5 blocks of 64 channels are 61 MFLOP, so self-play with them is bound by the network.
 """
 

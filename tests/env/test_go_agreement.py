@@ -128,7 +128,36 @@ def test_light_playouts_end_with_legal_games() -> None:
             mask = twin.legal_mask()
             assert mask[action]
             assert (action == env.pass_action) == (not mask[:-1].any())
+            assert sorted(listed_empties(row)) == [point for point in range(size**2) if twin.board[point] == 0]
             kernels.play(row, action)
             twin.play(action)
         assert twin.is_over()
         assert scoring.score(row) == twin.score()
+
+
+def listed_empties(row: np.ndarray) -> list[int]:
+    """The actions in the list of empty points, each of which knows its place there."""
+    points = [int(row[layout.cell(place) + layout.EMPTY_POINT]) for place in range(row[layout.EMPTIES])]
+    assert [row[layout.cell(point) + layout.PLACE] for point in points] == list(range(len(points)))
+    return [int(layout.action_of(row, point)) for point in points]
+
+
+def test_liberties_fit_into_one_number() -> None:
+    """Count, sum and squares of the pseudo-liberties of huge chains: combs with a tooth in every other row."""
+    size = 25
+    comb = np.zeros((size, size), np.int8)
+    comb[::2] = 1
+    comb[:, 0] = 1
+    for turned in (comb, comb.T, comb[::-1, ::-1], comb.T[::-1, ::-1]):
+        batch = GoEnv(size).new_batch(1)
+        batch.reset(np.zeros(1, np.int64), stones=turned)
+        row = batch.rows[0]
+        empties = {layout.point_of(row, action) for action in np.flatnonzero(turned.ravel() == 0)}
+        chain = [layout.point_of(row, action) for action in np.flatnonzero(turned)]
+        pairs = [near for stone in chain for side in range(4)
+                 if (near := layout.neighbour(stone, side, size + 1)) in empties]  # fmt: skip
+        assert len(pairs) > 550
+        number = layout.load_long(row, layout.cell(row[layout.cell(chain[0]) + layout.HEAD]) + layout.LIBERTIES_LOW)
+        count, rest = divmod(int(number), 1 << layout.COUNT_BITS)
+        total, squares = divmod(rest, 1 << layout.SUM_BITS)
+        assert [count, total, squares] == [len(pairs), sum(pairs), sum(point**2 for point in pairs)]

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from tests.naive.go import BLACK, NaiveGo, is_own_eye
+from tests.naive.go import BLACK, EMPTY, WHITE, NaiveGo, is_own_eye
 
 
 class Stream:
@@ -46,8 +46,67 @@ class Node:
         return self.black_wins if self.side == BLACK else self.visits - self.black_wins
 
 
+class EmptyPoints:
+    """A game's empty points in the order in which they are drawn from: new ones at the end, gaps filled from there.
+
+    A chain is a list of its stones, the head first; what is taken comes back in that order.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.order = list(range(size * size))
+        self.board = [EMPTY] * size * size
+        self.chains: dict[int, list[int]] = {}  # of each stone
+
+    def copy(self) -> "EmptyPoints":
+        twin = EmptyPoints(self.size)
+        twin.order, twin.board = list(self.order), list(self.board)
+        copies = {id(chain): list(chain) for chain in self.chains.values()}
+        twin.chains = {stone: copies[id(chain)] for stone, chain in self.chains.items()}
+        return twin
+
+    def play(self, action: int, colour: int) -> None:
+        if action == self.size * self.size:
+            return
+        place = self.order.index(action)
+        self.order[place] = self.order[-1]
+        self.order.pop()
+        self.board[action] = colour
+        self.chains[action] = [action]
+        for near in self.beside(action):
+            if self.board[near] == colour and self.chains[near] is not self.chains[action]:
+                self.join(self.chains[action], self.chains[near])
+        enemies = [self.chains[near] for near in self.beside(action) if self.board[near] == -colour]
+        for i, chain in enumerate(enemies):
+            if chain not in enemies[i + 1 :]:
+                self.take_dead(chain)
+        self.take_dead(self.chains[action])
+
+    def join(self, a: list[int], b: list[int]) -> None:
+        if self.liberties(a) < self.liberties(b):
+            a, b = b, a
+        joined = [a[0], *b[1:], b[0], *a[1:]]
+        self.chains |= dict.fromkeys(joined, joined)
+
+    def take_dead(self, chain: list[int]) -> None:
+        if self.liberties(chain) == 0:
+            for stone in chain:
+                self.board[stone] = EMPTY
+                self.order.append(stone)
+
+    def liberties(self, chain: list[int]) -> int:
+        """Pairs of a stone and an empty point beside it."""
+        return sum(self.board[near] == EMPTY for stone in chain for near in self.beside(stone))
+
+    def beside(self, point: int) -> list[int]:
+        """Left, up, right, down."""
+        row, column = divmod(point, self.size)
+        near = [(row, column - 1), (row - 1, column), (row, column + 1), (row + 1, column)]
+        return [r * self.size + c for r, c in near if 0 <= r < self.size and 0 <= c < self.size]
+
+
 class NaivePlayoutSearch:
-    """A search from `position`; equivalence 0 is UCT."""
+    """A search from `position`, a game that began with an empty board; equivalence 0 is UCT."""
 
     def __init__(self, position: NaiveGo, seed: int, *, exploration: float, equivalence: float, prior: int) -> None:
         self.position = position
@@ -56,6 +115,9 @@ class NaivePlayoutSearch:
         self.equivalence = equivalence
         self.prior = prior
         self.root = Node(-1, -position.to_play, 0, 0.0)
+        self.empties = EmptyPoints(position.env.N)
+        for ply, action in enumerate(position.moves):
+            self.empties.play(action, WHITE if ply % 2 else BLACK)
 
     def run(self, playouts: int) -> np.ndarray:
         """Visits of the root's actions, int32 [A]."""
@@ -67,7 +129,7 @@ class NaivePlayoutSearch:
         return visits
 
     def simulate(self) -> None:
-        game = self.position.copy()
+        game, empties = self.position.copy(), self.empties.copy()
         path = [self.root]
         while not game.is_over():
             node = path[-1]
@@ -76,9 +138,12 @@ class NaivePlayoutSearch:
             if not node.children:
                 break
             path.append(max(node.children, key=lambda child: self.value(node, child)))
+            empties.play(path[-1].action, game.to_play)
             game.play(path[-1].action)
         while not game.is_over():
-            game.play(self.random_action(game))
+            action = self.random_action(game, empties.order)
+            empties.play(action, game.to_play)
+            game.play(action)
         begin = len(self.position.moves)
         self.count(path, game.moves[begin:], won(game))
 
@@ -105,13 +170,14 @@ class NaivePlayoutSearch:
             return (child.wins() * (1 + m / k) + child.amaf_wins) / (n + m + n * m / k)
         return child.wins() / n + self.exploration * math.sqrt(math.log(node.visits) / n) if n else math.inf
 
-    def random_action(self, game: NaiveGo) -> int:
-        empty = [point for point, colour in enumerate(game.board) if colour == 0]
-        while empty:
-            point = empty[self.random.below(len(empty))]
+    def random_action(self, game: NaiveGo, points: list[int]) -> int:
+        """One of the empty points; those that do not fit are left at the end."""
+        for last in range(len(points) - 1, -1, -1):
+            k = self.random.below(last + 1)
+            point = points[k]
             if not own_eye(game, point) and game.is_legal(point):
                 return point
-            empty.remove(point)
+            points[k], points[last] = points[last], points[k]
         return game.env.pass_action
 
     def count(self, path: list[Node], moves: list[int], black_won: float) -> None:

@@ -52,10 +52,8 @@ BOTH bool allowed(const int* row, int point, int colour, bool check_repetition) 
     return row[SUICIDE] != 0 && suicide_allowed(row, point, colour);
 }
 
-BOTH bool is_vacated(const int* row, int point) {
-    int r = board_row(row, point);
-    return (row[row[AT_VACATED] + r] & point_bit(row, point, r)) != 0;
-}
+// Whether a stone was ever taken from an empty point.
+BOTH bool is_vacated(const int* row, int point) { return row[cell(point) + HEAD] != 0; }
 
 // The stones in board row r, both colours; an imaginary row outside the board is full.
 BOTH int occupied_bits(const int* row, int r) {

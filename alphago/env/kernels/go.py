@@ -5,7 +5,7 @@ Nothing here checks that an action is legal: ask `legal_mask` first.
 
 import numpy as np
 
-from alphago.env.kernels.go_chains import put
+from alphago.env.kernels.go_chains import list_empty, put
 from alphago.env.kernels.go_legal import remember
 from alphago.env.kernels.go_row import (
     AT_BOARDS,
@@ -30,7 +30,7 @@ from alphago.env.kernels.go_row import (
     HEADER,
     KO_RULE,
     LAST,
-    LIBERTIES,
+    LIBERTIES_LOW,
     NEWEST,
     NO_ACTION,
     PASSES,
@@ -73,6 +73,7 @@ def lay_out(row):
         store(row, cell(point) + COLOUR, BORDER)
     for action in range(size * size):
         store(row, cell(point_of(row, action)) + COLOUR, EMPTY)
+        list_empty(row, point_of(row, action))
     store_long(row, BEFORE_LOW, -1)  # no board
     if load(row, KO_RULE) != SIMPLE:
         remember(row)
@@ -107,7 +108,7 @@ def misplaced(row, colours):
         wanted = load(colours, action)
         if wanted != 0:
             at = cell(point_of(row, action))
-            if load(row, at + COLOUR) == EMPTY or load(row, cell(load(row, at + HEAD)) + LIBERTIES) == 0:
+            if load(row, at + COLOUR) == EMPTY or load_long(row, cell(load(row, at + HEAD)) + LIBERTIES_LOW) == 0:
                 return action
     return NO_ACTION
 

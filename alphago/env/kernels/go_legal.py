@@ -1,6 +1,6 @@
 """Where a stone may be placed on Go's packed rows: three ko rules, suicide or none, own eyes."""
 
-from alphago.env.kernels.go_chains import head_of, in_atari, stone_hash
+from alphago.env.kernels.go_chains import in_atari, is_stone, stone_hash
 from alphago.env.kernels.go_row import (
     AT_FILTER,
     AT_HASHES,
@@ -14,6 +14,7 @@ from alphago.env.kernels.go_row import (
     FILTER_BITS,
     FIRST_PASS,
     HASH_LOW,
+    HEAD,
     KO_RULE,
     PLY,
     SIDE_FACTOR,
@@ -26,6 +27,7 @@ from alphago.env.kernels.go_row import (
     cell,
     is_over,
     load_long,
+    neighbour,
     occupied_bits,
     point_of,
     store_long,
@@ -68,38 +70,60 @@ def occurred(row, board, mover):
 
 
 @kernel
+def has_empty_neighbour(row, point):
+    stride = load(row, SIZE) + 1
+    empties = 0
+    for side in range(4):
+        empties += load(row, cell(neighbour(point, side, stride)) + COLOUR) == EMPTY
+    return empties != 0
+
+
+@kernel
 def allowed(row, point, colour, check_repetition):
     """Whether a stone may be placed on this empty point: no board that the ko rule forbids, suicide by the rules.
 
     Without `check_repetition` ko is left out, but for suicide.
     """
+    if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
+        return not check_repetition or not occurred(row, hash_after(row, point, colour), 3 - colour)
+    return load(row, SUICIDE) != 0 and suicide_allowed(row, point, colour)
+
+
+@kernel
+def has_liberties(row, point, colour):
+    """Whether a stone without an empty point beside it has a liberty all the same: an own chain's, or by taking one."""
     stride = load(row, SIZE) + 1
-    safe = False
-    board = load_long(row, HASH_LOW) ^ stone_hash(point, colour)
+    found = 0
+    for side in range(4):
+        near = cell(neighbour(point, side, stride))
+        other = load(row, near + COLOUR)
+        stone = is_stone(other)
+        found |= stone & (in_atari(row, cell(load(row, near + HEAD) * stone)) ^ (other == colour))
+    return found != 0
+
+
+@kernel
+def hash_after(row, point, colour):
+    """The board's hash after a stone that takes the enemy's chains in atari beside it."""
+    return hash_without(row, point, 3 - colour, True) ^ stone_hash(point, colour)
+
+
+@kernel
+def hash_without(row, point, colour, only_in_atari):
+    """The board's hash without the chains of `colour` beside a point, all of them or those in atari."""
+    stride = load(row, SIZE) + 1
+    board = load_long(row, HASH_LOW)
     first = second = third = 0
     for side in range(4):
-        step = stride if side & 1 else 1
-        near = point + (step if side & 2 else -step)
-        other = load(row, cell(near) + COLOUR)
-        if other == EMPTY:
-            safe = True
-        elif other == colour:
-            if not in_atari(row, head_of(row, near)):
-                safe = True
-        elif other != BORDER:
-            head = head_of(row, near)
-            if in_atari(row, head):
-                safe = True
-                if head != first and head != second and head != third:
-                    board ^= load_long(row, head + CHAIN_LOW)
-                    third = second
-                    second = first
-                    first = head
-        if safe and not check_repetition:
-            return True
-    if safe:
-        return not occurred(row, board, 3 - colour)
-    return load(row, SUICIDE) != 0 and suicide_allowed(row, point, colour)
+        near = cell(neighbour(point, side, stride))
+        if load(row, near + COLOUR) == colour:
+            head = cell(load(row, near + HEAD))
+            if head != first and head != second and head != third and (not only_in_atari or in_atari(row, head)):
+                board ^= load_long(row, head + CHAIN_LOW)
+                third = second
+                second = first
+                first = head
+    return board
 
 
 @kernel
@@ -108,20 +132,8 @@ def suicide_allowed(row, point, colour):
 
     A stone alone would leave the board as it was: that is a repetition under every rule.
     """
-    stride = load(row, SIZE) + 1
-    board = load_long(row, HASH_LOW)
-    first = second = third = 0
-    for side in range(4):
-        step = stride if side & 1 else 1
-        near = point + (step if side & 2 else -step)
-        if load(row, cell(near) + COLOUR) == colour:
-            head = head_of(row, near)
-            if head != first and head != second and head != third:
-                board ^= load_long(row, head + CHAIN_LOW)
-                third = second
-                second = first
-                first = head
-    return first != 0 and not occurred(row, board, 3 - colour)
+    board = hash_without(row, point, colour, False)
+    return board != load_long(row, HASH_LOW) and not occurred(row, board, 3 - colour)
 
 
 @kernel
@@ -158,11 +170,11 @@ def legal_bits(row, r):
 def is_own_eye(row, point, colour):
     """Whether an empty point is surrounded by `colour` and cannot be made false at once (libego's rule)."""
     stride = load(row, SIZE) + 1
+    own = colour  # this bit is left while there is a stone of that colour, or the border, on each side
     for side in range(4):
-        step = stride if side & 1 else 1
-        other = load(row, cell(point + (step if side & 2 else -step)) + COLOUR)
-        if other != colour and other != BORDER:
-            return False
+        own &= load(row, cell(neighbour(point, side, stride)) + COLOUR)
+    if own == 0:
+        return False
     enemies = 0
     edge = 0
     for side in range(4):

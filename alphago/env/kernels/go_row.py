@@ -1,7 +1,8 @@
 """Go's packed row: one position in one row of int32 words, the same on every device.
 
     header          HEADER words: rules, side, ply, komi, hash, last moves, and where the following parts begin
-    cells           CELL words per point of the bordered board: colour, chain, pseudo-liberties (see `go_chains`)
+    cells           CELL words per point of the bordered board: colour, chain, pseudo-liberties (see `go_chains`),
+                    and the list of empty points
     vacated         1 word per board row: points from which a stone was ever taken
     scratch         2 words per board row, for the score
     boards          a ring of `depth` boards, 2 words per board row: Black's stones, White's stones
@@ -14,7 +15,7 @@ A point is an index into the bordered board, p = (row + 1) * (N + 1) + column + 
 neighbours are p - 1, p + 1, p - (N + 1), p + (N + 1).  An action is row * N + column, pass N * N.
 """
 
-from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.jit import kernel, load, load_pair, store, store_pair
 
 # Header words.
 SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES = 0, 1, 2, 3, 4, 5
@@ -27,13 +28,22 @@ SPARES_EYES = 23  # 1: own eyes may not be filled
 KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: several stones may take themselves off the board
 PASSES_TO_END = 26  # so many passes in a row end the game
 BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
+EMPTIES = 29  # how many points are empty
 HEADER = 32
 
-# Words of a cell.
-COLOUR, HEAD, NEXT, LIBERTIES, SUM, SQUARES, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
+# Words of a cell. A stone's: the points of its chain's head and of the next stone of the chain; a head's liberties
+# and hash are the chain's. An empty point's: HEAD is 0 until a stone was taken from it, and PLACE says where the point
+# is in the list of empty points. EMPTY_POINT is the list: entry i in cell i, whatever is on point i.
+COLOUR, HEAD, NEXT, EMPTY_POINT, LIBERTIES_LOW, LIBERTIES_HIGH, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
+PLACE = NEXT
 CELL = 8
 
-EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
+# A chain's pseudo-liberties as one number: the sum of squares of points from bit 0, the sum of points, the count.
+# k stones have at most 2 k + 2 of them, and an empty point is in 4: at most 834 on 25x25, where squares then need 29
+# bits, the sum 20 and the count 10.
+SUM_BITS, COUNT_BITS = 31, 52  # where the latter two begin
+
+EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3  # a side's bit is set in its own stones and in the border
 NO_ACTION = -1
 
 # Ko rules: what a stone may not bring back. The board before the other side's last move; any board that
@@ -74,19 +84,30 @@ def point_of(row, action):
 
 
 @kernel
+def action_of(row, point):
+    return point - board_row(row, point) - load(row, SIZE) - 2
+
+
+@kernel
 def board_row(row, point):
     return ((point * load(row, PER_STRIDE)) >> 16) - 1
 
 
 @kernel
+def neighbour(point, side, stride):
+    """The neighbour of a point on one of 4 sides: left, up, right, down."""
+    step = stride if side & 1 else 1
+    return point + (step if side & 2 else -step)
+
+
+@kernel
 def load_long(row, i):
-    return (load(row, i + 1) << 32) | (load(row, i) & 0xFFFFFFFF)
+    return load_pair(row, i)
 
 
 @kernel
 def store_long(row, i, value):
-    store(row, i, value & 0xFFFFFFFF)
-    store(row, i + 1, value >> 32)
+    store_pair(row, i, value)
 
 
 @kernel
@@ -98,8 +119,8 @@ def flip_bit(row, at_board, point):
 
 @kernel
 def is_vacated(row, point):
-    r = board_row(row, point)
-    return (load(row, load(row, AT_VACATED) + r) >> (point - (r + 1) * (load(row, SIZE) + 1) - 1)) & 1 == 1
+    """Whether a stone was ever taken from an empty point."""
+    return load(row, cell(point) + HEAD) != 0
 
 
 @kernel

@@ -8,7 +8,7 @@ assign to slices.
 `load` and `store` are `array[i]` and `array[i] = value` for one-dimensional arrays, without the
 test for negative indices.  They never check bounds.  With `NUMBA_DISABLE_JIT=1` both are plain
 Python that does check.  Integers have 64 bits in compiled code and no end in Python: `wrap` marks
-the few places where they overflow.
+the few places where they overflow.  `load_pair` and `store_pair` take two int32 words as one int64.
 
 Compiled code is cached in a folder whose name is a digest of every kernel source, so that a change
 in one file can never be answered with code compiled from another file's old text.
@@ -22,6 +22,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.core.types.misc import unliteral
@@ -74,6 +75,13 @@ if numba.config.DISABLE_JIT:
             value = np.int64(wrap(int(value))).astype(array.dtype)  # drops high bits, as compiled code does
         array[check_index(i)] = value
 
+    def load_pair(array, i):
+        return (load(array, i + 1) << 32) | (load(array, i) & 0xFFFFFFFF)
+
+    def store_pair(array, i, value):
+        store(array, i, value & 0xFFFFFFFF)
+        store(array, i + 1, value >> 32)
+
     def check_index(i):
         if i < 0:
             raise IndexError(f"a kernel used index {i}")
@@ -122,6 +130,32 @@ else:
             return context.get_dummy_value()
 
         return types.void(array, types.intp, value), generate
+
+    def pair_place(context, builder, array_type, array, i):
+        """Where two words begin; nothing says that it is a multiple of 8 bytes."""
+        view = context.make_array(array_type)(context, builder, array)
+        return builder.bitcast(builder.gep(view.data, [i]), ir.IntType(64).as_pointer())
+
+    @intrinsic
+    def load_pair(typing_context, array, i):
+        """The int64 of two words of an int32 array, the lower one at `i`."""
+        check_array(array)
+
+        def generate(context, builder, signature, arguments):
+            return builder.load(pair_place(context, builder, signature.args[0], *arguments), align=4)
+
+        return types.int64(array, types.intp), generate
+
+    @intrinsic
+    def store_pair(typing_context, array, i, value):
+        """Writes an int64 into two words of an int32 array, the lower one at `i`."""
+        check_array(array)
+
+        def generate(context, builder, signature, arguments):
+            builder.store(arguments[2], pair_place(context, builder, signature.args[0], *arguments[:2]), align=4)
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp, types.int64), generate
 
     @intrinsic
     def wrap(typing_context, x):

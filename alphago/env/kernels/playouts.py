@@ -4,10 +4,11 @@
 """
 
 from alphago.env.kernels.go import play
+from alphago.env.kernels.go_chains import swap_empties
 from alphago.env.kernels.go_legal import allowed, is_own_eye
-from alphago.env.kernels.go_row import AT_SCRATCH, SIZE, TO_PLAY, is_over, is_vacated, occupied_bits
+from alphago.env.kernels.go_row import EMPTIES, EMPTY_POINT, SIZE, TO_PLAY, action_of, cell, is_over, is_vacated
 from alphago.env.kernels.hashing import GOLDEN, mix
-from alphago.env.kernels.jit import count_bits, kernel, load, lowest_bit, store, wrap
+from alphago.env.kernels.jit import kernel, load, store, wrap
 
 
 @kernel
@@ -20,35 +21,20 @@ def next_random(state):
 
 @kernel
 def random_action(row, state, fill_eyes):
-    """A uniformly random legal point; pass when there is none. Without `fill_eyes`, own eyes are left out."""
-    size = load(row, SIZE)
+    """A uniformly random legal point; pass when there is none. Without `fill_eyes`, own eyes are left out.
+
+    Points are drawn from the list of empty points; those that do not fit go to its end.
+    """
     colour = load(row, TO_PLAY)
-    at = load(row, AT_SCRATCH)
-    left = 0
-    for r in range(size):
-        bits = ~occupied_bits(row, r) & ((1 << size) - 1)
-        store(row, at + r, bits)
-        left += count_bits(bits)
+    left = load(row, EMPTIES)
     while left > 0:
-        k = (next_random(state) * left) >> 32
-        r = 0
-        bits = load(row, at)
-        count = count_bits(bits)
-        while k >= count:
-            k -= count
-            r += 1
-            bits = load(row, at + r)
-            count = count_bits(bits)
-        rest = bits
-        for _ in range(k):
-            rest &= rest - 1
-        c = lowest_bit(rest)
-        point = (r + 1) * (size + 1) + c + 1
+        place = (next_random(state) * left) >> 32
+        point = load(row, cell(place) + EMPTY_POINT)
         if (fill_eyes or not is_own_eye(row, point, colour)) and allowed(row, point, colour, is_vacated(row, point)):
-            return r * size + c
-        store(row, at + r, bits & ~(1 << c))
+            return action_of(row, point)
         left -= 1
-    return size * size
+        swap_empties(row, place, left)
+    return load(row, SIZE) * load(row, SIZE)
 
 
 @kernel
