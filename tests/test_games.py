@@ -1,5 +1,7 @@
 """Every game of the package goes all the way: contract, learning, saving, matches, the terminal, the command line."""
 
+import copy
+import pickle
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -30,6 +32,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_contract(env: GameEnv) -> None:
     check_game(env, games=4)
     assert getattr(alphago, type(env).__name__) is type(env)
+
+
+@games
+def test_positions_are_copied_and_pickled(env: GameEnv) -> None:
+    position = env.position()
+    for _ in range(4):
+        position = position.play(int(np.flatnonzero(position.legal_mask)[0]))
+    for twin in (copy.deepcopy(position), pickle.loads(pickle.dumps(position))):
+        assert np.array_equal(twin.planes(), position.planes())
+        move = int(np.flatnonzero(position.legal_mask)[-1])
+        assert np.array_equal(twin.play(move).planes(), position.play(move).planes())
 
 
 @others

@@ -1,6 +1,8 @@
 """`PackedBatch`: positions as packed rows of numbers, whose verbs are kernels."""
 
+from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,14 @@ class PackedBatch(GameBatch):
         self.rows = rows
         self._rules = rules
         self._common = common
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles, which know modules by their names."""
+        return vars(self) | {"_rules": self._rules.__name__, "_common": self._common.__name__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        modules = {name: import_module(state[name]) for name in ("_rules", "_common")}
+        vars(self).update(state | modules)
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         rows = self.rows if of is None else of.rows  # type: ignore[attr-defined]
