@@ -37,8 +37,11 @@ def all_readable(folder: Path) -> None:
             assert path.name in ("config.json", "lock"), path
 
 
-def kill_often(folder: Path, times: int, seed: int) -> None:
-    """Starts a run and kills it, again and again, then lets it end; compares it with one that was left alone."""
+def kill_often(folder: Path, times: int, seed: int) -> int:
+    """Starts a run and kills it, again and again, then lets it end; compares it with one that was left alone.
+
+    Returns how often it was killed: less than `times` where it came to its end before.
+    """
     expected, _ = run(folder / "whole", **SETTINGS)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.training.killed"])
@@ -61,9 +64,9 @@ def kill_often(folder: Path, times: int, seed: int) -> None:
         assert state >= begun, "an older state than before"
         patience *= 1.3 if state == begun else 1.0  # a machine so slow that no checkpoint comes in time
         begun = state
-    assert kills >= times // 2
     assert same(load_model(path, GO), load_model(folder / "whole", GO))
     assert same(load_model(path, GO), expected)
+    return kills
 
 
 def newest(path: Path) -> int:
@@ -72,9 +75,14 @@ def newest(path: Path) -> int:
 
 
 def test_a_dozen_times(tmp_path: Path) -> None:
-    kill_often(tmp_path, 12, int(time.time()))
+    assert kill_often(tmp_path, 12, int(time.time())) >= 6
 
 
 @pytest.mark.slow
 def test_a_hundred_times(tmp_path: Path) -> None:
-    kill_often(tmp_path, 100, int(time.time()))
+    kills, seed = 0, int(time.time())
+    for number in range(50):
+        kills += kill_often(tmp_path / str(number), 100 - kills, seed + number)
+        if kills == 100:
+            return
+    raise AssertionError(f"50 runs were over after {kills} kills")
