@@ -290,9 +290,11 @@ class TestParts:
 
         def game(number: int) -> GameRecord:
             policies = random.integers(0, 65536, (plies, actions), dtype=np.uint16)
-            columns = [np.zeros(plies, kind) for kind in (np.int16, np.float32, np.float32, np.int16, np.int8)]
-            moves, values, weights, counts, movers = columns
-            return GameRecord(moves, policies, values, weights + 1, counts, movers, 1.0, 0.5, seed=(0, number))
+            kinds = {"moves": np.int16, "values": np.float32, "surprises": np.float32, "legal_counts": np.int16,
+                     "movers": np.int8}  # fmt: skip
+            columns: dict[str, Any] = {name: np.zeros(plies, kind) for name, kind in kinds.items()}
+            weights = np.ones(plies, np.float32)
+            return GameRecord(**columns, policies=policies, weights=weights, outcome=1.0, score=0.5, seed=(0, number))
 
         run(tmp_path, 4)
         with RunFolder(tmp_path) as folder:
