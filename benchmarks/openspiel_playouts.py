@@ -30,6 +30,7 @@ import numpy as np
 
 from alphago import GoEnv
 from alphago.env.kernels.playouts import playout_batch
+from alphago.nn.machine import processor
 
 try:
     import pyspiel
@@ -85,16 +86,6 @@ def rate(work: Callable[[], int], seconds: float) -> float:
     while done == 0 or time.perf_counter() < start + seconds:
         done += work()
     return done / (time.perf_counter() - start)
-
-
-def processor() -> str:
-    """The name of the CPU, as far as the system tells it."""
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo") as file:
-            names = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
-        if names:
-            return names[0]
-    return platform.processor()
 
 
 def main() -> None:

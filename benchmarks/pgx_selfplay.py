@@ -28,6 +28,7 @@ import numpy as np
 import torch
 
 from alphago import GoEnv, NeuralNet
+from alphago.nn.machine import processor
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import SelfPlay
@@ -158,16 +159,6 @@ def play(env: pgx.Env, readouts: int, weights: dict, key: jax.Array, state: pgx.
     )
     keys = jax.random.split(step_key, len(value))
     return jax.vmap(auto_reset(env.step, env.init))(state, output.action, keys)
-
-
-def processor() -> str:
-    """The name of the CPU, as far as the system tells it."""
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo") as file:
-            names = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
-        if names:
-            return names[0]
-    return platform.processor()
 
 
 def fastest(players: list, seconds: float) -> OurGames | PgxGames:

@@ -19,6 +19,7 @@ from alphago.cli.rates import network_rate, playout_rate, simulation_rate
 from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
+from alphago.nn.machine import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.group import SelfPlaySettings
@@ -66,10 +67,7 @@ def main() -> None:
     repeats = max(1, round(4 * scale))
     cores = available_cores()
     print(f"{platform.platform()}, {cores} of {os.cpu_count()} cores, torch {torch.__version__}")
-    with open("/proc/cpuinfo") if os.path.exists("/proc/cpuinfo") else open(os.devnull) as file:
-        print(
-            next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.processor())
-        )
+    print(processor())
 
     print("\nrules, one core                                  playouts/s")
     for size in (9, 19):
