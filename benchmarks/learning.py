@@ -23,7 +23,6 @@ FEW = {"gumbel": True, "considered": 8}
 
 # name: (options of the game, of the network, of the training)
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
-    "no taught games": ({}, {}, {"taught_games": 0}),
     "exact rules": ({}, {}, {"exact_rules": True}),
     "boards alone (17 planes)": ({"planes": 17}, {}, {}),
     "dense heads, no pooling, no forecast": ({}, {"size_free": False}, {}),

@@ -52,14 +52,13 @@ class CudaGoBatch(GameBatch):
         stones: np.ndarray | None = None,
         to_play: int | str = 1,
         komi: float | None = None,
-        spares_eyes: bool = False,
     ) -> None:
         """As `GoBatch.reset`: start positions, or one set-up for all slots."""
         if stones is not None and np.shape(stones) != (self._size, self._size):
             raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
         komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
         mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
-        self._launch("reset_batch", slots, self._start, komi2, spares_eyes)
+        self._launch("reset_batch", slots, self._start, komi2)
         if stones is None and mover == layout.BLACK:
             return
         colours = np.zeros(self._size**2, np.int8) if stones is None else np.ravel(stones)

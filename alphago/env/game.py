@@ -73,11 +73,8 @@ class GameEnv(ABC):
         """Whether positions of `other` may stand in this game's batches: the same rules but, say, another komi."""
         return self == other
 
-    def training_variant(self, taught_games: int = 0) -> "GameEnv":
-        """The game that self-play learns this one from: the same, unless another one teaches it faster.
-
-        taught_games: so many of a run's first games may be played with knowledge from outside the rules.
-        """
+    def training_variant(self) -> "GameEnv":
+        """The game that self-play learns this one from: the same, unless another one teaches it faster."""
         return self
 
     def replace(self, **options: Any) -> Self:
@@ -88,8 +85,8 @@ class GameEnv(ABC):
         """The same game on a board of another size; ValueError if there is none."""
         raise ValueError(f"{self} has one board size, {size} was wanted")
 
-    def random_setup(self, generator: np.random.Generator, number: int) -> dict[str, Any]:
-        """How the game of this number in a run of self-play starts, as keywords of `GameBatch.reset` and `position`."""
+    def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
+        """How a game of self-play starts, as keywords of `GameBatch.reset` and `position`."""
         return {}
 
     def position(self, **setup: Any) -> "Position":

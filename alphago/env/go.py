@@ -60,8 +60,6 @@ class GoEnv(GameEnv):
     first_pass: the ply from which passing is legal; before it only where nothing else is.  Not a rule
         of Go: for self-play, where young networks otherwise end games before there is anything to score
         (cody2007 had such a ply too).
-    eye_games: so many games of self-play, a run's first, forbid the filling of one's own eyes.  Knowledge from
-        outside the rules.
 
     Raises ValueError (TypeError for a board_size that is no whole number) with a sentence.
     """
@@ -84,7 +82,6 @@ class GoEnv(GameEnv):
         margin_weight: float = 0.0,
         komi_spread: float = 0.0,
         first_pass: int = 0,
-        eye_games: int = 0,
     ) -> None:
         if isinstance(board_size, bool) or not isinstance(board_size, (int, np.integer)):
             raise TypeError(f"board_size is a whole number from {MIN_SIZE} to {MAX_SIZE}, came {board_size!r}")
@@ -115,7 +112,6 @@ class GoEnv(GameEnv):
             raise ValueError(f"no game is longer than {ENDLESS} plies, came {self.max_moves}")
         self.margin_weight, self.komi_spread = float(margin_weight), float(komi_spread)
         self.first_pass = check_whole("first_pass", first_pass, 0)
-        self.eye_games = check_whole("eye_games", eye_games, 0)
         self.plane_shape = (self.N, self.N)
         self.action_space = self.N * self.N + 1
         self.pass_action = self.N * self.N
@@ -133,7 +129,6 @@ class GoEnv(GameEnv):
             "margin_weight": self.margin_weight,
             "komi_spread": self.komi_spread,
             "first_pass": self.first_pass,
-            "eye_games": self.eye_games,
         }
 
     def replace(self, **options: Any) -> Self:
@@ -159,31 +154,25 @@ class GoEnv(GameEnv):
         cap = 0 if self.max_moves == ENDLESS else None
         return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
-    def training_variant(self, taught_games: int = 0) -> "GoEnv":
-        """First pass at nine tenths of the points, margin weight 0.3, komi spread 1, where they are not set already.
-
-        Nobody fills own eyes in the first `taught_games` games.
-        """
+    def training_variant(self) -> "GoEnv":
+        """First pass at nine tenths of the points, margin weight 0.3, komi spread 1, where they are not set already."""
         return self.replace(
-            eye_games=self.eye_games or taught_games,
             margin_weight=self.margin_weight or 0.3,
             komi_spread=self.komi_spread or 1.0,
             first_pass=self.first_pass or 9 * self.N * self.N // 10,
         )
 
-    def random_setup(self, generator: np.random.Generator, number: int) -> dict[str, Any]:
+    def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
         """Where `komi_spread` s is set, a komi: half the time near `komi` (deviation 2 s), else near half of it (5 s).
 
-        The second half is for young networks, to whom the fair komi of strong players is a lost game.  The
-        first `eye_games` games spare eyes too.
+        The second half is for young networks, to whom the fair komi of strong players is a lost game.
         """
-        eyes = {"spares_eyes": True} if number < self.eye_games else {}
         if self.komi_spread == 0:
-            return eyes
+            return {}
         near = generator.random() < 0.5
         centre, deviation = (self.komi, 2.0) if near else (self.komi / 2, 5.0)
         drawn = generator.normal(centre, deviation * self.komi_spread)
-        return eyes | {"komi": float(np.clip(np.round(2 * drawn) / 2, -self.N * self.N, self.N * self.N))}
+        return {"komi": float(np.clip(np.round(2 * drawn) / 2, -self.N * self.N, self.N * self.N))}
 
     def accepts(self, other: GameEnv) -> bool:
         names = ("N", "planes", "plane_set", "max_moves", "ko", "suicide", "turns")
@@ -225,7 +214,6 @@ class GoEnv(GameEnv):
         white: Stones = (),
         to_play: int | str | None = None,
         komi: float | None = None,
-        spares_eyes: bool = False,
         *,
         board: np.ndarray | None = None,
         handicap: int = 0,
@@ -236,7 +224,6 @@ class GoEnv(GameEnv):
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
         board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
         handicap: Black's stones at the usual places (see `handicap_points`), 0 for none.
-        spares_eyes: own eyes may not be filled (see `random_setup`).
         Raises ValueError for a stone off the board, two on one point, or a chain without liberty.
         """
         setup: dict[str, Any] = {}
@@ -257,10 +244,8 @@ class GoEnv(GameEnv):
             setup["to_play"] = PLAYER_NAMES[check_player(to_play)].lower()
         if komi is not None:
             setup["komi"] = check_komi(komi)
-        if spares_eyes:
-            setup["spares_eyes"] = True
         batch = self.new_batch(1)
-        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play or 1, komi=komi, spares_eyes=spares_eyes)
+        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play or 1, komi=komi)
         return GoPosition(self, batch, setup)
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
@@ -271,8 +256,7 @@ class GoEnv(GameEnv):
         }
         mover = {} if position.to_play == 1 else {"to_play": "white"}
         komi = {} if position.komi == self.komi else {"komi": position.komi}
-        eyes = {"spares_eyes": True} if position.spares_eyes else {}
-        position.setup = {**{c: points for c, points in stones.items() if points}, **mover, **komi, **eyes}
+        position.setup = {**{c: points for c, points in stones.items() if points}, **mover, **komi}
         return position
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:

@@ -56,16 +56,12 @@ class GoBatch(PackedBatch):
         stones: np.ndarray | None = None,
         to_play: int | str = 1,
         komi: float | None = None,
-        spares_eyes: bool = False,
     ) -> None:
-        """Start positions; `stones` int8 [N, N] (1 Black, -1 White) and `to_play` set all slots up alike.
-
-        spares_eyes: own eyes may not be filled (see `GoEnv.random_setup`).
-        """
+        """Start positions; `stones` int8 [N, N] (1 Black, -1 White) and `to_play` set all slots up alike."""
         if stones is not None and np.shape(stones) != (self._size, self._size):
             raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
         komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
-        loops.reset_batch(self.rows, slots, self._start, komi2, spares_eyes)
+        loops.reset_batch(self.rows, slots, self._start, komi2)
         mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
         if stones is None and mover == layout.BLACK:
             return

@@ -51,11 +51,6 @@ class GoPosition(Position):
         points.flags.writeable = False
         return points
 
-    @property
-    def spares_eyes(self) -> bool:
-        """Whether own eyes may not be filled in this game."""
-        return bool(self.batch.rows[0, layout.SPARES_EYES])  # type: ignore[attr-defined]
-
     def setup_in(self, env: GameEnv) -> dict[str, Any]:
         return {**self.setup, "komi": self.komi} if getattr(env, "komi", None) != self.komi else dict(self.setup)
 
@@ -65,8 +60,6 @@ class GoPosition(Position):
         if self.board.ravel()[action]:
             return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
         row = self.batch.rows[0]  # type: ignore[attr-defined]
-        if self.spares_eyes and legal.is_own_eye(row, layout.point_of(row, action), int(row[layout.TO_PLAY])):
-            return "an own eye, which this game spares"
         if legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False):
             return REPETITION[self.env.ko]
         return "suicide that only repeats a board" if self.env.suicide else "suicide"

@@ -8,7 +8,7 @@ import numpy as np
 class Symmetries(NamedTuple):
     """S ways to turn or mirror a game; the first is the identity.
 
-    `planes[s]` turns input planes: flat plane points after = before[planes[s]].
+    `points[s]` turns anything per point of a plane: after = before[..., points[s]].
     `actions[s]` turns anything per action: policy after = policy before[actions[s]].
     """
 

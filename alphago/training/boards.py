@@ -105,7 +105,7 @@ class Boards:
         counts = apportion(len(numbers), [share / env.N**2 for env, share in stage.boards])
         self.boards = []
         for place, (env, share) in enumerate(stage.boards):
-            variant = env if settings.exact_rules else env.training_variant(settings.taught_games)
+            variant = env if settings.exact_rules else env.training_variant()
             memory = memories.get(env) or ReplayMemory(
                 variant, search_share=settings.search_share, surprise_share=settings.surprise_share
             )

@@ -116,7 +116,7 @@ class Group:
         number, self.numbers = self.numbers[0], self.numbers[1:]
         generator = np.random.default_rng([self.seed, number])
         slots = np.array([slot])
-        setup = self.env.random_setup(generator, number)
+        setup = self.env.random_setup(generator)
         self.search.batch.reset(slots, **setup)
         self.search.forget(slots)
         self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number))

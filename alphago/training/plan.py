@@ -23,7 +23,7 @@ from alphago.training.proof import Opponent
 from alphago.training.settings import TrainingSettings, optimizer_name
 
 # Settings that a run keeps: its games so far would be other ones, or belong elsewhere.
-STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "taught_games", "optimizer")
+STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer")
 CHOSEN = ("games_in_flight", "groups")  # those of them that a run chooses where it was given None
 PARTS = ("search", "losses", "gate")  # settings that are made of settings
 

@@ -72,8 +72,6 @@ class TrainingSettings:
     gate: a win rate, such as 0.55, or a Gate: self-play is by the best network so far, until another one wins so often
         against it; None lets the latest play, a dictionary changes some settings of the Gate.
     max_minutes: ends the run after this much time if it is not over before; None for a run that is counted in games.
-    taught_games: the run's first games in which self-play uses knowledge from outside the rules: in Go, nobody
-        fills own eyes.
     exact_rules: self-play by the game's own rules instead of `env.training_variant()`, which for Go allows
         passing late only, varies komi, and lets outcomes depend on the margin a little.
     seed: of games, samples and initial weights.
@@ -113,7 +111,6 @@ class TrainingSettings:
     sizes: Sizes = ()
     gate: Gate | float | Mapping[str, Any] | None = None
     max_minutes: float | None = None
-    taught_games: int = 0
     exact_rules: bool = False
     seed: int = 0
 
@@ -132,7 +129,6 @@ class TrainingSettings:
             "learning_rate",
             "weight_decay",
             "seed",
-            "taught_games",
         ):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} is 0 or more, came {getattr(self, name)!r}")

@@ -10,6 +10,7 @@ from alphago.env.go import GoEnv
 from alphago.env.kernels import playouts
 from alphago.records.sgf import read_sgf
 from tests.cuda.boards import Twins
+from tests.eyes import own_eyes
 from tests.naive.go import random_board
 
 GAMES = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
@@ -51,7 +52,7 @@ def test_ko_in_games_that_nobody_passes(backend: Backend, size: int, ko: str) ->
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 19])
 @pytest.mark.parametrize("options", [{}, {"ko": "simple", "suicide": True, "planes": "alive"}])
 def test_set_ups(backend: Backend, size: int, options: dict) -> None:
-    """Crowded boards, each side to move, komi and spared eyes of their own in every slot."""
+    """Crowded boards, each side to move and komi of their own in every slot."""
     random = np.random.default_rng(size)
     twins = Twins(GoEnv(size, **options), 6, backend)
     for slot in twins.slots:
@@ -62,7 +63,6 @@ def test_set_ups(backend: Backend, size: int, options: dict) -> None:
             stones=random_board(size, [filled / 2, 1 - filled, filled / 2], random),
             to_play=["black", "white"][slot % 2],
             komi=[0, 3.5, -7][slot % 3],
-            spares_eyes=slot % 3 == 0,
         )
     twins.play_on(random, 30, every=4)
     twins.do("reset", twins.slots[::2], to_play="white")
@@ -87,13 +87,13 @@ def test_games_of_players(backend: Backend, path: Path) -> None:
 
 @pytest.mark.parametrize(("size", "options"), [(4, {}), (5, {"margin_weight": 0.3}), (7, {}), (4, {"turns": 30})])
 def test_settled_games(backend: Backend, size: int, options: dict) -> None:
-    """Own eyes are spared, so that chains come to live; games of fixed turns are never settled."""
+    """Nobody fills own eyes, so that chains come to live; games of fixed turns are never settled."""
     random = np.random.default_rng(size)
     twins = Twins(GoEnv(size, **options), 30, backend)
-    twins.do("reset", twins.slots, spares_eyes=True)
     settled = 0
     for _ in range(3 * size * size):
         masks = twins.ask("legal_mask", (twins.env.action_space,), np.bool_, twins.slots)
+        masks[:, :-1] &= ~own_eyes(twins.theirs.rows, size)
         going = np.flatnonzero(masks[:, :-1].any(axis=1))
         chances = random.random((len(going), size * size)) * masks[going, :-1]
         twins.do("play", going, chances.argmax(axis=1).astype(np.int32))

@@ -10,7 +10,7 @@ from alphago.env.kernels import go_row as layout
 from alphago.env.kernels import go_score as scoring
 from alphago.env.kernels.playouts import random_action
 from tests.diagrams import draw, stones
-from tests.naive.go import NaiveGoEnv, random_board
+from tests.naive.go import NaiveGoEnv, is_own_eye, random_board
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,6 @@ def test_random_set_ups(size: int, games: int, max_moves: int) -> None:
             "stones": random_board(size, [filled / 2, 1 - filled, filled / 2], random),
             "to_play": ["black", "white"][number % 2],
             "komi": [0, 3.5, -7, 100][number % 4],
-            "spares_eyes": number % 3 == 0,
         }
         for number, filled in enumerate(np.linspace(0.3, 0.95, games))
     ]
@@ -122,10 +121,11 @@ def test_light_playouts_end_with_legal_games() -> None:
     state = np.array([7], np.int64)
     for size in (2, 5, 9):
         env, plain = GoEnv(size), NaiveGoEnv(size)
-        row, twin = env.new_batch(1).rows[0], plain.new(spares_eyes=True)
+        row, twin = env.new_batch(1).rows[0], plain.new()
         while not layout.is_over(row):
             action = random_action(row, state, False)
             mask = twin.legal_mask()
+            mask[:-1] &= [not is_own_eye(twin.board, p, twin.to_play, size) for p in range(size**2)]
             assert mask[action]
             assert (action == env.pass_action) == (not mask[:-1].any())
             assert sorted(listed_empties(row)) == [point for point in range(size**2) if twin.board[point] == 0]

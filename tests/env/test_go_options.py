@@ -59,9 +59,8 @@ def test_a_pass_is_legal_early_where_nothing_else_is() -> None:
         ({"margin_weight": -0.1}, "margin_weight is 0 to 1, came -0.1"),
         ({"komi_spread": -1}, "komi_spread is 0 or more, came -1"),
         ({"komi_spread": math.nan}, "komi_spread is 0 or more, came nan"),
-        ({"eye_games": -1}, "eye_games is a whole number from 0, came -1"),
-        ({"eye_games": 2.5}, "eye_games is a whole number from 0, came 2.5"),
-        ({"eye_games": True}, "eye_games is a whole number from 0, came True"),
+        ({"first_pass": 2.5}, "first_pass is a whole number from 0, came 2.5"),
+        ({"first_pass": True}, "first_pass is a whole number from 0, came True"),
     ],
 )
 def test_wrong_options(wrong: dict, text: str) -> None:
@@ -72,8 +71,7 @@ def test_wrong_options(wrong: dict, text: str) -> None:
 def test_training_variant() -> None:
     variant = GoEnv(9, komi=5.5, planes=5).training_variant()
     assert variant == GoEnv(9, komi=5.5, planes=5, first_pass=72, margin_weight=0.3, komi_spread=1)
-    assert variant.eye_games == 0  # knowledge from outside the rules is for who asks for it
-    chosen = GoEnv(9, first_pass=10, margin_weight=0.5, komi_spread=2, eye_games=30)
+    chosen = GoEnv(9, first_pass=10, margin_weight=0.5, komi_spread=2)
     assert chosen.training_variant() == chosen
 
 
@@ -86,7 +84,6 @@ ALL_OPTIONS = {
     "margin_weight": 0.2,
     "komi_spread": 0.5,
     "first_pass": 9,
-    "eye_games": 7,
 }
 
 
@@ -150,12 +147,12 @@ def test_a_game_is_made_again_from_its_config_as_json() -> None:
 
 
 def komis(env: GoEnv, count: int = 4000) -> np.ndarray:
-    return np.array([env.random_setup(np.random.default_rng([3, i]), i)["komi"] for i in range(count)])
+    return np.array([env.random_setup(np.random.default_rng([3, i]))["komi"] for i in range(count)])
 
 
 def test_without_options_every_game_starts_the_same() -> None:
     generator = np.random.default_rng(1)
-    assert GoEnv(9).random_setup(generator, 0) == {}
+    assert GoEnv(9).random_setup(generator) == {}
     assert generator.random() == np.random.default_rng(1).random()  # nothing was drawn
 
 
@@ -186,19 +183,9 @@ def test_komi_never_exceeds_the_board_and_every_position_takes_it() -> None:
 
 def test_the_same_generator_draws_the_same_setup() -> None:
     env = GoEnv(9).training_variant()
-    setups = [env.random_setup(np.random.default_rng([7, game]), game) for game in range(50)]
-    assert setups == [env.random_setup(np.random.default_rng([7, game]), game) for game in range(50)]
+    setups = [env.random_setup(np.random.default_rng([7, game])) for game in range(50)]
+    assert setups == [env.random_setup(np.random.default_rng([7, game])) for game in range(50)]
     assert len({setup["komi"] for setup in setups}) > 5
-
-
-def test_the_first_games_spare_eyes() -> None:
-    env = GoEnv(5, eye_games=3)
-    generator = np.random.default_rng(0)
-    assert [env.random_setup(generator, game) for game in range(5)] == [{"spares_eyes": True}] * 3 + [{}] * 2
-    both = env.replace(komi_spread=1)
-    assert both.random_setup(np.random.default_rng(4), 2).keys() == {"spares_eyes", "komi"}
-    plain, sparing = (both.random_setup(np.random.default_rng(4), game)["komi"] for game in (9, 0))
-    assert plain == sparing  # sparing eyes draws nothing: komis do not shift
 
 
 def test_positions_of_other_komi_are_accepted_and_keep_it() -> None:

@@ -771,7 +771,7 @@ def test_games_are_equal_when_their_rules_are() -> None:
     assert GoEnv(9) != 9
     assert repr(GoEnv(9)) == "GoEnv(9)"
     assert repr(GoEnv(9, komi=6, planes=3)) == "GoEnv(9, komi=6.0, planes=3)"
-    for env in (GoEnv(7), GoEnv(9, komi=6, max_moves=50), GoEnv(5, planes=17, komi_spread=0.5, eye_games=3)):
+    for env in (GoEnv(7), GoEnv(9, komi=6, max_moves=50), GoEnv(5, planes=17, komi_spread=0.5)):
         assert eval(repr(env)) == env
         assert GoEnv(**env.config) == env
 

@@ -42,7 +42,7 @@ def test_a_board_of_25_has_columns_to_z() -> None:
 def test_a_text_is_a_point_or_an_error_with_a_sentence(size: int, text: str) -> None:
     env = GoEnv(size)
     names = [env.to_text(action) for action in range(env.pass_action)]
-    written = re.sub("(?<=[A-Z])0(?=[1-9])", "", text.strip().upper())  # D04 is D4
+    written = re.sub("(?<=[A-Z])0(?=[1-9]$)", "", text.strip().upper())  # D04 is D4
     if written in names or written == "PASS":
         assert env.from_text(text) == (env.pass_action if written == "PASS" else names.index(written))
     else:

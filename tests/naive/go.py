@@ -129,10 +129,8 @@ class NaiveGo:
         stones: Any = None,
         to_play: Any = BLACK,
         komi: float | None = None,
-        spares_eyes: bool = False,
     ) -> None:
         self.env = env
-        self.spares_eyes = spares_eyes
         board = [EMPTY] * env.N**2 if stones is None else np.asarray(stones).ravel().tolist()
         self.boards: list[Board] = [tuple(board)]
         self.to_play = {"black": BLACK, "white": WHITE}.get(to_play, to_play)
@@ -181,11 +179,8 @@ class NaiveGo:
     def legal_mask(self) -> np.ndarray:
         if self.is_over():
             return np.zeros(self.env.action_space, np.bool_)
-        points = [self.is_legal(point) and not self.is_spared(point) for point in range(self.env.pass_action)]
+        points = [self.is_legal(point) for point in range(self.env.pass_action)]
         return np.array([*points, len(self.moves) >= self.env.first_pass or not any(points)])
-
-    def is_spared(self, point: int) -> bool:
-        return self.spares_eyes and is_own_eye(self.board, point, self.to_play, self.env.N)
 
     def is_over(self) -> bool:
         passed = [action == self.env.pass_action for action in self.moves]
@@ -249,7 +244,7 @@ class NaiveGo:
 
     def copy(self) -> "NaiveGo":
         twin = NaiveGo.__new__(NaiveGo)
-        twin.env, twin.to_play, twin.komi, twin.spares_eyes = self.env, self.to_play, self.komi, self.spares_eyes
+        twin.env, twin.to_play, twin.komi = self.env, self.to_play, self.komi
         twin.boards, twin.seen, twin.moves = list(self.boards), set(self.seen), list(self.moves)
         return twin
 

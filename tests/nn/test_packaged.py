@@ -23,7 +23,7 @@ def save(env: GameEnv, path: pathlib.Path) -> pathlib.Path:
 
 def test_without_a_game_a_network_loads_with_its_own(tmp_path):
     """The rules of Go, that is: what self-play changed about them is left out."""
-    path = save(GoEnv(5, komi=3.5, max_moves=40).training_variant().replace(eye_games=10), tmp_path / "net")
+    path = save(GoEnv(5, komi=3.5, max_moves=40).training_variant(), tmp_path / "net")
     net = load_model(path)
     assert net.env == GoEnv(5, komi=3.5)
     assert np.array_equal(net(net.env.position())[0], load_model(path, GoEnv(5))(GoEnv(5, komi=3.5).position())[0])

@@ -16,11 +16,10 @@ __device__ inline float outcome(int* row, double margin_weight) {
 }
 
 // Makes each row equal to `start` but for what belongs to one game.
-KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* start, Long komi2, Long spares_eyes) {
+KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* start, Long komi2) {
     EACH_SLOT {
         copy(start, ROW);
         ROW[KOMI2] = (int)komi2;
-        ROW[SPARES_EYES] = (int)spares_eyes;
     }
 }
 

@@ -96,22 +96,12 @@ BOTH bool is_own_eye(const int* row, int point, int colour) {
     return enemies + edge < 2;
 }
 
-// The bits of `legal`, points of board row r, that are not the mover's own eyes.
-__device__ inline int without_own_eyes(const int* row, int r, int legal) {
-    for (int left = legal; left; left &= left - 1) {
-        int c = lowest_bit(left);
-        if (is_own_eye(row, (r + 1) * (row[SIZE] + 1) + c + 1, row[TO_PLAY])) legal &= ~(1 << c);
-    }
-    return legal;
-}
-
 // Writes N * N + 1 flags; none is set once the game is over.
 __device__ inline void legal_mask(const int* row, bool* out) {
     int size = row[SIZE], points = 0;
     bool going = !is_over(row);
     for (int r = 0; r < size; r++) {
         int legal = going ? legal_bits(row, r) : 0;
-        if (row[SPARES_EYES] != 0) legal = without_own_eyes(row, r, legal);
         points |= legal;
         for (int c = 0; c < size; c++) out[r * size + c] = (legal >> c) & 1;
     }

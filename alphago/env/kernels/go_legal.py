@@ -21,7 +21,6 @@ from alphago.env.kernels.go_row import (
     SIMPLE,
     SITUATIONAL,
     SIZE,
-    SPARES_EYES,
     SUICIDE,
     TO_PLAY,
     cell,
@@ -210,8 +209,6 @@ def legal_mask(row, out, at):
     points = 0
     for r in range(size):
         legal = legal_bits(row, r) if going else 0
-        if load(row, SPARES_EYES) != 0:
-            legal = without_own_eyes(row, r, legal)
         points |= legal
         for c in range(size):
             store(out, at + r * size + c, (legal >> c) & 1)

@@ -9,19 +9,18 @@ import numpy as np
 
 from alphago.env.kernels.go import planes, play, position_hash
 from alphago.env.kernels.go_legal import legal_mask
-from alphago.env.kernels.go_row import KOMI2, SPARES_EYES, TO_PLAY, copy, is_over
+from alphago.env.kernels.go_row import KOMI2, TO_PLAY, copy, is_over
 from alphago.env.kernels.go_score import ownership, score
 from alphago.env.kernels.jit import kernel, load, store, wrap
 
 
 @kernel
-def reset_batch(rows, slots, start, komi2, spares_eyes):
+def reset_batch(rows, slots, start, komi2):
     """Makes each row equal to `start` (see `lay_out`) but for what belongs to one game."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         copy(start, row)
         store(row, KOMI2, komi2)
-        store(row, SPARES_EYES, spares_eyes)
 
 
 @kernel

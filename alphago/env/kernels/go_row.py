@@ -24,11 +24,10 @@ DEPTH, NEWEST, BOARDS_SEEN, HASH_LOW, HASH_HIGH = 7, 8, 9, 10, 11
 AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 14, 15, 16, 17
 PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: division by multiplication
 LAST, BEFORE_LAST, THIRD_LAST = 20, 21, 22  # the latest actions, NO_ACTION before the start
-SPARES_EYES = 23  # 1: own eyes may not be filled
+EMPTIES = 23  # how many points are empty
 KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: several stones may take themselves off the board
 PASSES_TO_END = 26  # so many passes in a row end the game
 BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
-EMPTIES = 29  # how many points are empty
 HEADER = 32
 
 # Words of a cell. A stone's: the points of its chain's head and of the next stone of the chain; a head's liberties
