@@ -114,9 +114,8 @@ class Search:
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
-        """Clears the trees of games whose root position was set anew."""
-        for game in games:
-            subtrees.clear(self.tree, game)
+        """Clears the trees of games (int64 [n]) whose root position was set anew."""
+        subtrees.clear_all(self.tree, games)
 
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:

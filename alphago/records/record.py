@@ -140,7 +140,8 @@ class RecordBuilder:
         surprise: float = 0.0,
     ) -> None:
         """One move: `policy` float32 [A] sums to 1; `value` is the mover's."""
-        self.plies.append((action, quantise(policy), value, legal_count, mover, weight, surprise))
+        columns = (action, value, legal_count, mover, weight, surprise)
+        add_moves([self], policy[None], *(np.array([column]) for column in columns))
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
         """The record of the finished game; `outcome` and `score` are Black's."""
@@ -160,3 +161,19 @@ class RecordBuilder:
             setup=self.setup,
             seed=self.seed,
         )
+
+
+def add_moves(
+    builders: list[RecordBuilder],
+    policies: np.ndarray,
+    actions: np.ndarray,
+    values: np.ndarray,
+    legal_counts: np.ndarray,
+    movers: np.ndarray,
+    weights: np.ndarray,
+    surprises: np.ndarray,
+) -> None:
+    """One move in each of n games: `policies` float32 [n, A], each row's sum 1; the others [n], `values` the movers'."""
+    columns = [column.tolist() for column in (actions, values, legal_counts, movers, weights, surprises)]
+    for builder, policy, action, *rest in zip(builders, quantise(policies), *columns, strict=True):
+        builder.plies.append((action, policy.copy(), *rest))  # a view would keep all games' policies

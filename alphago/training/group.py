@@ -9,7 +9,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.root import choose_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
-from alphago.records.record import GameRecord, RecordBuilder
+from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.stopwatch import Stopwatch
 
 # Hears of a finished game: its number and its record, in no order, and from several threads at once.
@@ -157,12 +157,9 @@ class Group:
         self.note_decided(games, values * movers)
         threshold = self.settings.resign_threshold
         resigns = self.may_resign[games] & (values < (-1.0 if threshold is None else threshold)) & searched
-        for i in np.flatnonzero(~resigns):
-            self.builder(games[i]).add(
-                int(actions[i]), policies[i], float(values[i]), int(legal[i]), int(movers[i]), float(weights[i]),
-                float(surprises[i]),
-            )  # fmt: skip
         playing = games[~resigns]
+        columns = (policies, actions, values, legal, movers, weights, surprises)
+        add_moves([self.builder(slot) for slot in playing], *(column[~resigns] for column in columns))
         search.advance(playing, actions[~resigns])
         self.plies[playing] += 1
         self.moves += len(playing)

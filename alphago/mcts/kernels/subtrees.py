@@ -19,6 +19,13 @@ def clear(tree, game):
 
 
 @kernel
+def clear_all(tree, games):
+    """`clear` for each game, int64 [n]."""
+    for i in range(games.shape[0]):
+        clear(tree, games[i])
+
+
+@kernel
 def advance(tree, games, actions, moved_to):
     """Makes the child of each root's action the root, keeps what is below it and frees the rest.
 
