@@ -1,11 +1,14 @@
 """Settings: frozen dataclasses, made from keywords with an error that names near misses."""
 
 import difflib
+import math
 from collections.abc import Sequence
 from dataclasses import fields
 from enum import Enum
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
+
+import numpy as np
 
 Kind = TypeVar("Kind")
 
@@ -36,6 +39,22 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
         if value is None and NoneType not in get_args(hints[name]):
             raise ValueError(f"{name} has to have a value, came None")
     return kind(**given)
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number of at least that size; ValueError that names it."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} is a whole number from {least}, came {value!r}")
+    return int(value)
+
+
+def real(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+    """A finite number from `least` to `most`; ValueError that names it."""
+    plain = isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and math.isfinite(value)
+    if plain and least <= value <= most:
+        return float(value)
+    bounds = "a number" if least == -math.inf else f"{least:g} or more"
+    raise ValueError(f"{name} is {bounds if most == math.inf else f'{least:g} to {most:g}'}, came {value!r}")
 
 
 def near_misses(name: str, known: Sequence[str], told: str | None = None) -> str:

@@ -140,4 +140,5 @@ def random_sample(net: NeuralNet, count: int) -> Sample:
         weight=np.ones(count, np.float32),
         score=np.zeros(count, np.float32),
         ownership=generator.integers(-1, 2, (count, height * width)).astype(np.int8),
+        ended=np.ones(count, np.float32),
     )

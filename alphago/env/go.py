@@ -21,11 +21,11 @@ from alphago.env.go_rules import (
     check_ko,
     check_komi,
     check_player,
-    check_whole,
     handicap_points,
 )
 from alphago.env.kernels import go_features as features
 from alphago.env.symmetry import Symmetries
+from alphago.settings import whole
 
 MIN_SIZE, MAX_SIZE = 2, 25
 
@@ -100,18 +100,18 @@ class GoEnv(GameEnv):
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
         self.history = 1 if self.plane_set else (self.planes - 1) // 2
         self.ko, self.suicide = check_ko(ko), bool(suicide)
-        self.turns = None if turns is None else check_whole("turns", turns, 1)
+        self.turns = None if turns is None else whole("turns", turns, 1)
         self.fixed_length = self.turns is not None
         if self.turns is not None:
             self.max_moves = 2 * self.turns
         elif max_moves is None:
             self.max_moves = 7 * self.N * self.N // 5
         else:
-            self.max_moves = check_whole("max_moves", max_moves, 0) or ENDLESS
+            self.max_moves = whole("max_moves", max_moves, 0) or ENDLESS
         if self.max_moves > ENDLESS:
             raise ValueError(f"no game is longer than {ENDLESS} plies, came {self.max_moves}")
         self.margin_weight, self.komi_spread = float(margin_weight), float(komi_spread)
-        self.first_pass = check_whole("first_pass", first_pass, 0)
+        self.first_pass = whole("first_pass", first_pass, 0)
         self.plane_shape = (self.N, self.N)
         self.action_space = self.N * self.N + 1
         self.pass_action = self.N * self.N

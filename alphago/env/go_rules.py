@@ -2,11 +2,10 @@
 
 import json
 import re
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from alphago.env.kernels import go_row as layout
+from alphago.settings import whole
 
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # plies of a game without a cap, after which it is scored as it stands: memory has an end
@@ -96,13 +95,6 @@ def check_player(player: int | str) -> int:
     return int(value)
 
 
-def check_whole(name: str, value: Any, least: int) -> int:
-    """A whole number of at least that size; ValueError that names it."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} is a whole number from {least}, came {value!r}")
-    return int(value)
-
-
 def most_handicap(size: int) -> int:
     """The most stones that have fixed places: 9, 4 on even boards and 7x7, none below."""
     return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
@@ -114,7 +106,7 @@ def handicap_points(size: int, count: int) -> list[int]:
     They are on the third line, from 13x13 on the fourth.
     """
     most = most_handicap(size)
-    if not 2 <= check_whole("handicap", count, 0) <= most:
+    if not 2 <= whole("handicap", count, 0) <= most:
         fits = f"2 to {most}" if most else "none"
         raise ValueError(f"the handicap stones that have a place on {size}x{size} are {fits}, came {count}")
     near = 2 if size < 13 else 3

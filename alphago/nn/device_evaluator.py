@@ -9,7 +9,7 @@ from torch import nn
 
 from alphago.cuda.backend import find_backend
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
-from alphago.nn.device_forms import Unsuited, fastest_on, make_form
+from alphago.nn.device_forms import Unsuited, fastest_on, gives_results, make_form
 from alphago.nn.devices import find_device, torch_device
 from alphago.nn.evaluator import NOT_FINITE, NetEvaluator, check_batch, check_room
 from alphago.nn.frozen import TRACING, dtype_name, frozen_parts, wanted_dtype
@@ -62,8 +62,9 @@ class DeviceEvaluator:
     def load(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
         """Takes the weights of a network like the one it was made of; nobody may be evaluating meanwhile.
 
-        Captured graphs read the new weights from now on.  Raises ValueError for weights that are not finite and for
-        another network; then it keeps what it had.
+        Captured graphs read the new weights from now on.  Where the form does not give this network's results, another
+        one is chosen.  Raises ValueError for weights that are not finite and for another network; then it keeps what
+        it had.
         """
         frozen = frozen_parts(base_net, value, policy)
         with TRACING:
@@ -71,6 +72,12 @@ class DeviceEvaluator:
         mine, new = self._net.state_dict(), made.state_dict()
         if [(name, t.shape) for name, t in mine.items()] != [(name, t.shape) for name, t in new.items()]:
             raise ValueError("weights of another network were given to an evaluator")
+        with TRACING:
+            follows = gives_results(made, frozen, self.env, self._kind, self._place)
+        if not follows:
+            self._net, self.form, self._kind = fastest_on(frozen, self.env, self._kind, self._place)
+            self._local = threading.local()  # lanes have the form that they were made for
+            return
         for name, tensor in mine.items():
             tensor.copy_(new[name])
 

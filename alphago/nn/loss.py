@@ -110,6 +110,7 @@ def forecast_loss(
     ownership: torch.Tensor,
     score: torch.Tensor,
     weight: torch.Tensor,
+    ended: torch.Tensor | None = None,
     *,
     weights: LossWeights = LOSSES["default"],
 ) -> ForecastLosses:
@@ -117,8 +118,11 @@ def forecast_loss(
 
     ownership: [B, points], 1 what became the mover's, -1, 0.  score: [B], the mover's margin in points.
     weight: [B], as in `alphazero_loss`.  weights: how much ownership and score count in `total`.
+    ended: [B], 0 for positions of games that were resigned, whose ownership and score nobody knows, else 1; None for 1.
     """
     share = weight / weight.sum().clamp_min(1e-12)
+    if ended is not None:
+        share = share * ended
     owned = (forecast.ownership.float() - ownership).square().mean(dim=1)
     missed = F.huber_loss(forecast.score.float(), score / 10, reduction="none")
     ownership_loss, score_loss = (share * owned).sum(), (share * missed).sum()

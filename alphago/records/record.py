@@ -173,7 +173,7 @@ def add_moves(
     weights: np.ndarray,
     surprises: np.ndarray,
 ) -> None:
-    """One move in each of n games: `policies` float32 [n, A], each row's sum 1; the others [n], `values` the movers'."""
+    """One move in each of n games: `policies` float32 [n, A], rows sum to 1; the others [n], values the movers'."""
     columns = [column.tolist() for column in (actions, values, legal_counts, movers, weights, surprises)]
     for builder, policy, action, *rest in zip(builders, quantise(policies), *columns, strict=True):
         builder.plies.append((action, policy.copy(), *rest))  # a view would keep all games' policies

@@ -17,6 +17,7 @@ class DeviceSample(NamedTuple):
     weight: torch.Tensor
     score: torch.Tensor
     ownership: torch.Tensor
+    ended: torch.Tensor
     mass: float  # the sum of the weights, which nobody has to wait for
 
 

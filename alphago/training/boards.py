@@ -33,6 +33,7 @@ class Board:
         self.memory = memory
         self.selfplay = selfplay
         self.needed = max(needed, 1)
+        self.has_learned = self.may_learn  # whether what was in memory has been learned from
         self.records: list[GameRecord] = []  # of the iteration in progress, once it has come to learning
 
     @property
@@ -53,17 +54,25 @@ class Board:
         """
         before = self.memory.added
         self.records = self.selfplay.take()
-        self.memory.capacity = max(capacity, 1)
+        self.memory.capacity = max(capacity, self.needed)
         self.memory.add(self.records)
         new = self.memory.added - before
-        started = before >= self.needed
-        return new, (new if started else self.memory.added) if self.may_learn else 0
+        if not self.may_learn:
+            return new, 0
+        due = new if self.has_learned else self.memory.added
+        self.has_learned = True
+        return new, due
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         """All that the board needs to go on, but for the games in memory: tensors by name, and plain data."""
         tensors, selfplay = unfinished(self.selfplay)
         memory = {"games": len(self.memory.entries), "capacity": self.memory.capacity, "added": self.memory.added}
-        data = {"memory": memory, "new_games": len(self.records), "selfplay": selfplay}
+        data = {
+            "memory": memory,
+            "has_learned": self.has_learned,
+            "new_games": len(self.records),
+            "selfplay": selfplay,
+        }
         return {self.prefix + name: tensor for name, tensor in tensors.items()}, data
 
     def restore(
@@ -71,6 +80,7 @@ class Board:
     ) -> None:
         """Goes on from what `state` gave, with the games that were in memory (oldest first)."""
         self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])
+        self.has_learned = data["has_learned"]
         self.records = records[max(0, len(records) - data["new_games"]) :]
         own = {n.removeprefix(self.prefix): tensor for n, tensor in tensors.items() if n.startswith(self.prefix)}
         go_on_with(self.selfplay, evaluator, own, data["selfplay"])

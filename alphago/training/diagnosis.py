@@ -31,8 +31,7 @@ SMALLEST_WINDOW = 50_000  # positions; a network of any use needs as many, howev
 UNLEARNED = 1.0
 STILL_FALLING = 0.01  # of the policy loss, from the older to the newer half of the recent rows
 FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and after more of them the fault lies elsewhere
-# Self-play of a sound run reaches 0.8 to 0.95 of the evaluator's own rate.
-STARVED_EVALUATOR = 0.4
+STARVED_GPU = 0.4  # of the time that it is busy, below which a GPU waits for the host
 LITTLE_SELFPLAY = 0.05  # of the time: new games come twenty times slower than they could
 LITTLE_TRAINING = 0.02  # of the time: twice as much training would cost 2 % more time
 SKIPPED_SHARE = 0.01  # of steps; a sound run skips none, a rare one does no harm
@@ -97,8 +96,7 @@ def value_overfit(recent: Recent) -> Finding | None:
 
 
 def stale_window(recent: Recent) -> Finding | None:
-    window, ever = recent.latest("window"), recent.latest("positions")
-    window = recent.latest("memory") if window is None else window
+    window, ever = recent.latest("memory"), recent.latest("positions")
     new = recent.growth("positions")
     if window is None or not ever or not new or window < max(SMALLEST_WINDOW, STALE_SHARE * ever):
         return None
@@ -136,11 +134,11 @@ def under_training(recent: Recent) -> Finding | None:
 
 
 def starved_device(recent: Recent) -> Finding | None:
-    rate, own = recent.mean("evaluations_per_second"), recent.latest("evaluator_rate")
-    if rate is not None and own and rate < STARVED_EVALUATOR * own:
+    busy = recent.mean("gpu_busy")
+    if busy is not None and busy < STARVED_GPU:
         return Finding(
             "starved device",
-            f"self-play evaluates {rate:.0f} positions/s, {rate / own:.0%} of what the network could do ({own:.0f})",
+            f"the GPU is busy {busy:.0%} of the time",
             "raise games_in_flight, or leaves in search, or set groups to the number of cores",
         )
     share = recent.selfplay_share()

@@ -10,6 +10,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.root import choose_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
+from alphago.settings import real, whole
 from alphago.stopwatch import Stopwatch
 
 # Hears of a finished game: its number and its record, in no order, and from several threads at once.
@@ -56,18 +57,18 @@ class SelfPlaySettings:
     search: SearchSettings = field(default_factory=lambda: SearchSettings(gumbel=True))
 
     def __post_init__(self) -> None:
-        for name, least in (("readouts", 1), ("games_in_flight", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {least} or more, came {getattr(self, name)!r}")
-        if self.groups is not None and self.groups < 1:
-            raise ValueError(f"groups is 1 or more, or None for one per core, came {self.groups!r}")
-        if self.opening_plies is not None and not self.opening_plies >= 0:
-            raise ValueError(f"opening_plies is 0 or more, or None, came {self.opening_plies!r}")
-        if self.resign_threshold is not None and not -1 <= self.resign_threshold <= 1:
-            raise ValueError(f"resign_threshold is -1 to 1, or None, came {self.resign_threshold!r}")
+        whole("readouts", self.readouts, 1)
+        whole("games_in_flight", self.games_in_flight, 1)
+        if self.groups is not None:
+            whole("groups", self.groups, 1)
+        if self.temperature_plies is not None:
+            whole("temperature_plies", self.temperature_plies, 0)
+        if self.opening_plies is not None:
+            real("opening_plies", self.opening_plies, 0)
+        if self.resign_threshold is not None:
+            real("resign_threshold", self.resign_threshold, -1, 1)
         for name in ("no_resign_share", "decided_value", "played_out_share", "random_opening_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} is 0 to 1, came {getattr(self, name)!r}")
+            real(name, getattr(self, name), 0, 1)
 
 
 class Group:
@@ -198,7 +199,9 @@ class Group:
         if self.env.pass_action is not None:
             others = np.delete(priors, self.env.pass_action, axis=1).any(axis=1)
             priors[others, self.env.pass_action] = 0
-        anywhere = ((priors > 0) & self.env.opening_actions).astype(np.float32)
+        legal = priors > 0
+        inner = legal & self.env.opening_actions
+        anywhere = np.where(inner.any(axis=1, keepdims=True), inner, legal).astype(np.float32)
         anywhere /= np.maximum(anywhere.sum(axis=1, keepdims=True), 1)
         share = self.settings.random_opening_share
         priors = (1 - share) * priors + share * anywhere

@@ -142,11 +142,12 @@ class Learner:
         self.steps, self.skipped = steps, skipped
 
     def _remembered(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
-        """A tensor of the optimizer's memory where a step looks for it: fused ones have counts on the device too."""
+        """A tensor of the optimizer's memory where a step looks for it: counts only where the step is fused."""
         if tensor.shape == parameter.shape:
             # Laid out as the parameter is: the fused step goes through memory without looking at strides.
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)
-        return tensor.to(self.place, copy=True) if self.optimizer.defaults.get("fused") else tensor.clone()
+        on_device = tensor.dim() > 0 or self.optimizer.defaults.get("fused")
+        return tensor.to(self.place, copy=True) if on_device else tensor.clone()
 
     @torch.no_grad()
     def _update_average(self) -> None:
@@ -175,8 +176,8 @@ class Learner:
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
         if forecast is not None and part.ownership.shape[1]:
-            ownership, score = torch.as_tensor(part.ownership), torch.as_tensor(part.score)
-            more = forecast_loss(forecast, ownership, score, weight, weights=self.settings.losses)
+            ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
+            more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.settings.losses)
             total = total + more.total
             parts |= {"ownership_loss": more.ownership, "score_loss": more.score}
         share = (part.mass if isinstance(part, DeviceSample) else float(weight.sum())) / whole

@@ -10,7 +10,8 @@ from alphago.training.batches import Part, mass
 
 METRICS = (
     "policy_loss", "value_loss", "ownership_loss", "score_loss", "value_correlation", "value_variance",
-    "policy_entropy", "target_entropy", "top_move_agreement", "gradient_norm",
+    "policy_entropy", "target_entropy", "top_move_agreement", "top_probability",
+    "gradient_norm",
 )  # fmt: skip
 
 
@@ -65,6 +66,7 @@ def measure(
         "policy_entropy": -(log_policy.exp() * log_policy).sum(dim=1).mean(),
         "target_entropy": -torch.xlogy(target_policy, target_policy).sum(dim=1).mean(),
         "value_variance": target_value.var() if len(target_value) > 1 else target_value.new_zeros(()),
+        "top_probability": log_policy.amax(dim=1).exp().mean(),
         "top_move_agreement": (logits.argmax(dim=1) == target_policy.argmax(dim=1)).float().mean(),
     }
     return {name: scalar.double() for name, scalar in found.items()}

@@ -23,6 +23,7 @@ class Sample(NamedTuple):
     weight: np.ndarray  # float32 [n]
     score: np.ndarray  # float32 [n], the final margin in points
     ownership: np.ndarray  # int8 [n, height * width], 1 what became the mover's; no columns where games have none
+    ended: np.ndarray  # float32 [n], 0 after a resignation, which tells neither score nor ownership, else 1
 
 
 class Entry(NamedTuple):
@@ -143,6 +144,7 @@ class ReplayMemory:
             weight=np.array([entry.record.weights[ply] for entry, ply in both], np.float32),
             score=movers * np.array([entry.record.score for entry in entries], np.float32),
             ownership=np.stack([entry.ownership for entry in entries]) * movers[:, None],
+            ended=np.array([not entry.record.resigned for entry in entries], np.float32),
         )
         self._turn(sample, symmetries)
         return sample

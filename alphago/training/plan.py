@@ -20,12 +20,12 @@ from alphago.training.gate import Gate
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.presets import Preset, named_preset, preset_for
 from alphago.training.proof import Opponent
-from alphago.training.settings import TrainingSettings, optimizer_name
+from alphago.training.settings import TrainingSettings, optimizer_name, stages
 
 # Settings that a run keeps: its games so far would be other ones, or belong elsewhere.
 STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer")
 CHOSEN = ("games_in_flight", "groups")  # those of them that a run chooses where it was given None
-PARTS = ("search", "losses", "gate")  # settings that are made of settings
+NESTED = ("search", "losses", "gate")  # settings that are made of settings
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Asked:
         """The settings that were said; what the recipe says counts as said before."""
         games = {} if self.num_games is UNSAID else {"num_games": self.num_games}
         before = recipe.settings if recipe else {}
-        return {**before, **changed_parts(before, self.settings), **games}
+        return {**before, **changed_nested(before, self.settings), **games}
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,7 @@ def new_run(asked: Asked) -> Plan:
         with seeded(settings.seed):
             model = NeuralNet(env, **{**(recipe.network if recipe else {}), **asked.sizes})
     model = fitted(model, env)
+    check_boards(env, settings, model)
     until = None if isinstance(asked.until, Unsaid) else asked.until
     config: dict[str, Any] = {
         "game": env.name,
@@ -130,12 +131,13 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
 
     said = {name: value for name, value in asked.said(recipe).items() if value is not None or name not in CHOSEN}
     before = saved_settings(config, folder, said.get("optimizer"))
-    settings = make_settings(TrainingSettings, **{**vars(before), **changed_parts(vars(before), said)})
+    settings = make_settings(TrainingSettings, **{**vars(before), **changed_nested(vars(before), said)})
     pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
     changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     for name, pair in changes.items():
         if name in STRUCTURAL:
             differs(name, *(map(optimizer_name, pair) if name == "optimizer" else pair))
+    check_boards(env, settings, model)
     was_until = Opponent(**config["until"]) if config["until"] else None
     until = was_until if isinstance(asked.until, Unsaid) else asked.until
     if until != was_until:
@@ -144,15 +146,15 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
     return Plan(settings, model, known(until), new, changes=changes)
 
 
-def changed_parts(before: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+def changed_nested(before: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """What was said, where a dictionary for a setting that is made of settings leaves what it does not name as before.
 
-    TypeError that names near misses for a part that there is not.
+    TypeError that names near misses for a nested setting that there is not.
     """
-    return {name: changed_part(before.get(name), value) if name in PARTS else value for name, value in said.items()}
+    return {name: changed_one(before.get(name), value) if name in NESTED else value for name, value in said.items()}
 
 
-def changed_part(before: Any, said: Any) -> Any:
+def changed_one(before: Any, said: Any) -> Any:
     """The new value of one setting that is made of settings; before, it was None, a name, a dictionary or whole."""
     if not isinstance(said, Mapping):
         return said
@@ -203,6 +205,12 @@ def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
     """The network for the game's board; ValueError if it plays another game."""
     resized = model.resized(env)
     return model if model.env.plane_shape == env.plane_shape else resized
+
+
+def check_boards(env: GameEnv, settings: TrainingSettings, model: NeuralNet) -> None:
+    """ValueError for boards that the game or the network does not have."""
+    for board in {board for stage in stages(env, settings) for board, _ in stage.boards}:
+        model.resized(board)
 
 
 @contextlib.contextmanager

@@ -51,10 +51,9 @@ TRAINING = (
     Curves("Results of self-play", (("black_wins", "Black wins"), ("draws", "draws")), SHARE),
     Curves("Games that were not played out", (("capped", "cut off"), ("resignations", "resigned")), SHARE),
     Curves("Speed of self-play", (("moves_per_second", ""),), "moves/s"),
-    Curves("Evaluations", (("evaluations_per_second", "self-play"), ("evaluator_rate", "evaluator alone")),
-           "positions/s"),
+    Curves("Speed of the search", (("readouts_per_second", ""),), "readouts/s"),
     Curves("Readouts", (("readouts", ""),), "per move"),
-    Curves("Memory", (("memory", "kept"), ("window", "sampled")), "positions"),
+    Curves("Memory", (("memory", ""),), "positions"),
     Curves("Self-play's share of the time", (("selfplay_share", ""),), SHARE),
     Curves("What takes the time", (("net_share", "inference"), ("optimizer_share", "gradient steps"),
                                  ("tree_share", "tree"), ("boards_share", "boards")), SHARE),
@@ -89,8 +88,8 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
     out: a file whose suffix says the format: .png, .svg, .pdf or another that matplotlib writes.
     x: what stands on the x axis: "minutes" of training, "games" or "positions" of self-play.
 
-    Against each opponent that a run has met: win rate with its 95 % interval, score and captures, and
-    Elo where the run rated itself.  Of training: losses, entropies, games and speed, each iteration
+    Against each opponent that a run has met: win rate and Elo with their 95 % intervals, in Go score and captures.  Of
+    training: losses, entropies, games and speed, each iteration
     thin and a mean over its neighbours thick.  What a run did not measure is left out.
 
     ValueError for a run without metrics, an unknown `x` or suffix; OSError for a file that cannot be

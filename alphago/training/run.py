@@ -62,7 +62,8 @@ def train(
 ) -> NeuralNet:
     """Trains a network from games against itself and returns it.
 
-    num_games: games to play; left out, or None, for a run that ends by the clock (`max_minutes`).
+    num_games: games to play; None, with `max_minutes`, for a run that ends by the clock.  Left out: so where
+        `max_minutes` is given or the board has a recipe, else 1000.
     preset: a recipe by its name (see `alphago.training.presets`): network and settings where this call does not
         say otherwise.  None for the board's own recipe if the run ends by the clock, for none else.
     model: a network to go on with, trained in place; None for a new one of `tower_height` residual

@@ -11,7 +11,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
-from alphago.settings import make_settings
+from alphago.settings import make_settings, real, whole
 from alphago.training.gate import Gate
 from alphago.training.group import SelfPlaySettings
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
@@ -19,6 +19,21 @@ from alphago.training.schedule import Steps, checked
 from alphago.training.selfplay import chosen_search
 
 Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
+# The least value of each setting that is a whole number, the greatest of each that is a number from 0.
+WHOLE = {
+    "num_games": 1, "memory_size": 1, "batch_size": 1, "epochs": 1, "ckp_freq": 1, "readouts": 1, "first_readouts": 1,
+    "plies_per_iteration": 1, "games_in_flight": 1, "groups": 1, "start_training_after": 0, "temperature_plies": 0,
+    "seed": 0,
+}  # fmt: skip
+NUMBERS = {
+    "samples_per_position": math.inf, "learning_rate": math.inf, "weight_decay": math.inf,
+    "opening_plies": math.inf, "max_minutes": math.inf, "search_share": 1, "surprise_share": 1, "weight_averaging": 1,
+    "decided_value": 1, "played_out_share": 1, "random_opening_share": 1, "no_resign_share": 1,
+}  # fmt: skip
+OPTIONAL = (
+    "num_games", "first_readouts", "games_in_flight", "groups", "temperature_plies", "opening_plies",
+    "max_minutes",
+)  # fmt: skip
 NO_LIMIT = 10**9  # more games than any run plays
 
 
@@ -115,29 +130,23 @@ class TrainingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        whole = ("num_games", "memory_size", "batch_size", "epochs", "ckp_freq", "readouts", "plies_per_iteration")
-        for name in whole:
-            value = getattr(self, name)
-            if name == "num_games" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ValueError(f"{name} is a whole number from 1, came {value!r}")
-            object.__setattr__(self, name, int(value))  # a numpy number could not be saved in the run's config
-        for name in (
-            "start_training_after",
-            "samples_per_position",
-            "learning_rate",
-            "weight_decay",
-            "seed",
-        ):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} is 0 or more, came {getattr(self, name)!r}")
+        # As Python's own numbers: numpy's could not be saved in the run's config.
+        for name, least in WHOLE.items():
+            if getattr(self, name) is not None or name not in OPTIONAL:
+                object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        for name, most in NUMBERS.items():
+            if getattr(self, name) is not None or name not in OPTIONAL:
+                object.__setattr__(self, name, real(name, getattr(self, name), 0, most))
+        if self.seed >= 2**63:
+            raise ValueError(f"seed is less than 2 to the power of 63, came {self.seed}")
+        if self.weight_averaging == 1:
+            raise ValueError("weight_averaging is less than 1, or the network that plays would never change")
+        if self.resign_threshold is not None:
+            object.__setattr__(self, "resign_threshold", real("resign_threshold", self.resign_threshold, -1, 1))
         if self.max_minutes is not None and not self.max_minutes > 0:
             raise ValueError(f"max_minutes is more than 0 or None, came {self.max_minutes!r}")
         if self.num_games is None and self.max_minutes is None:
             raise ValueError("a run ends by num_games or by max_minutes, both came as None")
-        if self.games_in_flight is not None and self.games_in_flight < 1:
-            raise ValueError(f"games_in_flight is 1 or more, or None, came {self.games_in_flight!r}")
         if self.start_training_after > self.memory_size:
             raise ValueError(
                 f"start_training_after ({self.start_training_after}) is more than memory_size ({self.memory_size}): "
@@ -149,10 +158,10 @@ class TrainingSettings:
             value, most = getattr(self, name), self.boards_at_once
             if value is not None and value < most:
                 raise ValueError(f"{name} is at least the number of boards side by side ({most}), came {value!r}")
-        if isinstance(self.gate, (int, float)):
-            object.__setattr__(self, "gate", Gate(float(self.gate)))
-        elif isinstance(self.gate, Mapping):
+        if isinstance(self.gate, Mapping):
             object.__setattr__(self, "gate", make_settings(Gate, **self.gate))
+        elif self.gate is not None and not isinstance(self.gate, Gate):
+            object.__setattr__(self, "gate", Gate(real("gate, a win rate,", self.gate)))
         self._check_learning()
         if isinstance(self.search, Mapping):
             object.__setattr__(self, "search", dict(self.search))  # what can be saved in the run's config
@@ -164,8 +173,10 @@ class TrainingSettings:
             known = ", ".join(map(repr, OPTIMIZERS))
             raise ValueError(f"optimizer is {known} or a function that makes one, came {self.optimizer!r}")
         object.__setattr__(self, "schedule", checked(self.schedule))
-        if self.gradient_norm is not None and not 0 < self.gradient_norm < math.inf:
-            raise ValueError(f"gradient_norm is more than 0 or None, came {self.gradient_norm!r}")
+        if self.gradient_norm is not None:
+            if not 0 < self.gradient_norm < math.inf:
+                raise ValueError(f"gradient_norm is more than 0 or None, came {self.gradient_norm!r}")
+            object.__setattr__(self, "gradient_norm", float(self.gradient_norm))
         if self.bfloat16 not in (None, True, False):
             raise ValueError(f"bfloat16 is True, False or None, came {self.bfloat16!r}")
         losses: Any = LOSSES.get(self.losses) if isinstance(self.losses, str) else self.losses

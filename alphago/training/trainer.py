@@ -59,8 +59,6 @@ class Trainer:
         """device: where games are played and the network learns, "cpu", "cuda" or "host"."""
         self.device = device
         self.stages = stages(env, settings)
-        for board in {board for stage in self.stages for board, _ in stage.boards}:
-            net.resized(board)  # whether all boards suit the network
         self.net = net
         self.goal = env
         self.settings = settings

@@ -97,8 +97,8 @@ def lived_in(net: NeuralNet, seed: int = 0, sharpness: float = 1.0) -> NeuralNet
     """
     generator = torch.Generator().manual_seed(seed)
     for part in net.modules():
-        if isinstance(part, nn.Linear):
-            part.weight.data.normal_(std=1 / math.sqrt(part.in_features), generator=generator)
+        if isinstance(part, (nn.Linear, nn.Conv2d)):
+            part.weight.data.normal_(std=1 / math.sqrt(part.weight[0].numel()), generator=generator)
         if getattr(part, "bias", None) is not None:
             part.bias.data.uniform_(-0.3, 0.3, generator=generator)
     norms = [part for part in net.modules() if isinstance(part, nn.BatchNorm2d)]

@@ -203,6 +203,26 @@ def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
     same(evaluate(evaluator, played(device), np.arange(9)), wanted, NEAR[device])
 
 
+def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -> None:
+    """What is within rounding before a network has learned may be far off afterwards."""
+    net = NeuralNet(ENV, Stubborn())
+    evaluator = net.evaluator("bfloat16", device)
+    batch = played(device)
+    evaluate(evaluator, batch, np.arange(COUNT))  # lanes are made
+    with torch.no_grad():
+        for module in (net.policy, net.value):
+            for parameter in module.parameters():
+                parameter.mul_(8)
+    evaluator.load(net.base_net, net.value, net.policy)
+    assert evaluator.form == "modules"
+    wanted = evaluate(
+        NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(COUNT)
+    )
+    got = evaluate(evaluator, batch, np.arange(COUNT))
+    assert np.abs(got[0] - wanted[0]).sum(axis=1).max() / 2 < 0.15
+    assert np.abs(got[1] - wanted[1]).max() < 0.15
+
+
 class Fickle(torch.nn.Module):
     """Never the same result twice: a device's cannot be that of the modules."""
 

@@ -95,6 +95,21 @@ def test_forecasts_that_are_right_cost_nothing_and_others_are_drawn_towards_the_
     assert ownership.grad[1].tolist() == pytest.approx([-1 / 2 * 0.5, 1.5 / 2 * 0.5])
 
 
+def test_resigned_games_teach_nothing_about_their_ends():
+    """Their weight stays in the mean: the other game counts for its half, as it would beside a third one."""
+    score = torch.tensor([0.5, -2.0], requires_grad=True)
+    ownership = torch.tensor([[1.0, 0.5], [0.0, 0.5]], requires_grad=True)
+    forecast = Forecast(torch.zeros(2), score, ownership)
+    truth = torch.tensor([[1, 0], [0, 0]]), torch.tensor([9.0, 1.0]), torch.ones(2)
+    losses = forecast_loss(forecast, *truth, torch.tensor([1.0, 0.0]))
+    assert float(losses.ownership.detach()) == pytest.approx(0.25 / 2 / 2)
+    assert float(losses.score.detach()) == pytest.approx(huber(0.5 - 0.9) / 2)
+    losses.total.backward()
+    assert score.grad[1] == 0
+    assert not ownership.grad[1].any()
+    assert score.grad[0] != 0
+
+
 def test_forecasts_without_weight_teach_nothing():
     score = torch.ones(2, requires_grad=True)
     forecast = Forecast(torch.zeros(2), score, torch.zeros(2, 3))

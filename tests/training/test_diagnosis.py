@@ -21,7 +21,7 @@ SETTINGS = {"num_games": 100_000, "max_minutes": None, "batch_size": 128}
 SOUND = {
     "policy_loss": 2.0, "target_entropy": 1.6, "policy_entropy": 2.0, "value_loss": 0.2, "fresh_value_loss": 0.22,
     "value_variance": 0.6, "value_correlation": 0.8, "learning_rate": 1e-3, "selfplay_share": 0.5, "skipped_steps": 0,
-    "evaluations_per_second": 40_000.0, "evaluator_rate": 50_000.0, "game_length": 60.0, "pass_rate": 0.05,
+    "gpu_busy": 0.8, "game_length": 60.0, "pass_rate": 0.05,
     "black_wins": 0.45, "draws": 0.05, "resignations": 0.0, "capped": 0.2,
 }  # fmt: skip
 
@@ -81,10 +81,9 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
      "0.50 on new games and 0.20 on those it was trained on; the results' variance is 0.60"),
     ("stale window", {"positions": lambda i: 60_000 + 500 * i, "memory": lambda i: 60_000 + 500 * i},
      "samples come from 90000 positions, 100% of all, from 180 iterations"),
-    ("stale window", {"positions": lambda i: 90_000 + 500 * i, "window": 80_000}, "from 80000 positions"),
+    ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),
     ("under-training", {"policy_loss": lambda i: 4 - 0.01 * i}, "3.50 nats, 1.89 above its target's entropy"),
-    ("starved device", {"evaluations_per_second": 15_000.0},
-     "evaluates 15000 positions/s, 30% of what the network could do (50000)"),
+    ("starved device", {"gpu_busy": 0.3}, "the GPU is busy 30% of the time"),
     ("starved self-play", {"selfplay_share": 0.03}, "it has 3% of the time"),
     ("starved training", {"selfplay_share": 0.995}, "it has 0.5% of the time"),
     ("skipped steps", {"skipped_steps": lambda i: 5 * i}, "95 of the latest 1045 gradient steps"),
@@ -141,7 +140,8 @@ def test_every_setting_that_a_remedy_names_exists() -> None:
         {"black_wins": 0.9, "draws": 0.0},
         {"capped": 0.8},
         {"selfplay_share": lambda i: 0.3 if i % 2 else 1.0},  # training comes every other iteration
-        {"evaluations_per_second": lambda i: 40_000.0 if i < 55 else 4_000.0},  # the last games of a run
+        {"gpu_busy": lambda i: 0.8 if i < 55 else 0.1},  # the last games of a run
+        {"gpu_busy": None},  # there is none
     ],
 )
 def test_what_is_no_fault(changes: dict[str, Any]) -> None:

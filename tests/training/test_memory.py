@@ -158,7 +158,8 @@ class TestDraws:
         assert sample.policy.shape == (count, 10)
         assert sample.value.shape == sample.weight.shape == sample.score.shape == (count,)
         assert sample.ownership.shape == (count, 9)
-        assert {array.dtype for array in sample[:-1]} == {np.dtype(np.float32)}
+        assert sample.ended.shape == (count,)
+        assert {array.dtype for array in sample if array is not sample.ownership} == {np.dtype(np.float32)}
         assert sample.ownership.dtype == np.int8
 
     def test_the_same_generator_gives_the_same_sample(self) -> None:
@@ -216,7 +217,7 @@ class TestLabels:
         memory = ReplayMemory(env)
         memory.add(records)
         sample = memory.sample(300, np.random.default_rng(3))
-        for planes, policy, value, _, score, owned in zip(*sample, strict=True):
+        for planes, policy, value, _, score, owned, _ in zip(*sample, strict=True):
             assert any(
                 np.allclose(policy, wanted, atol=1e-4) and (value, score) == (result, points)
                 and np.array_equal(owned, owners[: len(owned)])
@@ -297,7 +298,12 @@ class TestLabels:
         builder.add(4, np.eye(10, dtype=np.float32)[4], 0.0, 10, 1)
         memory = ReplayMemory(GO)
         memory.add([builder.finish(1, 1, True, 10)])
-        assert not memory.sample(8, np.random.default_rng(0)).ownership.any()
+        memory.add([builder.finish(1, 1.5, False, 10)])
+        sample = memory.sample(40, np.random.default_rng(0))
+        assert set(sample.ended.tolist()) == {0, 1}
+        assert (sample.ended == (np.abs(sample.score) == 1.5)).all()
+        assert not sample.ownership[sample.ended == 0].any()
+        assert sample.ownership[sample.ended == 1].any(axis=1).all()
 
     def test_set_up_games(self) -> None:
         """Stones, side to move and komi come from each record; two games share a sample."""

@@ -162,6 +162,19 @@ class TestDecidedGames:
             assert all((record.weights == 1).all() for record in games.run(workers, Certain()))
 
 
+def test_random_openings_are_legal_where_no_point_is_off_the_edge() -> None:
+    """3x3 has one such point: once it is taken, the others are drawn from all that is legal."""
+    env = GoEnv(3)
+    group = Group(env, SelfPlaySettings(random_opening_share=1.0, opening_plies=100.0, search=GUMBEL), 4, 0, range(4))
+    group.use(UniformEvaluator())
+    priors = np.zeros((4, 10), np.float32)
+    for row, legal in zip(priors, ([1, 2, 5, 9], [4, 9], [0, 4, 8], [9]), strict=True):
+        row[legal] = 1 / len(legal)
+    drawn = [group.draw(np.arange(4), priors.copy()).tolist() for _ in range(50)]
+    assert {first for first, *_ in drawn} == {1, 2, 5}
+    assert {tuple(rest) for _, *rest in drawn} == {(4, 4, 9)}
+
+
 class TestSettledGames:
     """Where nothing can change the result, most games end; the others go on, so that passing is learned."""
 
@@ -372,10 +385,10 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("settings", "text"),
         [
-            ({"readouts": 0}, "readouts is 1 or more, came 0"),
-            ({"games_in_flight": 0}, "games_in_flight is 1 or more, came 0"),
-            ({"groups": 0}, "groups is 1 or more, or None for one per core, came 0"),
-            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, or None, came -2"),
+            ({"readouts": 0}, "readouts is a whole number from 1, came 0"),
+            ({"games_in_flight": 0}, "games_in_flight is a whole number from 1, came 0"),
+            ({"groups": 0}, "groups is a whole number from 1, came 0"),
+            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, came -2"),
             ({"no_resign_share": 1.5}, "no_resign_share is 0 to 1, came 1.5"),
         ],
     )

@@ -31,7 +31,7 @@ from alphago.training.presets import PRESETS
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.run import train
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings import NUMBERS, WHOLE, TrainingSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.runs import Listener
 
@@ -451,17 +451,28 @@ class TestSettings:
             ({"ckp_freq": 0}, "ckp_freq is a whole number from 1, came 0"),
             ({"memory_size": 0}, "memory_size is a whole number from 1, came 0"),
             ({"plies_per_iteration": 0}, "plies_per_iteration is a whole number from 1, came 0"),
-            ({"start_training_after": -1}, "start_training_after is 0 or more, came -1"),
+            ({"start_training_after": -1}, "start_training_after is a whole number from 0, came -1"),
             ({"samples_per_position": float("nan")}, "samples_per_position is 0 or more, came nan"),
             ({"learning_rate": -1e-3}, "learning_rate is 0 or more, came -0.001"),
-            ({"seed": -1}, "seed is 0 or more, came -1"),
+            ({"seed": -1}, "seed is a whole number from 0, came -1"),
+            ({"seed": 2**63}, "seed is less than 2 to the power of 63, came 9223372036854775808"),
             ({"learning_rate": None}, "learning_rate has to have a value, came None"),
             ({"num_games": None}, "a run ends by num_games or by max_minutes, both came as None"),
             ({"max_minutes": 0}, "max_minutes is more than 0 or None, came 0"),
-            ({"games_in_flight": 0}, "games_in_flight is 1 or more, or None, came 0"),
-            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, or None, came -2"),
+            ({"games_in_flight": 0}, "games_in_flight is a whole number from 1, came 0"),
+            ({"games_in_flight": 2.5}, "games_in_flight is a whole number from 1, came 2.5"),
+            ({"first_readouts": -5}, "first_readouts is a whole number from 1, came -5"),
+            ({"weight_averaging": float("nan")}, "weight_averaging is 0 to 1, came nan"),
+            ({"weight_averaging": 1}, "weight_averaging is less than 1"),
+            ({"search_share": 2}, "search_share is 0 to 1, came 2"),
+            ({"surprise_share": 5}, "surprise_share is 0 to 1, came 5"),
+            ({"gate": True}, "gate, a win rate, is a number, came True"),
+            ({"gate": "0.55"}, "gate, a win rate, is a number, came '0.55'"),
+            ({"curriculum": ((40, 0.5),)}, "board_size is 2 to 25, came 40"),
+            ({"sizes": ((4, 0.5), (5, 0.5))}, "sizes have to name the board that is trained for"),
+            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, came -2"),
             ({"no_resign_share": 2}, "no_resign_share is 0 to 1, came 2"),
-            ({"groups": 0}, "groups is 1 or more, or None for one per core, came 0"),
+            ({"groups": 0}, "groups is a whole number from 1, came 0"),
             ({"memory_size": 30}, r"start_training_after \(40\) is more than memory_size \(30\)"),
             ({"tower_height": -1}, "tower_height is a whole number from 0, came -1"),
         ],
@@ -474,8 +485,15 @@ class TestSettings:
         assert not (tmp_path / "run").exists()
 
     def test_numpy_numbers(self, tmp_path: Path) -> None:
-        run(tmp_path, num_games=np.int64(3), batch_size=np.int32(8))
-        assert json.loads((tmp_path / "config.json").read_text())["settings"]["num_games"] == 3
+        given = {name: np.int64(2) for name in WHOLE} | {"batch_size": np.int32(8), "groups": np.int8(1)}
+        given |= {name: np.float32(0.5) for name in NUMBERS} | {"resign_threshold": np.float64(-0.5)}
+        given["gradient_norm"] = np.float32(3)
+        given |= {"gate": np.float32(0.5), "max_minutes": np.float32(0.01)}
+        run(tmp_path, **given)
+        kept = json.loads((tmp_path / "config.json").read_text())["settings"]
+        assert {name: kept[name] for name in WHOLE} == {name: int(given[name]) for name in WHOLE}
+        assert kept["learning_rate"] == 0.5
+        assert kept["gate"]["win_rate"] == 0.5
 
 
 def test_describe_games() -> None:
