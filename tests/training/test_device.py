@@ -70,6 +70,18 @@ def test_a_run_on_a_device_goes_on_on_the_cpu_and_back(device: str, tmp_path: Pa
         assert all(torch.isfinite(parameter).all() for parameter in net.parameters())
 
 
+def factored(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    """An optimizer whose memory of a matrix is its rows and columns."""
+    return torch.optim.Adafactor(parameters, lr=learning_rate, weight_decay=weight_decay)
+
+
+def test_memory_of_other_shapes_than_the_weights_goes_on_there(device: str, tmp_path: Path) -> None:
+    run(tmp_path, 8, device=device, optimizer=factored)
+    _, listener = go_on(tmp_path, 12, device=device, optimizer=factored)
+    assert listener.last["skipped_steps"] == 0
+    assert listener.last["steps"] > 0
+
+
 def test_what_takes_a_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that the caller does is the same, and boards and network are there."""
     made: list[DeviceEvaluator] = []
