@@ -10,10 +10,13 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from alphago.env.go_rules import Rules
+
 LONGEST_REPLY = 1000  # lines
+GLANCE = 0.2  # seconds between two looks at a process whose answer is awaited
 
 
 class EngineError(RuntimeError):
@@ -31,7 +34,9 @@ class GtpProgram:
     command: program and arguments; "{seed}" in an argument becomes a number that differs between games.
     start_timeout: seconds until the first answer.
     timeout: seconds for any later one.
-    at_once: processes that run side by side in a match.
+    at_once: processes of one side of a match that run at the same time, 1 or more; ValueError for less.
+    rule_options: further arguments for a match by such rules of ko and suicide.  Without it the program plays by the
+        rules that it has, whatever the match's are.
     """
 
     name: str
@@ -39,14 +44,22 @@ class GtpProgram:
     start_timeout: float = 60.0
     timeout: float = 120.0
     at_once: int = 32
+    rule_options: Callable[[Rules], tuple[str, ...]] | None = None
 
-    def start(self, seed: int) -> "GtpEngine":
+    def __post_init__(self) -> None:
+        if self.at_once < 1:
+            raise ValueError(f"at_once is 1 or more, came {self.at_once!r}")
+
+    def start(self, seed: int, rules: Rules) -> "GtpEngine":
+        """A process for one game by such rules."""
         command = [argument.replace("{seed}", str(seed)) for argument in self.command]
+        if self.rule_options is not None:
+            command += self.rule_options(rules)
         return GtpEngine(command, name=self.name, start_timeout=self.start_timeout, timeout=self.timeout)
 
 
 def gnugo(level: int = 10) -> GtpProgram:
-    """GNU Go, made to play games out under our rules, so that the board as it stands can be counted.
+    """GNU Go, made to play games out under the match's rules, so that the board as it stands can be counted.
 
     Raises EngineError with a sentence where it is not installed.
     """
@@ -57,9 +70,15 @@ def gnugo(level: int = 10) -> GtpProgram:
             "GNU Go is not installed: there is no program gnugo on PATH or in /usr/games "
             "(`apt install gnugo`, or `brew install gnu-go`, brings it)"
         )
-    options = "--chinese-rules --capture-all-dead --play-out-aftermath --positional-superko --never-resign"
+    options = "--chinese-rules --capture-all-dead --play-out-aftermath --never-resign"
     command = (path, "--mode", "gtp", *options.split(), "--level", str(level), "--seed", "{seed}")
-    return GtpProgram(f"gnugo:{level}", command)
+    return GtpProgram(f"gnugo:{level}", command, rule_options=gnugo_rules)
+
+
+def gnugo_rules(rules: Rules) -> tuple[str, ...]:
+    """GNU Go's arguments for rules of ko and suicide; its suicide is ours, of several stones only."""
+    ko = "--simple-ko" if rules.ko == "simple" else f"--{rules.ko}-superko"
+    return ko, "--allow-suicide" if rules.suicide else "--forbid-suicide"
 
 
 def named_program(name: str) -> GtpProgram | None:
@@ -87,6 +106,7 @@ class GtpEngine:
         self._limit = start_timeout  # seconds for the next answer
         self._sent = ""
         self._due = 0.0
+        self._closed = False
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # stdout; None at its end
         self._last_words: deque[str] = deque(maxlen=10)  # of stderr
         try:
@@ -127,10 +147,7 @@ class GtpEngine:
         """The text of the answer to the command sent last."""
         lines: list[str] = []
         while not lines or lines[-1]:
-            try:
-                raw = self._lines.get(timeout=max(0.0, self._due - time.monotonic()))
-            except queue.Empty:
-                raise self._failed(f"no answer came in {self._limit:g} s") from None
+            raw = self._next_line()
             if raw is None:
                 came = f" after {lines[0]!r}" if lines else ""
                 raise self._failed(f"the process has ended{came}")
@@ -148,7 +165,12 @@ class GtpEngine:
         return text
 
     def close(self, patience: float = 1.0) -> None:
-        """Ends the process: by asking, after `patience` seconds by force.  Does nothing the second time."""
+        """Ends the process and those it started: by asking, after `patience` seconds by force.
+
+        Does nothing the second time.
+        """
+        if self._closed:  # by now its number may be another process's
+            return
         process = self.process
         if process.stdin is not None and not process.stdin.closed:
             with contextlib.suppress(OSError, ValueError):
@@ -158,18 +180,30 @@ class GtpEngine:
         if not self._gone_after(patience):
             self._signal("SIGTERM")
             self._gone_after(1.0)
-            self._signal("SIGKILL")  # also what it started itself
-            process.wait()
+        self._signal("SIGKILL")  # also those it started, which may live on without it
+        process.wait()
         for reader, pipe in zip(self._readers, (process.stdout, process.stderr), strict=True):
             reader.join(1.0)
             if pipe is not None and not reader.is_alive():  # else somebody it started holds the other end
                 pipe.close()
+        self._closed = True
 
     def __enter__(self) -> "GtpEngine":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _next_line(self) -> bytes | None:
+        """A line of stdout; None at its end, or where the process has gone and whoever else holds it is silent."""
+        while True:
+            gone = self.process.poll() is not None
+            with contextlib.suppress(queue.Empty):
+                return self._lines.get(timeout=min(GLANCE, max(0.0, self._due - time.monotonic())))
+            if gone:
+                return None
+            if time.monotonic() >= self._due:
+                raise self._failed(f"no answer came in {self._limit:g} s")
 
     def _failed(self, what: str) -> EngineError:
         """The error for a broken engine, which is ended first: then its last words are complete."""

@@ -20,17 +20,15 @@ class GtpPlayer:
     """A program as one side of many games, with a process for each; `close` it when the games are over.
 
     seeds: one for each game.
-    parallel: how many engines think at the same time.
 
     Its moves follow from the engine and its seed alone: `by_chance` is ignored.  Raises EngineError
     if an engine cannot be set up for the game; later, an engine that crashes, hangs, talks nonsense or
     plays an illegal move gives that game up, and `faults` says why.
     """
 
-    def __init__(self, env: GoEnv, program: GtpProgram, seeds: Sequence[int], *, parallel: int = 1) -> None:
+    def __init__(self, env: GoEnv, program: GtpProgram, seeds: Sequence[int]) -> None:
         self.env = env
         self.name = program.name
-        self.parallel = max(1, parallel)
         self.batch: GameBatch = env.new_batch(len(seeds))
         self.moves: list[list[int]] = [[] for _ in seeds]
         self.faults: dict[int, str] = {}  # games it lost by a fault of its own
@@ -40,7 +38,7 @@ class GtpPlayer:
         self.engines: list[GtpEngine] = []
         try:
             for seed in seeds:  # all start before one is waited for
-                self.engines.append(program.start(seed))
+                self.engines.append(program.start(seed, env.rules))
             for engine in self.engines:
                 for command in (f"boardsize {env.N}", "clear_board", f"komi {env.komi:g}"):
                     engine.ask(command)
@@ -52,12 +50,9 @@ class GtpPlayer:
         """Actions int32 [n], GIVES_UP where the engine failed or resigned."""
         actions = np.full(len(games), GIVES_UP, np.int32)
         movers = self.batch.to_play(games, np.empty(len(games), np.int8))
-        for begin in range(0, len(games), self.parallel):
-            part = range(begin, min(begin + self.parallel, len(games)))
-            for i in part:
-                self._attempt(int(games[i]), "genmove", COLOURS[int(movers[i])])
-            for i in part:
-                actions[i] = self._received(int(games[i]))
+        for i, (game, mover) in enumerate(zip(games.tolist(), movers.tolist(), strict=True)):
+            self._attempt(game, "genmove", COLOURS[mover])
+            actions[i] = self._received(game)
         return actions
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:

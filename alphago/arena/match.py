@@ -203,8 +203,8 @@ def play_match(
 ) -> None:
     """Plays those games of a match, on all cores, and tells `finished` of each, one at a time."""
     entrants = (first, second)
-    groups = min(available_cores(), len(numbers))
     at_once = [entrant.who.at_once for entrant in entrants if isinstance(entrant.who, GtpProgram)]
+    groups = min([available_cores(), len(numbers), *at_once])
     stop = threading.Event()  # an error in one thread, or Ctrl-C, ends the others at their next move
     telling = threading.Lock()
 
@@ -228,7 +228,7 @@ def play_match(
 
     def play_in_parts(numbers: Sequence[int]) -> None:
         """As many games side by side as there may be engines."""
-        most = max([1, *(limit // groups for limit in at_once)]) if at_once else len(numbers)
+        most = min(at_once) // groups if at_once else len(numbers)
         for begin in range(0, len(numbers), most):
             if not stop.is_set():
                 play(numbers[begin : begin + most])

@@ -5,16 +5,18 @@ import re
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from alphago.arena.gtp import EngineError, EngineRefusal, GtpEngine, GtpProgram, gnugo, named_program
+from alphago.arena.gtp import EngineError, EngineRefusal, GtpEngine, GtpProgram, gnugo, gnugo_rules, named_program
 from alphago.arena.gtp_player import GIVES_UP, GtpPlayer, margin
 from alphago.arena.match import MatchResult, evaluate
 from alphago.arena.players import contestant, seat
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from examples.tic_tac_toe import TicTacToeEnv
 
@@ -42,6 +44,9 @@ for line in sys.stdin:
     else:
         reply()
 """
+
+
+needs_fork = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +100,7 @@ def text(env: GoEnv, moves: tuple[int, ...]) -> str:
 class TestEngine:
     def test_questions_and_answers(self, tmp_path: Path) -> None:
         with program(tmp_path, "A1 B2", final_score='print("\\n=\\tB+3.5  \\nsecond\\n  third\\n", flush=True)').start(
-            7
+            7, Rules()
         ) as one:
             assert one.ask("genmove b") == "A1"
             assert one.ask("boardsize 3") == ""
@@ -104,7 +109,7 @@ class TestEngine:
             assert one.process.args[-1] == "7"
 
     def test_a_refusal_is_no_end(self, tmp_path: Path) -> None:
-        with program(tmp_path, play='print("? illegal move\\n", flush=True)').start(1) as one:
+        with program(tmp_path, play='print("? illegal move\\n", flush=True)').start(1, Rules()) as one:
             with pytest.raises(EngineRefusal, match=r"^engine refused 'play b A1': illegal move$"):
                 one.ask("play b A1")
             assert one.ask("genmove b") == "pass"
@@ -116,7 +121,7 @@ class TestEngine:
     def test_crash(self, tmp_path: Path) -> None:
         body = 'print("out of", "cheese", file=sys.stderr); sys.exit(3)'
         with (
-            program(tmp_path, genmove=body).start(1) as one,
+            program(tmp_path, genmove=body).start(1, Rules()) as one,
             pytest.raises(EngineError) as error,
         ):
             one.ask("genmove b")
@@ -129,14 +134,14 @@ class TestEngine:
 
     def test_crash_in_the_middle_of_an_answer(self, tmp_path: Path) -> None:
         with (
-            program(tmp_path, genmove='print("= A", flush=True); sys.exit(0)').start(1) as one,
+            program(tmp_path, genmove='print("= A", flush=True); sys.exit(0)').start(1, Rules()) as one,
             pytest.raises(EngineError, match="ended after '= A'"),
         ):
             one.ask("genmove b")
 
     def test_time_out(self, tmp_path: Path) -> None:
         body = 'print("hmm", file=sys.stderr, flush=True); time.sleep(1000)'
-        with program(tmp_path, genmove=body, timeout=0.3).start(1) as one:
+        with program(tmp_path, genmove=body, timeout=0.3).start(1, Rules()) as one:
             one.ask("boardsize 3")
             begin = time.monotonic()
             with pytest.raises(EngineError, match=r"'genmove b' was sent, no answer came in 0.3 s; .*engine \| hmm$"):
@@ -163,7 +168,7 @@ class TestEngine:
     )
     def test_nonsense(self, tmp_path: Path, body: str, came: str) -> None:
         with (
-            program(tmp_path, genmove=body).start(1) as one,
+            program(tmp_path, genmove=body).start(1, Rules()) as one,
             pytest.raises(EngineError, match=f"'genmove b' was sent, .*{came}"),
         ):
             one.ask("genmove b")
@@ -171,10 +176,10 @@ class TestEngine:
     def test_much_on_stderr(self, tmp_path: Path) -> None:
         """It is read all the time: a full pipe would stop the engine."""
         body = 'sys.stderr.write("chatter\\n" * 100_000); sys.stderr.flush(); reply("A1")'
-        with program(tmp_path, genmove=body).start(1) as one:
+        with program(tmp_path, genmove=body).start(1, Rules()) as one:
             assert one.ask("genmove b") == "A1"
 
-    @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+    @needs_fork
     def test_one_that_will_not_go(self, tmp_path: Path) -> None:
         """It ignores quit, the end of its input and SIGTERM, and so does its child."""
         path = tmp_path / "stays.py"
@@ -191,6 +196,47 @@ class TestEngine:
         assert time.monotonic() - begin < 10
         assert not is_running(child)
         one.close()  # a second time does nothing
+
+    @needs_fork
+    def test_a_child_that_outlives_its_engine(self, tmp_path: Path) -> None:
+        """The engine obeys quit; what it started would stay, with its end of the pipes."""
+        with GtpEngine([sys.executable, str(with_a_child(tmp_path, 'print("= ", flush=True); break'))]) as one:
+            child = int(one.ask("name"))
+            begin = time.monotonic()
+        assert time.monotonic() - begin < 1
+        assert one.process.returncode == 0
+        assert not is_running(child)
+
+    @needs_fork
+    def test_a_crash_that_a_child_survives(self, tmp_path: Path) -> None:
+        """Its stdout does not end, but nobody will answer any more."""
+        body = 'print("= A", flush=True); sys.exit(3)'
+        with GtpEngine([sys.executable, str(with_a_child(tmp_path, body))], timeout=60) as one:
+            child = int(one.ask("name"))
+            begin = time.monotonic()
+            with pytest.raises(EngineError, match=r"the process has ended after '= A' \(exit status 3\)"):
+                one.ask("genmove b")
+        assert time.monotonic() - begin < 10
+        assert not is_running(child)
+
+    def test_one_goes_after_many_glances(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An engine that thinks for longer than we wait between two looks at it still answers."""
+        monkeypatch.setattr("alphago.arena.gtp.GLANCE", 0.01)
+        with program(tmp_path, genmove='time.sleep(0.3); reply("A1")').start(1, Rules()) as one:
+            assert one.ask("genmove b") == "A1"
+
+
+def with_a_child(folder: Path, body: str) -> Path:
+    """An engine that forks, tells its child's number first, and then does `body` for every command."""
+    path = folder / "parent.py"
+    path.write_text(
+        "import os, sys, time\n"
+        "child = os.fork()\n"
+        "while not child: time.sleep(1)\n"
+        "input(); print(f'= {child}\\n', flush=True)\n"
+        f"for line in sys.stdin: {body}\n"
+    )
+    return path
 
 
 def is_running(pid: int) -> bool:
@@ -225,17 +271,22 @@ class TestPlayer:
         assert player.scores == {0: "B+8.5"}
 
     def test_several_games(self, tmp_path: Path) -> None:
-        """Each has an engine and a seed of its own; two think at a time."""
-        who = program(tmp_path, genmove='time.sleep(0.6); reply("ABC"[int(sys.argv[2]) - 1] + "1")')
-        player = GtpPlayer(GO, who, [1, 2, 3], parallel=3)
+        """Each has an engine and a seed of its own."""
+        who = program(tmp_path, genmove='reply("ABC"[int(sys.argv[2]) - 1] + "1")')
+        player = GtpPlayer(GO, who, [1, 2, 3])
         try:
-            player.choose(np.array([0]), np.zeros(1, np.bool_), np.zeros(1))  # they have all started
-            begin = time.monotonic()
             actions = player.choose(np.array([1, 2]), np.zeros(2, np.bool_), np.zeros(2))
-            assert time.monotonic() - begin < 1.1
             assert [GO.to_text(action) for action in actions] == ["B1", "C1"]
         finally:
             player.close()
+
+    def test_rules(self, tmp_path: Path) -> None:
+        """A program that can be told rules hears of the match's."""
+        who = replace(program(tmp_path), rule_options=lambda rules: (rules.ko, str(rules.suicide)))
+        for env in (GoEnv(3), GoEnv(3, ko="simple", suicide=True)):
+            player = GtpPlayer(env, who, [1])
+            player.close()
+            assert player.engines[0].process.args[-2:] == [env.ko, str(env.suicide)]
 
     def test_setup_that_fails(self, tmp_path: Path) -> None:
         path = tmp_path / "small.py"
@@ -332,23 +383,35 @@ class TestMatch:
         assert sorted(match.forfeits) == [2, 5]
         assert sorted(heard) == [0, 1, 2, 3, 4, 5]
 
+    @pytest.mark.parametrize(("cores", "limits"), [(1, [2]), (2, [1]), (2, [3]), (1, [32, 2]), (2, [1, 32])])
     def test_engines_side_by_side_are_limited(
-        self, tmp_path: Path, nothing_is_left: list[GtpEngine], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        most = []
-        original = GtpPlayer.choose
+        self, tmp_path: Path, nothing_is_left: list[GtpEngine], monkeypatch: pytest.MonkeyPatch,
+        cores: int, limits: list[int],
+    ) -> None:  # fmt: skip
+        """Those of each program, on any number of cores; one of two programs may be content with fewer."""
+        most = [0] * len(limits)
+        original = GtpEngine.ask
 
-        def counted(self, games, by_chance, chance):
-            most.append(sum(engine.process.poll() is None for engine in nothing_is_left))
-            return original(self, games, by_chance, chance)
+        def counted(self, command):
+            running = [engine.name for engine in nothing_is_left if engine.process.poll() is None]
+            for i in range(len(limits)):
+                most[i] = max(most[i], running.count(f"engine{i}"))
+            time.sleep(0.01)  # so that the games of both threads overlap
+            return original(self, command)
 
-        monkeypatch.setattr(GtpPlayer, "choose", counted)
-        monkeypatch.setattr("alphago.arena.match.available_cores", lambda: 1)
-        who = GtpProgram("engine", program(tmp_path, "B2").command, at_once=2)
-        match = evaluate(GO, who, "random", 5)
-        assert len(nothing_is_left) == 5
-        assert max(most) == 2
+        monkeypatch.setattr(GtpEngine, "ask", counted)
+        monkeypatch.setattr("alphago.arena.match.available_cores", lambda: cores)
+        players = [replace(program(tmp_path, "B2", name=f"engine{i}"), at_once=limit) for i, limit in enumerate(limits)]
+        match = evaluate(GO, players[0], (*players, "random")[1], 5)
+        assert len(nothing_is_left) == 5 * len(limits)
+        assert max(most) <= min(limits)
+        if cores == 1:  # two threads need not be at work at the same moment
+            assert max(most) == min(limits)
         assert len([game for game in match.games if game]) == 5
+
+    def test_none_at_once(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="at_once is 1 or more, came 0"):
+            GtpProgram("engine", program(tmp_path).command, at_once=0)
 
     def test_an_error_of_ours_ends_the_engines(self, tmp_path: Path) -> None:
         class Fails(UniformEvaluator):
@@ -430,6 +493,19 @@ class TestOurEngine:
         assert game[-2:] == (25, 25)
 
 
+# The last move is the suicide of two stones, or gives a board that was there before one took two and two took one.
+SUICIDE = "A1 A2 D4 B2 D3 C1 B1"
+SEND_TWO = "B5 A4 D5 B4 C4 E1 A5 C5 B5"
+
+
+def installed_gnugo() -> GtpProgram:
+    """GNU Go at its lowest level; skips the test where there is none."""
+    try:
+        return gnugo(1)
+    except EngineError as error:
+        pytest.skip(str(error))
+
+
 class TestGnuGo:
     def test_names(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
@@ -440,8 +516,33 @@ class TestGnuGo:
         assert contestant("gnugo:7").name == "gnugo:7"
         assert " ".join(gnugo(1).command) == (
             "/usr/games/gnugo --mode gtp --chinese-rules --capture-all-dead --play-out-aftermath "
-            "--positional-superko --never-resign --level 1 --seed {seed}"
+            "--never-resign --level 1 --seed {seed}"
         )
+        assert gnugo(1).rule_options is gnugo_rules
+
+    def test_the_rules_it_is_started_with(self) -> None:
+        assert gnugo_rules(Rules()) == ("--positional-superko", "--forbid-suicide")
+        assert gnugo_rules(Rules("situational", True)) == ("--situational-superko", "--allow-suicide")
+        assert gnugo_rules(Rules("simple", False)) == ("--simple-ko", "--forbid-suicide")
+
+    @pytest.mark.parametrize("suicide", [False, True])
+    @pytest.mark.parametrize("ko", ["simple", "positional", "situational"])
+    @pytest.mark.parametrize("moves", [SUICIDE, SEND_TWO])
+    def test_it_knows_the_rules_of_the_match(self, moves: str, ko: str, suicide: bool) -> None:
+        """Of moves that some rules forbid it takes those that are legal here, and no others."""
+        env = GoEnv(5, ko=ko, suicide=suicide)
+        position, last = env.position(), moves.split()[-1]
+        for move in moves.split()[:-1]:
+            position = position.play(env.from_text(move))
+        with installed_gnugo().start(1, env.rules) as engine:
+            engine.ask("boardsize 5")
+            for i, move in enumerate(moves.split()[:-1]):
+                engine.ask(f"play {'bw'[i % 2]} {move}")
+            if position.legal_mask[env.from_text(last)]:
+                engine.ask(f"play b {last}")
+            else:
+                with pytest.raises(EngineRefusal, match=f"refused 'play b {last}': illegal move"):
+                    engine.ask(f"play b {last}")
 
     def test_not_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("shutil.which", lambda name, path: None)
@@ -458,10 +559,7 @@ class TestGnuGo:
     @pytest.mark.slow
     def test_a_real_match(self) -> None:
         """Two games on 7x7 from one opening, played out until the board as it stands can be counted."""
-        try:
-            gnugo()
-        except EngineError as error:
-            pytest.skip(str(error))
+        installed_gnugo()
         match = evaluate(GoEnv(7), UniformEvaluator(), "gnugo:1", 2, 50, random_opening=2)
         assert match.forfeits == {}
         assert match.losses == 2
