@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from alphago.arena.anchors import Anchor
 from alphago.arena.gtp import GtpProgram
 from alphago.arena.players import contestant, search_settings
 from alphago.env.game import GameEnv
@@ -109,7 +110,8 @@ def read_entrants(
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, rules, turns)
     for entry in entries:
-        if entry.model is None and not isinstance(env, GoEnv) and isinstance(contestant(entry.base), GtpProgram):
+        plays_go = entry.model is None and isinstance(contestant(entry.base), (Anchor, GtpProgram))
+        if plays_go and not isinstance(env, GoEnv):
             raise ValueError(f"{entry.base} plays Go, came {env}")
     loaded: dict[Path, tuple[Any, str]] = {}  # one evaluator per file, whatever the readouts
     for entry in entries:
