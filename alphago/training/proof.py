@@ -3,12 +3,13 @@
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from alphago.arena.gtp import EngineError
 from alphago.arena.match import MatchResult, evaluate
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
@@ -63,30 +64,40 @@ class Examiner:
         return seconds >= self.next_at
 
     def examine(self, net: NeuralNet, seconds: float, games: int) -> bool:
-        """Plays until the test decides; True if the network is better than the opponent."""
+        """Plays until the test decides; True if the network is better than the opponent.
+
+        Games that an engine lost by a fault of its own prove nothing: they count for neither side, nor do those
+        that share their openings.  EngineError if it plays no pair of games without a fault.
+        """
         began = time.monotonic()
-        outcomes: list[float] = []
         played: list[MatchResult] = []
         verdict = Verdict("continue", 0.0, 0)
-        while verdict.state == "continue" and len(outcomes) < self.opponent.most_games:
+        while verdict.state == "continue" and len(played) * GAMES_AT_ONCE < self.opponent.most_games:
             result = evaluate(
                 self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search=SEARCH,
                 random_opening=self.opponent.random_opening, seed=1000 * self.examinations + len(played),
                 device=self.device,
             )  # fmt: skip
             played.append(result)
-            outcomes += result.outcomes.tolist()
-            verdict = TEST.judge(pair_scores(outcomes))
-        whole = together(played)
+            forfeits = together(played).forfeits
+            whole = without_forfeits(together(played))
+            if not whole.games:
+                why = min(forfeits.items())[1]
+                raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {why}")
+            verdict = TEST.judge(pair_scores(whole.outcomes))
         low, high = whole.interval
         row = {
             "seconds": seconds, "games": games, "opponent": self.opponent.name, "readouts": self.opponent.readouts,
-            "played": len(outcomes), "distinct": whole.distinct, "wins": whole.wins, "draws": whole.draws,
-            "losses": whole.losses, "win_rate": whole.win_rate, "low": low, "high": high, "sprt": verdict.state,
-            "log_likelihood_ratio": verdict.ratio, "match_seconds": time.monotonic() - began,
+            "played": len(whole.games), "forfeits": len(forfeits), "distinct": whole.distinct,
+            "wins": whole.wins, "draws": whole.draws, "losses": whole.losses, "win_rate": whole.win_rate,
+            "low": low, "high": high, "sprt": verdict.state, "log_likelihood_ratio": verdict.ratio,
+            "match_seconds": time.monotonic() - began,
         }  # fmt: skip
         append_row(self.folder / EVALUATIONS, row)
-        self.told(f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {whole}; {WORDS[verdict.state]}")
+        left_out = f"; not counted: {len(forfeits)} games that {self.opponent.name} lost by a fault" if forfeits else ""
+        self.told(
+            f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {whole}{left_out}; {WORDS[verdict.state]}"
+        )
         self.examinations += 1
         self.next_at = max(self.next_at + 60 * self.opponent.every, seconds + 60 * self.opponent.every)
         self.proved = verdict.state == "accept"
@@ -106,7 +117,7 @@ class Examiner:
             self.next_at, self.proved = state["next_at"], state["proved"]
 
     def keep(self, row: dict[str, Any], result: MatchResult) -> None:
-        """Writes proof.json: the examination, and every game of it as its moves."""
+        """Writes proof.json: the examination, and every game that counted as its moves."""
         texts = [" ".join(self.env.to_text(action) for action in game) for game in result.games]
         games = [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
         komi = {"komi": self.env.komi} if isinstance(self.env, GoEnv) else {}
@@ -135,4 +146,18 @@ def together(results: list[MatchResult]) -> MatchResult:
             for n, why in result.disagreements.items()
         },
         results[0].symmetries,
+    )
+
+
+def without_forfeits(result: MatchResult) -> MatchResult:
+    """The pairs of games in which no engine failed, numbered anew."""
+    spoilt = {number // 2 for number in result.forfeits}
+    kept = [number for number in range(len(result.games)) if number // 2 not in spoilt]
+    return replace(
+        result,
+        outcomes=result.outcomes[kept],
+        games=tuple(result.games[number] for number in kept),
+        forfeits={},
+        counted=min(result.counted, len(kept)),  # an engine counts all games that it finishes, or none
+        disagreements={i: result.disagreements[n] for i, n in enumerate(kept) if n in result.disagreements},
     )
