@@ -62,7 +62,7 @@ def run_gtp(options: argparse.Namespace) -> int:
         try:
             serve(
                 env, network, options.readouts, resign_threshold=resign, seed=options.seed,
-                device=options.device or "auto", output=output,
+                komi=options.komi, device=options.device or "auto", output=output,
             )  # fmt: skip
         except BrokenPipeError:  # the controller has gone
             return 1

@@ -15,17 +15,18 @@ class Clock:
     def settings(self, main: float, period: float, stones: int) -> None:
         """GTP's time_settings: a period without stones means no limit, and so do three zeros."""
         self.main, self.period, self.stones = main, period, stones
-        self.limited = stones > 0 if period > 0 else main > 0
         self.reset()
 
     def reset(self) -> None:
         """A new game: everybody has all the time again."""
         full = (self.main, 0) if self.main > 0 else (self.period, self.stones)
         self.left: dict[int, tuple[float, int]] = {1: full, -1: full}  # seconds, stones (0: main time)
+        limited = self.stones > 0 if self.period > 0 else self.main > 0
+        self.limited = {1: limited, -1: limited}
 
     def tell(self, colour: int, seconds: float, stones: int) -> None:
-        """GTP's time_left; it counts even where no settings came before."""
-        self.limited = True
+        """GTP's time_left; where no settings came before it limits this colour, in this game."""
+        self.limited[colour] = True
         self.left[colour] = (max(0.0, seconds), stones)
 
     def spend(self, colour: int, seconds: float) -> None:
@@ -42,7 +43,7 @@ class Clock:
 
     def share(self, colour: int, moves: int) -> float:
         """Seconds for the next move, if about `moves` more are to come; infinite without a limit."""
-        if not self.limited:
+        if not self.limited[colour]:
             return math.inf
         seconds, stones = self.left[colour]
         share = seconds / (stones or max(1, moves))

@@ -33,6 +33,7 @@ def serve(
     *,
     resign_threshold: float = -1.0,
     seed: int | None = None,
+    komi: float | None = None,
     device: str = "auto",
     input: Iterable[str] | None = None,
     output: TextIO | None = None,
@@ -46,13 +47,17 @@ def serve(
     resign_threshold: `genmove` answers resign when the mover's value is below it.  -1, never: a value
         that was not measured against played-out games is no reason to give one up.
     seed: of the choice among equally good moves.
+    komi: White's points on every board until the controller tells them; None for `env`'s on its board, and on
+        another one the usual ones.
     device: where the network is computed and the boards of its searches are, as `MCTSPlayer` has it.
     input, output: lines and a text file; by default stdin, and stdout, to which then nobody else can write.
     """
     with contextlib.ExitStack() as stack:
         if output is None or output is sys.stdout:
             output = stack.enter_context(reserved_stdout())
-        engine = GoEngine(env, network, readouts, resign_threshold=resign_threshold, seed=seed, device=device)
+        engine = GoEngine(
+            env, network, readouts, resign_threshold=resign_threshold, seed=seed, komi=komi, device=device
+        )
         converse(engine.commands, lines_of_stdin() if input is None else input, output)
 
 
@@ -70,6 +75,7 @@ class GoEngine:
         *,
         resign_threshold: float = -1.0,
         seed: int | None = None,
+        komi: float | None = None,
         device: str = "auto",
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -87,7 +93,7 @@ class GoEngine:
         self.now = now
         self.clock = Clock()
         self.rules = env.rules
-        self.komi = None if env.komi == GoEnv(env.N).komi else env.komi  # None: the usual one of each board
+        self.komi = None if komi is None else check_komi(komi)  # None: the one of each board's environment
         self.commands: dict[str, Command] = {
             "name": lambda arguments: "alphago",
             "version": lambda arguments: __version__,

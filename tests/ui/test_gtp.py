@@ -220,10 +220,22 @@ class TestSetup:
         assert ask(who, "clear_board", "final_score", "boardsize 7", "final_score") == ["", "W+0.5", "", "W+0.5"]
 
     def test_komi_of_the_environment(self) -> None:
-        own = GoEngine(GoEnv(5, komi=3.5), None, 0)
-        assert ask(own, "boardsize 7", "final_score") == ["", "W+3.5"]
-        usual = GoEngine(GoEnv(5), None, 0)
-        assert ask(usual, "boardsize 7", "final_score") == ["", "W+9"]
+        """It is of that board alone, as a network's that was trained with it."""
+        who = GoEngine(GoEnv(5, komi=3.5), None, 0)
+        assert ask(who, "final_score", "boardsize 7", "final_score") == ["W+3.5", "", "W+9"]
+        assert ask(who, "boardsize 5", "final_score") == ["", "W+3.5"]
+
+    def test_komi_that_was_given(self) -> None:
+        """It holds for every board, also where it is the usual one of the first."""
+        who = GoEngine(GoEnv(5, komi=7.5), None, 0, komi=7.5)
+        assert GoEnv(5).komi == 7.5
+        assert ask(who, "boardsize 7", "final_score", "komi 1", "boardsize 5", "final_score") == [
+            "", "W+7.5", "", "", "W+1",
+        ]  # fmt: skip
+
+    def test_a_given_komi_that_the_game_cannot_have(self) -> None:
+        with pytest.raises(ValueError, match=r"komi is a multiple of 0\.5 from -1000 to 1000, came 6\.25"):
+            GoEngine(GoEnv(5), None, 0, komi=6.25)
 
 
 class TestPlay:
@@ -550,6 +562,20 @@ class TestClock:
         clock.tell(WHITE, 12, 3)
         assert clock.share(WHITE, 99) == pytest.approx(0.8 * 4 - 0.05)
 
+    def test_what_it_says_of_one_colour_is_of_that_one_in_that_game(self) -> None:
+        """No settings came: the other colour, and the next game, have no limit."""
+        clock = Clock()
+        clock.tell(BLACK, 300, 0)
+        assert clock.share(BLACK, 40) == pytest.approx(0.8 * 7.5 - 0.05)
+        assert clock.share(WHITE, 40) == float("inf")
+        clock.reset()
+        assert clock.share(BLACK, 40) == float("inf")
+        clock.settings(100, 0, 0)
+        clock.tell(BLACK, 300, 0)
+        assert clock.share(WHITE, 10) == pytest.approx(0.8 * 10 - 0.05)
+        clock.reset()
+        assert clock.share(BLACK, 10) == pytest.approx(0.8 * 10 - 0.05)
+
     @pytest.mark.parametrize(
         "line",
         ["time_settings 1 2 x", "time_settings -1 0 0", "time_left b x 0", "time_left b 1 x", "time_settings 1.5 0 0"],
@@ -743,9 +769,8 @@ class TestCommandLine:
         env = GoEnv(4, komi=3.5, planes=5)
         NeuralNet(env, tower_height=1, channels=4, size_free=False).save(path)
 
-        def session(*arguments: str) -> str:
-            lines = b"boardsize 5\nboardsize 4\nfinal_score\ngenmove b\n"
-            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines)))
+        def session(*arguments: str, lines: str = "boardsize 5\nboardsize 4\nfinal_score\ngenmove b\n") -> str:
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
             assert main(["gtp", path, "--readouts", "4", *arguments]) == 0
             return capsys.readouterr().out
 
@@ -756,3 +781,6 @@ class TestCommandLine:
         NeuralNet(env, tower_height=1, channels=4).save(path)  # for any board
         assert session().startswith("= \n\n= \n\n= W+3.5\n\n= ")
         assert session("--board-size", "5").startswith("= \n\n= \n\n= W+7.5\n\n= ")  # the usual komi of others
+        larger = "boardsize 7\nfinal_score\n"  # usually 9
+        assert session("--komi", "7.5", lines=larger) == "= \n\n= W+7.5\n\n"
+        assert session(lines=larger) == "= \n\n= W+9\n\n"
