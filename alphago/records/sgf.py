@@ -15,6 +15,7 @@ import numpy as np
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import MAX_SIZE, MIN_SIZE, GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import check_komi
 from alphago.records.sgf_game import SgfGame
 
@@ -76,16 +77,22 @@ def point_text(env: GoEnv, action: int) -> bytes:
     return bytes((ord("a") + column, ord("a") + row))
 
 
-def read_sgf(path: str | Path) -> SgfGame:
-    """The game in a file; ValueError with a sentence that names the file if it holds none that can be used."""
-    return parse_sgf(Path(path).read_bytes(), str(path))
+def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
+    """The game in a file; ValueError with a sentence that names the file if it holds none that can be used.
+
+    env: as in `parse_sgf`.
+    """
+    return parse_sgf(Path(path).read_bytes(), str(path), env)
 
 
-def parse_sgf(data: bytes | str, name: str = "the SGF text") -> SgfGame:
+def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None) -> SgfGame:
     """The main line of the only game in the text; ValueError with a sentence that begins with `name`.
 
-    Every move has to be legal by the ko and suicide rules that the text names (RU), `GoEnv`'s where it names none or
-    unknown ones, and stones are set up before the first move only.
+    env: the game that it has to be, board, rules and end; needed for fixed turns, of which SGF knows nothing.  Without
+        it two passes end the game, and its ko and suicide rules are those that the text names (RU), `GoEnv`'s where
+        it names none or unknown ones.
+
+    Every move has to be legal, and stones are set up before the first move only.
     Passes after the end are left out.  Komi is read as servers write it: 750 is 7.5; 3.75, which
     counts one side's stones above half of the board, is 7.5 points.
     """
@@ -94,18 +101,20 @@ def parse_sgf(data: bytes | str, name: str = "the SGF text") -> SgfGame:
         games = grammar.parse_sgf_collection(data.encode() if isinstance(data, str) else data)
         if len(games) > 1:
             raise ValueError(f"there are {len(games)} games in it, wanted one")
-        return read_game(list(grammar.main_sequence_iter(games[0])))
+        return read_game(list(grammar.main_sequence_iter(games[0])), env)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 
 
-def read_game(nodes: list[Node]) -> SgfGame:
-    """The game that a sequence of nodes makes."""
+def read_game(nodes: list[Node], wanted: GoEnv | None) -> SgfGame:
+    """The game that a sequence of nodes makes, by the wanted game's rules or its own."""
     head = nodes[0]
     text = text_reader(head)
     if text(head, "GM") not in ("1", ""):
         raise ValueError(f"it is no game of Go but GM[{text(head, 'GM')}]")
     env = GoEnv(read_size(text(head, "SZ")))
+    if wanted is not None and wanted.N != env.N:
+        raise ValueError(f"the board is {env.N}x{env.N}, wanted {wanted.N}x{wanted.N}")
     stones: dict[int, int] = {}
     plays: list[tuple[int, int, str]] = []  # (colour, action, comment)
     for node in nodes:
@@ -122,12 +131,11 @@ def read_game(nodes: list[Node]) -> SgfGame:
         players=(text(head, "PB"), text(head, "PW")), handicap=read_handicap(text(head, "HA")),
         comment=text(head, "C"),
     )  # fmt: skip
-    return with_plays(game, mover, plays)
+    return with_plays(game, wanted or game.env(max_moves=2 * len(plays) + 2), plays)
 
 
-def with_plays(game: SgfGame, mover: int, plays: list[tuple[int, int, str]]) -> SgfGame:
-    """The game with the plays as moves of alternating colours, all of them legal."""
-    env = game.env(max_moves=2 * len(plays) + 2)
+def with_plays(game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]]) -> SgfGame:
+    """The game with the plays as moves of alternating colours, all of them legal in `env`."""
     position = game.position(env)
     inserted, comments = set[int](), dict[int, str]()
     for colour, action, comment in plays:
@@ -137,13 +145,19 @@ def with_plays(game: SgfGame, mover: int, plays: list[tuple[int, int, str]]) -> 
             inserted.add(len(position.moves))
             position = position.play(env.pass_action)
         if not position.legal_mask[action]:
-            why = "two passes have ended the game" if position.is_over else position.why_illegal(action)
+            why = why_over(position) if position.is_over else position.why_illegal(action)
             move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
             raise ValueError(f"move {len(position.moves) + 1}, {move}, is illegal: {why}")
         if comment:
             comments[len(position.moves)] = comment
         position = position.play(action)
     return replace(game, moves=position.moves, comments=comments, inserted=frozenset(inserted))
+
+
+def why_over(position: GoPosition) -> str:
+    """What ended the game."""
+    last = position.env.max_moves
+    return f"the game ends after move {last}" if len(position.moves) == last else "two passes have ended the game"
 
 
 def text_reader(head: Node) -> Callable[[Node, str], str]:

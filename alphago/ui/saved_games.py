@@ -32,9 +32,7 @@ def load_game(path: Path, env: GameEnv) -> list[Position]:
     ImportError without sgfmill, for games of Go.
     """
     if isinstance(env, GoEnv):
-        game = read_sgf(path)
-        if game.board_size != env.N:
-            raise ValueError(f"{path} holds a game on {game.board_size}x{game.board_size}, this one is {env.N}x{env.N}")
+        game = read_sgf(path, env)
         positions: list[Position] = [game.position(env, 0)]
         moves = game.moves
     else:

@@ -277,7 +277,10 @@ class TerminalGame:
 
 
 def file_named(name: str, command: str) -> Path:
-    """The path that was typed; ValueError where none was."""
+    """The path that was typed, "~" being a home folder; ValueError where none was, or nobody has that home."""
     if not name:
         raise ValueError(f"type the name of a file too, as in `{command} game.sgf`")
-    return Path(name).expanduser()
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise ValueError(f"there is no home folder {Path(name).parts[0]}") from None

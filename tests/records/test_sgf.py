@@ -134,6 +134,16 @@ class TestReading:
         assert long.env().max_moves == 14
         assert long.position().moves == long.moves
 
+    def test_the_game_that_it_has_to_be(self) -> None:
+        """Fixed turns, which no file tells: passes end nothing, the last turn does."""
+        text = "(;SZ[5];B[];W[];B[aa];W[bb]%s)"
+        env = GoEnv(5, turns=2)
+        assert parse_sgf(text % ";B[];W[]", env=env).moves == (25, 25, 0, 6)
+        with pytest.raises(ValueError, match=r"^it: move 5, Black C3, is illegal: the game ends after move 4$"):
+            parse_sgf(text % ";B[cc]", "it", env)
+        with pytest.raises(ValueError, match=r"^it: the board is 5x5, wanted 7x7$"):
+            parse_sgf(text % "", "it", GoEnv(7))
+
 
 class TestErrors:
     @pytest.mark.parametrize(

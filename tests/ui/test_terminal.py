@@ -12,6 +12,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.records.sgf import read_sgf
+from alphago.ui.saved_games import load_game, save_game
 from alphago.ui.screen import Screen
 from alphago.ui.terminal import TerminalGame, play
 from alphago.ui.thinking import Limit
@@ -401,7 +402,7 @@ class TestFiles:
         assert "Not saved: type the name of a file too, as in `save game.sgf`." in text
         assert "illegal move B2" in text
         assert text.count("The game is over") == 2  # hint and resign change nothing
-        assert read_sgf(path).result.startswith("B+R") is False
+        assert read_sgf(path).result == "W+R"
         assert text.count("You resign.") == 1
 
     def test_a_resignation_is_saved_and_taken_back(self, tmp_path):
@@ -421,11 +422,12 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("name", "sentence"),
         [
+            ("~no-such-user/x.sgf", "Not loaded: there is no home folder ~no-such-user."),
             ("", "Not loaded: type the name of a file too, as in `load game.sgf`."),
             ("none.sgf", "No such file or directory"),
-            ("nine.sgf", "nine.sgf holds a game on 9x9, this one is 5x5."),
+            ("nine.sgf", "Not loaded: nine.sgf: the board is 9x9, wanted 5x5."),
             ("bad.sgf", "Not loaded: bad.sgf: "),
-            ("long.sgf", "long.sgf holds no game of GoEnv(5, max_moves=3): "),
+            ("long.sgf", "long.sgf: move 4, White D5, is illegal: the game ends after move 3."),
         ],
     )
     def test_what_cannot_be_loaded(self, tmp_path, monkeypatch, name, sentence):
@@ -441,7 +443,22 @@ class TestFiles:
         (tmp_path / "folder").mkdir()
         _, text = self.talk(GoEnv(5), f"save {tmp_path / 'folder'}", f"save {tmp_path / 'no' / 'a.sgf'}", "quit")
         assert text.count("Not saved: ") == 2
+        _, text = self.talk(GoEnv(5), "save ~no-such-user/x.sgf", "quit")
+        assert "Not saved: there is no home folder ~no-such-user." in text
         assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+    @pytest.mark.parametrize("moves", ["C3 pass pass B2", "C3 pass pass pass", "pass pass", "A1 B1 C1 D1 E1 pass"])
+    def test_fixed_turns(self, tmp_path, moves):
+        """Passes end no such game: none of its moves is lost, and it goes on after them."""
+        env = GoEnv(5, turns=3)
+        player = MCTSPlayer(env, UniformEvaluator(), 2)
+        player.initialize_game()
+        for move in moves.split():
+            player.play_move(env.from_text(move))
+        save_game(tmp_path / "game.sgf", env, player.extract_data(), player.position.is_over, ("you", "alphago"))
+        positions = load_game(tmp_path / "game.sgf", env)
+        assert positions[-1].moves == player.position.moves
+        assert positions[-1].is_over == (len(moves.split()) == 6)
 
     def test_the_network_alone(self):
         position, text = self.talk(GoEnv(5), "c3", "hint", "quit", readouts=0)
