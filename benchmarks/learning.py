@@ -8,12 +8,14 @@ variant's side.  A training takes the cores that it may use, so that `taskset -c
 """
 
 import argparse
-import math
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from alphago import NeuralNet, SearchSettings, evaluate, train
+from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.training.presets import PRESETS
 
@@ -57,13 +59,11 @@ def trained(minutes: float, seed: int, env: dict, network: dict, settings: dict)
         return train(game, model=net, folder=Path(folder) / "run", **options)
 
 
-def elo(rate: float) -> float:
-    return 400 * math.log10(rate / (1 - rate)) if 0 < rate < 1 else math.copysign(math.inf, rate - 0.5)
-
-
 def rates(match: MatchResult) -> str:
-    low, high = match.interval
-    return f"{match.win_rate:.1%}, Elo {elo(match.win_rate):+.0f} ({elo(low):+.0f} to {elo(high):+.0f})"
+    games = len(match.outcomes)
+    points = match.win_rate * games
+    elo, low, high = elo_ratings(np.array([[0, points], [games - points, 0]]), anchor=1)[0]
+    return f"{match.win_rate:.1%}, Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})"
 
 
 def main() -> None:

@@ -29,8 +29,8 @@ def main() -> None:
     folder = arguments.folder or default_folder("demo")
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
     print(f"Training a {size} network on {env}, komi {env.komi:g}, for {arguments.minutes:g} minutes,")
-    print("from random weights.  In self-play nobody passes early, komi varies, margins count a little", flush=True)
-    print("beside the result, and the first games do not fill their own eyes.", flush=True)
+    print("from random weights.  In self-play nobody passes early, komi varies, and margins count", flush=True)
+    print("a little beside the result.", flush=True)
     net = train(env, preset="7x7", max_minutes=arguments.minutes, folder=folder)
 
     print(f"\nHow it fares, {arguments.games} games each, pairs from the same 2 random first moves:", flush=True)
