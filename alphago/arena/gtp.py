@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from alphago.env.go_rules import Rules
 
 LONGEST_REPLY = 1000  # lines
-GLANCE = 0.2  # seconds between two looks at a process whose answer is awaited
+GLANCE = 0.5  # seconds between two looks at a process whose answer is awaited
 
 
 class EngineError(RuntimeError):

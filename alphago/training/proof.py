@@ -79,8 +79,8 @@ class Examiner:
                 device=self.device,
             )  # fmt: skip
             played.append(result)
-            forfeits = together(played).forfeits
-            whole = without_forfeits(together(played))
+            everything = together(played)
+            forfeits, whole = everything.forfeits, without_forfeits(everything)
             if not whole.games:
                 why = min(forfeits.items())[1]
                 raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {why}")
