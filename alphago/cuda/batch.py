@@ -23,8 +23,10 @@ class CudaGoBatch(GameBatch):
     """Go positions on a back end; behaves as `GoBatch`, row for row.
 
     Slots, actions and `out` may be NumPy arrays or arrays of the back end (on a GPU CuPy's, or torch's tensors):
-    answers are written where `out` is, and on a GPU without waiting for them.  All boards of a call are done at the
-    same time: no slot may be named twice where it is written, nor be written and read.
+    answers are written where `out` is, and on a GPU without waiting for them.  NumPy arrays of another type or layout
+    are filled as `GoBatch` does; ValueError for other arrays that are not C-contiguous and of the answer's type.
+    All boards of a call are done at the same time: no slot may be named twice where it is written, nor be written and
+    read.  `score`, `outcome`, `ownership`, `planes` and `pass_alive` write too: words of the row in which they reckon.
     """
 
     def __init__(self, env: GoEnv, count: int, backend: Backend) -> None:
@@ -115,6 +117,8 @@ class CudaGoBatch(GameBatch):
         kind = PLANE_KINDS.get(given)
         if kind is None:
             raise ValueError(f"planes are written as {', '.join(PLANE_KINDS)} (bfloat16 by its bits), came {given}")
+        if room is None:
+            self._check_takes_copies(out, given)
         target = self._backend.zeros(tuple(out.shape), given) if room is None else room
         board, plane, line, point = (step // target.itemsize for step in target.strides)
         if line != self._size * point:
@@ -161,11 +165,11 @@ class CudaGoBatch(GameBatch):
         states: int64 [n], one stream of random numbers per slot, which advances in place.
         fill_eyes: whether a side may fill its own eyes; a game of those who do ends by its longest length only.
         """
-        streams = self._backend.upload(states, np.int64)
+        room = self._reach(states, np.int64, (len(slots),))
+        streams = self._backend.upload(states, np.int64) if room is None else room
         moves = self._backend.zeros((len(slots),), np.int32)
         self._launch("playout_batch", slots, streams, fill_eyes, moves)
-        if streams is not states:
-            states[:] = self._backend.download(streams)
+        self._deliver(streams, states, room)
         return self._backend.download(moves)
 
     def _launch(self, kernel: str, slots: Any, *arguments: Any) -> None:
@@ -182,14 +186,28 @@ class CudaGoBatch(GameBatch):
 
     def _room(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> tuple[Any, Any]:
         """An array for a kernel's answer, and `out` as the kernels reach it: None where they do not."""
-        self._check_shape(out, shape)
-        room = self._backend.reachable(out)
-        if room is not None and (room.dtype != dtype or not room.flags.c_contiguous):
-            room = None
+        room = self._reach(out, dtype, shape)
         return (self._backend.zeros(shape, dtype) if room is None else room), room
 
+    def _reach(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any | None:
+        """`out` as kernels can write it, None for a NumPy array to copy into; ValueError for what is neither."""
+        self._check_shape(out, shape)
+        room = self._backend.reachable(out)
+        if room is not None and room.dtype == dtype and room.flags.c_contiguous:
+            return room
+        self._check_takes_copies(out, str(np.dtype(dtype)))
+        return None
+
+    def _check_takes_copies(self, out: Any, wanted: str) -> None:
+        """CuPy's and torch's arrays refuse to be filled from NumPy's."""
+        if not isinstance(out, np.ndarray):
+            raise ValueError(
+                f"an answer goes into a NumPy array, or a C-contiguous one of {wanted} that {self.device!r} kernels "
+                f"reach; came a {type(out).__name__} of {out.dtype}"
+            )
+
     def _deliver(self, target: Any, out: Any, room: Any) -> Any:
-        """`out`, with what stands in `target` copied into it unless both are the same memory."""
+        """`out`, with what stands in `target` copied into it unless kernels wrote there."""
         if room is None:
             out[...] = self._backend.download(target)
         return out

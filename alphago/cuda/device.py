@@ -36,7 +36,7 @@ def import_cupy() -> Any:
 
 @cache
 def load_module() -> Any:
-    """The compiled kernels as a `cupy.RawModule`; BackendMissing with the first complaint if they do not compile."""
+    """The compiled kernels as a `cupy.RawModule`; BackendMissing with what is wrong if they cannot be compiled."""
     cupy = import_cupy()
     module = cupy.RawModule(code=program(), options=OPTIONS, backend="nvrtc")
     try:
@@ -44,6 +44,9 @@ def load_module() -> Any:
     except cupy.cuda.compiler.CompileException as error:
         complaint = next((line for line in str(error).splitlines() if "error" in line), str(error))
         raise BackendMissing(f"NVRTC cannot compile the kernels: {complaint}") from error
+    except (RuntimeError, OSError, ImportError) as error:  # CuPy looks for NVRTC when it first compiles something
+        reason = str(error).strip().partition("\n")[0]
+        raise BackendMissing(f"NVRTC, which compiles the kernels, cannot be used: {reason}") from error
     return module
 
 

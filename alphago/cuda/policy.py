@@ -1,5 +1,6 @@
 """From logits to moves on a back end, and symmetries; the kernels are in `kernels/policy.cu`.
 
+They are for whoever writes a loop that stays on the device; self-play takes torch's softmax, within its graph.
 Arrays are the back end's, C-contiguous, of the types told; shapes are checked, as kernels write without looking.
 Nothing here waits for the device.
 """

@@ -239,7 +239,7 @@ class GameBatch(ABC):
         """int8 [n]: +1 the first player (Black), -1 the second."""
 
     def settle(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Ends those of the games whose result nothing can change that a player would do: bool [n] says which.
+        """Ends those of the games whose result no sensible play would change: bool [n] says which.
 
         Their outcome, score and ownership are then what that result is.  A game without such knowledge ends none.
         """

@@ -92,7 +92,7 @@ class GoBatch(PackedBatch):
         """int8 [n, N * N]: 1 where the mover is pass-alive, -1 where the other side is, else 0.
 
         Pass-alive are stones that live, and points that are theirs, even if their side passes for the rest of the
-        game (Benson 1976, see `alphago.env.kernels.go_alive`).
+        game (Benson 1976, see `alphago.env.kernels.go_alive`, also for what suicide changes).
         """
         alive.pass_alive_batch(self.rows, slots, self._scratch(), out)
         return out
@@ -100,7 +100,9 @@ class GoBatch(PackedBatch):
     def settle(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """See `GameBatch.settle`: those in which every point is pass-alive for one side, whose dead stones go.
 
-        Never in games of fixed turns, where the owner may have to fill what is its own.  `first_pass` does not count.
+        Counted as if nobody came back to where they stood: a large dead chain can leave more room than Benson's theorem
+        knows of.  Never in games of fixed turns, where the owner may have to fill what is its own, nor where so few
+        plies are left that the dead could not all be taken.  `first_pass` does not count.
         """
         alive.settle_batch(self.rows, slots, self._scratch(), np.empty(self._size**2, np.int8), out)
         return out

@@ -12,6 +12,8 @@ from alphago.mcts.root import choose_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder
 
+USUAL_LEAVES = 8  # of a player that is given neither settings nor a number
+
 _GAME = np.zeros(1, np.int64)
 
 
@@ -25,7 +27,9 @@ class MCTSPlayer:
         as it is certain which one that will be.
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.
     seed: of the random choices among early moves.
-    leaves: positions evaluated together, held apart by virtual loss.
+    settings: how the search chooses, PUCT's defaults where it is None.
+    leaves: positions evaluated together, held apart by virtual loss; None for those of the settings, or
+        USUAL_LEAVES where there are none.
     device: where a NeuralNet is computed and the boards of its search are: "cpu", "cuda", or "auto" for the GPU where
         there is one that suits game and network.
     """
@@ -39,7 +43,7 @@ class MCTSPlayer:
         resign_threshold: float = -0.9,
         *,
         settings: SearchSettings | None = None,
-        leaves: int = 8,
+        leaves: int | None = None,
         seed: int | None = None,
         device: str = "auto",
     ) -> None:
@@ -54,23 +58,28 @@ class MCTSPlayer:
         self.resign_threshold = resign_threshold
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
         self.generator = np.random.default_rng(seed)
-        settings = replace(settings or SearchSettings(), leaves=leaves)
+        settings = settings or SearchSettings(leaves=USUAL_LEAVES)
+        if leaves is not None:
+            settings = replace(settings, leaves=leaves)
         self.search = Search(env, as_evaluator(network, env, device), 1, settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:
-        """Starts a game at `position`, by default the start position; the tree is empty."""
-        self.position = position if position is not None else self.env.position()
-        if not self.env.accepts(self.position.env):
-            raise ValueError(f"a position of {self.position.env} was given to a player of {self.env}")
-        self.search.batch.copy(_GAME, _GAME, of=self.position.batch)
-        self.search.forget(_GAME)
-        setup = self.position.setup_in(self.env)
-        self._record = RecordBuilder(setup)
-        before = self.env.position(**setup)
-        for action in self.position.moves:
-            self._note(before, action, 0, before.legal_mask.astype(np.int32), 0.0)
+        """Starts a game at `position`, by default the start position; the tree is empty.
+
+        ValueError for a position of a game that is not the player's; nothing has changed then.
+        """
+        position = position if position is not None else self.env.position()
+        if not self.env.accepts(position.env):
+            raise ValueError(f"a position of {position.env} was given to a player of {self.env}")
+        record = RecordBuilder(position.setup_in(self.env))
+        before = position.env.position(**position.setup)  # its own game: the player's may differ in when one may pass
+        for action in position.moves:
+            note(record, before, action, 0, before.legal_mask.astype(np.int32), 0.0)
             before = before.play(action)
+        self.search.batch.copy(_GAME, _GAME, of=position.batch)
+        self.search.forget(_GAME)
+        self.position, self._record = position, record
         self._winner: int | None = None
         self._was_resign = False
 
@@ -133,14 +142,9 @@ class MCTSPlayer:
         visits = self.visits()
         searched = bool(visits.any())
         policy = visits if searched else self.position.legal_mask.astype(np.int32)
-        self._note(self.position, int(action), self.root_value, policy, float(searched))
+        note(self._record, self.position, int(action), self.root_value, policy, float(searched))
         self.search.advance(_GAME, np.array([action], np.int32))
         self.position = position
-
-    def _note(self, position: Position, action: int, value: float, shares: np.ndarray, weight: float) -> None:
-        """Enters a move into the record; moves that no search preceded get weight 0."""
-        legal = int(position.legal_mask.sum())
-        self._record.add(action, shares / shares.sum(), value, legal, position.to_play, weight)
 
     def should_resign(self) -> bool:
         """Whether the mover's root value is below `resign_threshold`."""
@@ -168,8 +172,11 @@ class MCTSPlayer:
 
     def extract_data(self) -> GameRecord:
         """The game since `initialize_game` as a record."""
-        outcome = self.position.outcome if self._winner is None else float(self._winner)
-        score = outcome if self._was_resign else self.position.score()
+        outcome, score = self.position.outcome, self.position.score()
+        if self._winner is not None:
+            outcome = float(self._winner)
+            # The board's margin is another game's if another side would win by it.
+            score = outcome if self._was_resign or np.sign(score) != outcome else score
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 
     def describe(self, lines: int = 5) -> str:
@@ -204,3 +211,10 @@ class MCTSPlayer:
                 break
             node = max(children, key=lambda child: tree.visits[0, child])
         return " ".join(words)
+
+
+def note(
+    record: RecordBuilder, position: Position, action: int, value: float, shares: np.ndarray, weight: float
+) -> None:
+    """Enters a move into a record; moves that no search preceded get weight 0."""
+    record.add(action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight)

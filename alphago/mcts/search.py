@@ -5,6 +5,7 @@ together, and backs them up.  The search reaches the game through `GameBatch` an
 an `Evaluator` only.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +66,9 @@ class SearchSettings:
                 "leaves (1 or more)": self.leaves >= 1,
                 "dirichlet_weight (0 to 1)": 0 <= self.dirichlet_weight <= 1,
                 "dirichlet_alpha (None or more than 0)": self.dirichlet_alpha is None or self.dirichlet_alpha > 0,
+                "considered (1 or more)": self.considered >= 1,
+                "c_visit (0 or more, finite)": 0 <= self.c_visit < math.inf,
+                "c_scale (more than 0, finite)": 0 < self.c_scale < math.inf,
             }.items()
             if not fine
         ]

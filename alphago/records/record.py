@@ -11,6 +11,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv, Position
 
+SEED_END = 2**63  # seeds are below it: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
 
 
@@ -22,17 +23,20 @@ class GameRecord:
     """
 
     moves: np.ndarray  # int16 [T]
-    policies: np.ndarray  # uint16 [T, A], shares of the search's visits times POLICY_SCALE
+    policies: np.ndarray  # uint16 [T, A], times POLICY_SCALE: shares of visits (PUCT), the improved policy (Gumbel)
     values: np.ndarray  # float32 [T], root value after the search, mover's view
-    weights: np.ndarray  # float32 [T], how much the position counts in training; 0: it was not searched
+    weights: np.ndarray  # float32 [T], how much the position counts in training; 0: not searched, or not in full
     surprises: np.ndarray  # float32 [T], nats by which the search's policy is another than the network's; 0: not known
     legal_counts: np.ndarray  # int16 [T], legal actions
     movers: np.ndarray  # int8 [T], +1 Black, -1 White
     outcome: float  # -1 .. 1, Black's view
-    score: float  # Black's margin in points; the outcome where there are none, or after a resignation
+    score: float  # Black's margin in points; the outcome where there are none or it is not known (a resignation)
     resigned: bool = False
     setup: dict[str, Any] = field(default_factory=dict)
-    seed: tuple[int, int] | None = None  # (run's seed, game number) of the random stream
+    seed: tuple[int, int] | None = None  # (run's seed, game number) of the random stream, 0 .. SEED_END - 1
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
 
     def __len__(self) -> int:
         return len(self.moves)
@@ -50,6 +54,12 @@ class GameRecord:
         for action in self.moves[:ply]:
             position = position.play(int(action))
         return position
+
+
+def check_seed(seed: tuple[int, int] | None) -> None:
+    """ValueError for a seed that a file of games cannot keep."""
+    if seed is not None and not all(0 <= number < SEED_END for number in seed):
+        raise ValueError(f"a game's seed is two numbers from 0 to 2^63 - 1, came {seed}")
 
 
 def quantise(policy: np.ndarray) -> np.ndarray:
@@ -110,9 +120,10 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
 
 
 class RecordBuilder:
-    """A game in progress: what each search thought, ply by ply."""
+    """A game in progress: what each search thought, ply by ply.  ValueError for a seed beyond SEED_END."""
 
     def __init__(self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None) -> None:
+        check_seed(seed)
         self.setup = setup or {}
         self.seed = seed
         self.plies: list[tuple[int, np.ndarray, float, int, int, float, float]] = []

@@ -20,7 +20,7 @@ from alphago.env.go_rules import check_komi
 from alphago.records.sgf_game import SgfGame
 
 SIGNS = {"B": 1, "W": -1}
-LARGEST_KOMI = 100  # points; what is larger in a file is meant in hundredths
+LARGEST_KOMI = 100  # points; what is larger in a file, and has no decimal point, is meant in hundredths
 
 Node = Mapping[str, list[bytes]]  # properties and their raw values
 
@@ -49,7 +49,7 @@ def format_sgf(game: SgfGame) -> bytes:
 
     told = {
         "FF": 4, "CA": "UTF-8", "GM": 1, "SZ": game.board_size, "RU": game.rules, "HA": game.handicap or "",
-        "KM": "" if game.komi is None else f"{game.komi:g}", "PB": game.players[0], "PW": game.players[1],
+        "KM": "" if game.komi is None else komi_text(game.komi), "PB": game.players[0], "PW": game.players[1],
         "RE": game.result, "C": game.comment, "PL": game.setup.get("to_play", "black")[0].upper() if game.setup else "",
     }  # fmt: skip
     head = {name: value(text) for name, text in told.items() if text != ""}
@@ -67,6 +67,11 @@ def format_sgf(game: SgfGame) -> bytes:
         colour = -colour
     text: bytes = grammar.serialise_game_tree(tree)
     return text
+
+
+def komi_text(komi: float) -> str:
+    """Komi as `read_komi` and others read it back: 6.5, 7, 150.0."""
+    return f"{komi:g}" if abs(komi) <= LARGEST_KOMI else f"{komi:.1f}"
 
 
 def point_text(env: GoEnv, action: int) -> bytes:
@@ -94,22 +99,27 @@ def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None =
 
     Every move has to be legal, and stones are set up before the first move only.
     Passes after the end are left out.  Komi is read as servers write it: 750 is 7.5; 3.75, which
-    counts one side's stones above half of the board, is 7.5 points.
+    counts one side's stones above half of the board, is 7.5 points.  Bytes are read in the encoding that the text names
+    (CA), a str as it is.
     """
     grammar = load_grammar()
     try:
+        encoding = "utf-8" if isinstance(data, str) else None
         games = grammar.parse_sgf_collection(data.encode() if isinstance(data, str) else data)
         if len(games) > 1:
             raise ValueError(f"there are {len(games)} games in it, wanted one")
-        return read_game(list(grammar.main_sequence_iter(games[0])), env)
+        return read_game(list(grammar.main_sequence_iter(games[0])), env, encoding)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 
 
-def read_game(nodes: list[Node], wanted: GoEnv | None) -> SgfGame:
-    """The game that a sequence of nodes makes, by the wanted game's rules or its own."""
+def read_game(nodes: list[Node], wanted: GoEnv | None, encoding: str | None) -> SgfGame:
+    """The game that a sequence of nodes makes, by the wanted game's rules or its own.
+
+    encoding: of its texts, None for what the head says.
+    """
     head = nodes[0]
-    text = text_reader(head)
+    text = text_reader(encoding or find_encoding(head))
     if text(head, "GM") not in ("1", ""):
         raise ValueError(f"it is no game of Go but GM[{text(head, 'GM')}]")
     env = GoEnv(read_size(text(head, "SZ")))
@@ -160,20 +170,26 @@ def why_over(position: GoPosition) -> str:
     return f"the game ends after move {last}" if len(position.moves) == last else "two passes have ended the game"
 
 
-def text_reader(head: Node) -> Callable[[Node, str], str]:
-    """Reads a text property of a node in the encoding that the head names; "" where there is none.
+def find_encoding(head: Node) -> str:
+    """The encoding of texts that the head names.
 
-    Where the head names none, UTF-8 if the head is that, else Latin 1, which is SGF's own default.
+    Where it names none that there is, UTF-8 if the head is that, else Latin 1, which is SGF's own default.
     """
-    grammar = load_grammar()
     try:
         encoding = codecs.lookup(head["CA"][0].decode("ascii", "replace").strip()).name
-    except (KeyError, LookupError):
+        b" ".decode(encoding, "replace")  # some are no encodings of text, such as hex; Python lets b"" pass
+        return encoding
+    except (LookupError, ValueError):
         try:
             b"".join(value for values in head.values() for value in values).decode("utf-8")
-            encoding = "utf-8"
+            return "utf-8"
         except UnicodeDecodeError:
-            encoding = "latin-1"
+            return "latin-1"
+
+
+def text_reader(encoding: str) -> Callable[[Node, str], str]:
+    """Reads a text property of a node; "" where there is none."""
+    grammar = load_grammar()
 
     def text(node: Node, name: str) -> str:
         raw = grammar.text_value(node[name][0]) if name in node else b""
@@ -188,11 +204,10 @@ def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
         if name in node and moves:
             raise ValueError(f"stones are set up after move {moves}")
         for raw in node.get(name, []):
-            corners = [read_point(env, part, "stone") for part in raw.split(b":")]
-            top, left = divmod(min(corners), env.N)
-            bottom, right = divmod(max(corners), env.N)
-            for row in range(top, bottom + 1):
-                for column in range(left, right + 1):
+            corners = [divmod(read_point(env, part, "stone"), env.N) for part in raw.split(b":")]
+            rows, columns = zip(*corners, strict=True)  # any two opposite corners
+            for row in range(min(rows), max(rows) + 1):
+                for column in range(min(columns), max(columns) + 1):
                     stones[row * env.N + column] = sign
 
 
@@ -228,7 +243,7 @@ def read_komi(text: str) -> float | None:
         return None
     try:
         value = float(text)
-        value = value / 100 if abs(value) > LARGEST_KOMI else value
+        value = value / 100 if abs(value) > LARGEST_KOMI and "." not in text else value
         return check_komi(2 * value if value * 2 % 1 == 0.5 else value)
     except (ValueError, OverflowError):  # also "nan" and "inf"
         raise ValueError(f"komi is {text!r}, wanted a multiple of 0.5") from None

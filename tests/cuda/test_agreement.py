@@ -10,6 +10,7 @@ from alphago.env.go import GoEnv
 from alphago.env.kernels import playouts
 from alphago.records.sgf import read_sgf
 from tests.cuda.boards import Twins
+from tests.diagrams import board
 from tests.eyes import own_eyes
 from tests.naive.go import random_board
 
@@ -85,7 +86,7 @@ def test_games_of_players(backend: Backend, path: Path) -> None:
     assert end.score() == game.position().score()
 
 
-@pytest.mark.parametrize(("size", "options"), [(4, {}), (5, {"margin_weight": 0.3}), (7, {}), (4, {"turns": 30})])
+@pytest.mark.parametrize(("size", "options"), [(4, {}), (5, {"suicide": True}), (7, {}), (4, {"turns": 30})])
 def test_settled_games(backend: Backend, size: int, options: dict) -> None:
     """Nobody fills own eyes, so that chains come to live; games of fixed turns are never settled."""
     random = np.random.default_rng(size)
@@ -101,6 +102,26 @@ def test_settled_games(backend: Backend, size: int, options: dict) -> None:
         assert np.array_equal(twins.ours.rows, twins.theirs.rows)
     twins.compare()
     assert (settled >= 5) == ("turns" not in options)
+
+
+@pytest.mark.parametrize("options", [{"max_moves": 5}, {"max_moves": 6}, {"suicide": True}])
+def test_dead_stones_in_holes(backend: Backend, options: dict) -> None:
+    """There is time to take them or there is not; where suicide is allowed one of them could leave room."""
+    drawing = """
+        X X . X X X
+        X O O X O .
+        X X X X O X
+        X X X X X X
+        X . X X O .
+        X X X X O O
+        """
+    env = GoEnv(6, **options)
+    twins = Twins(env, 2, backend)
+    for slot, mover in enumerate(("black", "white")):
+        twins.do("reset", np.array([slot]), stones=board(drawing), to_play=mover)
+    settled = twins.ask("settle", (), np.bool_, twins.slots)
+    twins.compare()
+    assert settled.tolist() == [options == {"max_moves": 6}] * 2
 
 
 def test_random_playouts(backend: Backend) -> None:

@@ -1,9 +1,12 @@
 """Batches of a back end beside those of the CPU: how they are made, copied and asked."""
 
+from types import ModuleType, SimpleNamespace
+
 import numpy as np
 import pytest
 
 import alphago.cuda.batch as batches
+import alphago.cuda.device as device
 from alphago.cuda.backend import Backend, BackendMissing
 from alphago.cuda.batch import CudaGoBatch, make_batch
 from alphago.cuda.host import Host, find_compiler
@@ -116,6 +119,59 @@ def test_what_does_not_fit_is_refused(backend: Backend) -> None:
     assert np.array_equal(batch.legal_mask(slots[:0], np.empty((0, 26), np.bool_)), np.empty((0, 26)))
 
 
+class Described:
+    """An array's description without an array."""
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+
+class OnDevice:
+    """An array as CuPy's: kernels reach it, and NumPy's cannot be copied into it."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+
+class Reaching(Host):
+    def reachable(self, out: object) -> np.ndarray | None:
+        return out.array if isinstance(out, OnDevice) else super().reachable(out)
+
+
+@needs_compiler
+def test_arrays_on_the_device_fit_or_are_refused() -> None:
+    twins = played(Reaching())
+    batch, slots = twins.theirs, twins.slots
+    score, owner = OnDevice(np.empty(6, np.float32)), OnDevice(np.empty((6, 25), np.int8))
+    assert batch.score(slots, score) is score
+    batch.ownership(slots, owner)
+    assert np.array_equal(score.array, twins.ours.score(slots, np.empty(6, np.float32)))
+    assert np.array_equal(owner.array, twins.ours.ownership(slots, np.empty((6, 25), np.int8)))
+    refused = r"NumPy array, or a C-contiguous one of {} that 'host' kernels reach; came a OnDevice of {}$"
+    with pytest.raises(ValueError, match=refused.format("float32", "float64")):
+        batch.score(slots, OnDevice(np.empty(6)))
+    with pytest.raises(ValueError, match=refused.format("float32", "float32")):
+        batch.outcome(slots, OnDevice(np.empty((6, 2), np.float32)[:, 1]))
+    before = batch.rows.copy()
+    with pytest.raises(ValueError, match=refused.format("int64", "int32")):
+        batch.playout(slots, OnDevice(np.zeros(6, np.int32)))
+    assert np.array_equal(batch.rows, before)
+    states = OnDevice(np.arange(6))
+    batch.playout(slots, states)
+    assert (states.array != np.arange(6)).all()
+
+
+def test_arrays_of_others_that_no_kernel_reaches_are_refused(backend: Backend) -> None:
+    torch = pytest.importorskip("torch")
+    twins = played(backend)
+    with pytest.raises(ValueError, match=r"kernels reach; came a Tensor of torch\.float32"):
+        twins.theirs.score(twins.slots, torch.zeros(6))
+    with pytest.raises(ValueError, match=r"kernels reach; came a Described of float32"):
+        twins.theirs.planes(twins.slots, Described((6, 16, 5, 5)))
+
+
 def test_a_slot_is_a_position_to_read(backend: Backend) -> None:
     env = GoEnv(3)
     batch = CudaGoBatch(env, 2, backend)
@@ -155,6 +211,28 @@ def test_auto_takes_the_cpu_where_the_gpu_cannot_be_used(problem: Exception, mon
         GoEnv(5).new_batch(2, device="cuda")
     monkeypatch.setattr(batches, "find_backend", lambda device: Host())
     assert type(GoEnv(5).new_batch(2, device="auto")) is CudaGoBatch
+
+
+@pytest.mark.parametrize("problem", [RuntimeError, OSError, ImportError])
+def test_cupy_without_nvrtc_is_missing_in_one_sentence(
+    problem: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CuPy is there and has a device, but fails at the first compilation."""
+
+    def fail() -> None:
+        raise problem("CuPy failed to load libnvrtc.so.12\nand says more")
+
+    runtime = SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=type("CUDARuntimeError", (RuntimeError,), {}))
+    compiler = SimpleNamespace(CompileException=type("CompileException", (Exception,), {}))
+    cupy = ModuleType("cupy")
+    cupy.cuda = SimpleNamespace(runtime=runtime, compiler=compiler)  # type: ignore[attr-defined]
+    cupy.RawModule = lambda **options: SimpleNamespace(compile=fail)  # type: ignore[attr-defined]
+    monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
+    monkeypatch.setattr(device, "load_module", device.load_module.__wrapped__)  # which keeps what it compiled
+    missing = r"^NVRTC, which compiles the kernels, cannot be used: CuPy failed to load libnvrtc\.so\.12$"
+    with pytest.raises(BackendMissing, match=missing):
+        GoEnv(5).new_batch(2, device="cuda")
+    assert type(GoEnv(5).new_batch(2, device="auto")) is GoBatch
 
 
 def test_a_device_without_cupy_is_missing_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

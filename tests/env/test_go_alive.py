@@ -1,12 +1,14 @@
 """Benson's pass-alive chains and regions, on drawings; random games hold them to plain Go in test_go_agreement.py."""
 
+from unittest.mock import ANY
+
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels.go_row import HASH_HIGH, HASH_LOW
-from tests.diagrams import draw, owners, position, tidy
+from tests.diagrams import draw, owners, play, position, tidy
 from tests.naive.go import pass_alive, random_board
 
 # name -> (drawing, what is pass-alive and whose)
@@ -134,10 +136,46 @@ def test_colours_exchanged() -> None:
         assert draw(-position(turned).pass_alive) == tidy(alive.replace("/", "\n"))
 
 
+# White has stones in two holes of one empty point each.
+TWO_HOLES = """
+    X X X X X X X X X
+    X X . X X X X X X
+    X O O O X X X X X
+    X X O X X X X X X
+    X X X X X X X X X
+    X X X X X X . X X
+    X X X X X O O O X
+    X X X X X X O X X
+    X X X X X X X X X
+"""
+
+
+def test_stones_that_may_take_themselves_off_leave_room() -> None:
+    """Where suicide is allowed White empties a hole, in which a point is out of Black's reach, and takes everything."""
+    assert (position(TWO_HOLES).pass_alive == 1).all()
+    shown = position(TWO_HOLES, env=GoEnv(9, suicide=True), to_play="white")
+    assert not shown.pass_alive.any()
+    assert not shown.batch.extract(0).settle(np.zeros(1, np.int64), np.ones(1, np.bool_))[0]
+    left = play(shown, ", B pass, ".join(f"W {point}" for point in ("C8", "C8", "C6", "B7", "D7", "G4")))
+    assert (left.board <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("drawing", "alive"),
+    [("O . X X / . X X X / X X . X / X X X X", False), ("X O X X / X . X X / X X . X / X X X X", True)],
+)
+def test_stones_that_may_take_themselves_off_beside_the_chain(drawing: str, alive: bool) -> None:
+    """The point below such a stone has to be the chain's liberty once the stone is gone."""
+    shown = position(drawing.replace("/", "\n"), env=GoEnv(4, suicide=True))
+    assert (shown.pass_alive == 1).all() == alive
+    assert (position(drawing.replace("/", "\n")).pass_alive == 1).all()
+
+
+@pytest.mark.parametrize("suicide", [False, True])
 @pytest.mark.parametrize(("size", "boards"), [(2, 40), (3, 60), (4, 100), (5, 100), (9, 20)])
-def test_random_boards_agree_with_plain_go(size: int, boards: int) -> None:
+def test_random_boards_agree_with_plain_go(size: int, boards: int, suicide: bool) -> None:
     random = np.random.default_rng(size)
-    env = GoEnv(size)
+    env = GoEnv(size, suicide=suicide)
     batch, found = env.new_batch(1), 0
     for number in range(boards):
         shares = [[0.06, 0.2, 0.74], [0.35, 0.3, 0.35], [0.74, 0.2, 0.06]][number % 3]
@@ -147,7 +185,7 @@ def test_random_boards_agree_with_plain_go(size: int, boards: int) -> None:
         cells = tuple(stones.ravel().tolist())
         expected = np.zeros(size * size, np.int8)
         for colour in (1, -1):
-            expected[list(pass_alive(cells, colour, size))] = colour
+            expected[list(pass_alive(cells, colour, size, suicide))] = colour
         assert np.array_equal(out * [1, -1][number % 2], expected), f"\n{draw(stones)}"
         found += int(expected.any())
     assert found >= boards // 40
@@ -196,6 +234,16 @@ class TestSettle:
     def test_never_in_games_of_fixed_turns(self) -> None:
         """There a side may have to fill its own eyes."""
         assert not self.settled("X X X X / X . X X / X X . X / X X X X", GoEnv(4, turns=6))[0]
+
+    @pytest.mark.parametrize(("max_moves", "ended"), [(3, False), (4, True)])
+    def test_never_before_the_dead_can_be_taken(self, max_moves: int, ended: bool) -> None:
+        """Twice the empty points around them; a game that ends by its length is counted with the dead stones."""
+        drawing = "X . X X X / X X X X X / X X X X X / X . O . X / X X X X X"
+        env = GoEnv(5, max_moves=max_moves)
+        assert self.settled(drawing, env, to_play="white") == (ended, ANY)
+
+    def test_empty_points_far_from_the_dead_take_no_time(self) -> None:
+        assert self.settled(SHAPES["a full board but for two eyes"][0], GoEnv(4, max_moves=1))[0]
 
     def test_not_twice(self) -> None:
         shown = position("X X X X\nX . X X\nX X . X\nX X X X", "B pass W pass")

@@ -24,6 +24,8 @@ import numpy as np
 from alphago.env.check import check_game
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go, go_score, jit, playouts
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.player import MCTSPlayer
 from tests.naive.go import NaiveGoEnv
 
 assert numba.config.DISABLE_JIT
@@ -32,6 +34,9 @@ for planes in (None, 17):
     check_game(env, NaiveGoEnv(5, max_moves=15, planes=planes), games=2)
 row = GoEnv(5).position(black="C3").batch.rows[0]
 print(go.position_hash(row), playouts.playout(row, np.array([5]), False), go_score.score(row))
+player = MCTSPlayer(GoEnv(3), HashEvaluator(), leaves=1)
+player.tree_search(40)
+print(*player.visits(), player.root_value)
 
 words = np.zeros(3, np.int32)
 jit.store(words, 2, 2**31)
@@ -116,12 +121,17 @@ def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
         timeout=120,
     )
     assert run.returncode == 0, run.stderr
-    # The same hash, random game and score as compiled code gives.
+    # The same hash, random game, score and search as compiled code gives.
     import numpy as np
 
     from alphago.env.go import GoEnv
     from alphago.env.kernels import go, go_score, playouts
+    from alphago.mcts.evaluator import HashEvaluator
+    from alphago.mcts.player import MCTSPlayer
 
+    player = MCTSPlayer(GoEnv(3), HashEvaluator(), leaves=1)
+    player.tree_search(40)
     row = GoEnv(5).position(black="C3").batch.rows[0]
     values = (go.position_hash(row), playouts.playout(row, np.array([5]), False), go_score.score(row))
+    values += (*player.visits(), player.root_value)
     assert run.stdout.split() == [str(value) for value in values]

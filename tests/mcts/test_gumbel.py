@@ -54,7 +54,15 @@ def assert_agrees(search: Search, game: int, twin: NaiveGumbel) -> None:
     assert action[0] == max(finalists, key=twin.root_score)
 
 
-@pytest.mark.parametrize("settings", [{}, {"considered": 4}, {"c_scale": 2.0, "c_visit": 5.0}], ids=str)
+SAME_TREES = [
+    {},
+    {"considered": 4},
+    {"c_scale": 2.0, "c_visit": 5.0},
+    {"c_scale": 1.0, "c_visit": 4000.0},  # exp of the scale is beyond all numbers
+]
+
+
+@pytest.mark.parametrize("settings", SAME_TREES, ids=str)
 @pytest.mark.parametrize("env", GAMES, ids=str)
 def test_same_trees(env: GameEnv, settings: dict) -> None:
     chosen = SearchSettings(gumbel=True, **{"c_scale": 0.1, **settings})
@@ -206,6 +214,28 @@ def test_policies_improve_under_any_prior(readouts: int) -> None:
         chosen_values.append(truth[action[0]])
         prior_values.append(prior @ truth)
     assert np.mean(chosen_values) >= np.mean(prior_values) + 0.05
+
+
+class CentreWins:
+    """Black wins with a stone in the centre of 3x3, which the prior hardly sees."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        priors[:] = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        priors[:, 4] *= 1e-3
+        priors /= priors.sum(axis=1, keepdims=True)
+        for i, slot in enumerate(slots):
+            position = GoEnv(3).position_of(batch, int(slot))
+            values[i] = position.to_play * (1 if position.board[1, 1] == 1 else -1)
+
+
+def test_thousands_of_readouts_leave_a_policy() -> None:
+    """At the default settings, with values as far apart as can be."""
+    search = search_from([GoEnv(3).position()], CentreWins(), SearchSettings(gumbel=True))
+    search.run(np.array([3000], np.int32))
+    policy, action = search.improved(ONE)
+    assert policy[0].sum() == pytest.approx(1)
+    assert policy[0, 4] > 0.99
+    assert action[0] == 4
 
 
 def test_more_readouts_than_before_grow_the_arrays() -> None:

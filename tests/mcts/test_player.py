@@ -330,6 +330,8 @@ class TestVerbs:
             ("", -1, True, "W+R"),
             ("B C3, W pass, B pass", None, None, "B+17.5"),
             ("", 0, False, "draw"),
+            ("", -1, False, "W+7.5"),
+            ("", 1, False, "B+1"),  # White is ahead on the board: by how much Black won is not known
         ],
     )
     def test_result_string(self, moves: str, winner: int | None, resigned: bool | None, text: str) -> None:
@@ -377,9 +379,38 @@ class TestVerbs:
         with pytest.raises(ValueError, match=text):
             MCTSPlayer(GO5, HashEvaluator(), **options)
 
-    def test_a_position_of_another_game(self) -> None:
+    def test_a_position_of_another_game_changes_nothing(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.play_move(12)
+        player.tree_search(30)
+        visits = player.visits().tolist()
         with pytest.raises(ValueError, match=r"a position of GoEnv\(9\) was given to a player of GoEnv\(5\)"):
-            MCTSPlayer(GO5, HashEvaluator()).initialize_game(GO9.position())
+            player.initialize_game(GO9.position())
+        assert player.visits().tolist() == visits
+        assert (player.position.env, player.position.moves) == (GO5, (12,))
+        with pytest.raises(IllegalMove):
+            player.play_move(80)
+        assert len(player.extract_data()) == 1
+
+    def test_a_position_with_a_pass_that_came_early_for_the_player(self) -> None:
+        player = MCTSPlayer(GO5.replace(first_pass=10), HashEvaluator())
+        player.initialize_game(diagrams.play(GO5.position(komi=0.5), "B pass, W C3"))
+        record = player.extract_data()
+        assert record.moves.tolist() == [25, 12]
+        assert record.legal_counts.tolist() == [26, 26]
+        assert record.setup == {"komi": 0.5}
+        assert player.position.moves == (25, 12)
+
+    def test_leaves_of_settings(self) -> None:
+        """A number beside the settings comes before theirs."""
+        two = SearchSettings(leaves=2)
+        for options, leaves in (
+            ({}, 8),
+            ({"settings": two}, 2),
+            ({"settings": two, "leaves": 3}, 3),
+            ({"leaves": 3}, 3),
+        ):
+            assert MCTSPlayer(GO5, HashEvaluator(), **options).search.settings.leaves == leaves
 
 
 class TestRecords:

@@ -416,6 +416,11 @@ class TestSettings:
             ("dirichlet_weight", 1.5),
             ("dirichlet_alpha", 0),
             ("c_puct", float("nan")),
+            ("considered", 0),
+            ("c_visit", -1),
+            ("c_visit", float("inf")),
+            ("c_scale", 0),
+            ("c_scale", float("nan")),
         ],
     )
     def test_out_of_range(self, setting: str, value: float) -> None:

@@ -94,8 +94,11 @@ def is_own_eye(board: Board, point: int, colour: int, size: int) -> bool:
 
 
 @lru_cache(maxsize=1_000)
-def pass_alive(board: Board, colour: int, size: int) -> set[int]:
-    """Benson's pass-alive stones of a colour, and the points of the regions that are vital to them."""
+def pass_alive(board: Board, colour: int, size: int, suicide: bool = False) -> set[int]:
+    """Benson's pass-alive stones of a colour, and the points of the regions that are vital to them.
+
+    Where suicide is allowed all points of a vital region are beside the chain, else all empty ones.
+    """
     stones = [point for point in range(size * size) if board[point] == colour]
     chains = {frozenset(chain(board, point, size)[0]) for point in stones}
     others = tuple(colour if board[point] == colour else 9 for point in range(size * size))  # 9: anything else
@@ -105,7 +108,7 @@ def pass_alive(board: Board, colour: int, size: int) -> set[int]:
         return {near for point in points for near in neighbours(point, size)}
 
     def vital(region: frozenset[int], to: frozenset[int]) -> bool:
-        return {point for point in region if board[point] == EMPTY} <= beside(to)
+        return {point for point in region if suicide or board[point] == EMPTY} <= beside(to)
 
     while True:
         alive = {c for c in chains if sum(vital(region, c) for region in regions) >= 2}
@@ -226,7 +229,7 @@ class NaiveGo:
         planes[14] = min(max(self.score() / 10, -3), 3)
         planes[15] = np.sign(self.score())
         for plane, colour in ((17, self.to_play), (18, -self.to_play)) if self.env.plane_set == "alive" else ():
-            planes[plane, list(pass_alive(self.board, colour, size))] = 1
+            planes[plane, list(pass_alive(self.board, colour, size, self.env.suicide))] = 1
         planes[19] = min((self.env.max_moves - len(self.moves)) / (2 * size * size), 1)
         return planes.reshape(20, size, size)
 

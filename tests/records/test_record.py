@@ -78,6 +78,19 @@ class TestFiles:
         assert loaded[3].seed is None
         assert loaded[1].position(GO).komi == -3.5
 
+    @pytest.mark.parametrize("number", [0, 1])
+    def test_seeds_to_the_greatest_that_is_kept(self, number: int, tmp_path: Path) -> None:
+        seed = [5, 5]
+        seed[number] = 2**63 - 1
+        record = replace(random_game(1), seed=tuple(seed))
+        assert_same(load_records(saved(tmp_path / "games.npz", [record]))[0], record)
+        for wrong in (2**63, -1):
+            seed[number] = wrong
+            with pytest.raises(ValueError, match=r"a game's seed is two numbers from 0 to 2\^63 - 1, came \("):
+                RecordBuilder(seed=tuple(seed))
+            with pytest.raises(ValueError, match="a game's seed is two numbers"):
+                replace(record, seed=tuple(seed))
+
     def test_dtypes(self) -> None:
         record = random_game(1)
         kinds = {name: str(getattr(record, name).dtype) for name in ARRAYS}

@@ -113,7 +113,7 @@ class TestReading:
     @pytest.mark.parametrize(
         ("text", "komi"),
         [("", None), ("6.5", 6.5), ("7", 7), ("0", 0), ("-5.5", -5.5), ("7.500", 7.5), ("750", 7.5), ("650", 6.5),
-         ("3.75", 7.5), ("375", 7.5), ("2.75", 5.5)],
+         ("3.75", 7.5), ("375", 7.5), ("2.75", 5.5), ("150.0", 150), ("-361.5", -361.5), ("-750", -7.5)],
     )  # fmt: skip
     def test_komi(self, text: str, komi: float | None) -> None:
         assert read_komi(text) == komi
@@ -124,8 +124,17 @@ class TestReading:
         assert parse_sgf(text.format("CA[latin1]").encode("latin1")).players[0] == "Müller"
         assert parse_sgf(text.format("").encode("latin1")).players[0] == "Müller"
         assert parse_sgf(text.format("").encode("utf-8")).players[0] == "Müller"
-        assert parse_sgf(text.format("CA[klingon]").encode("utf-8")).players[0] == "Müller"
+        for unknown in ("klingon", "rot13", "hex", "base64", "idna", "undefined"):
+            assert parse_sgf(text.format(f"CA[{unknown}]").encode("utf-8")).players[0] == "Müller"
         assert parse_sgf(text.format("CA[UTF-8]").encode("latin1")).players[0] == "M\N{REPLACEMENT CHARACTER}ller"
+
+    def test_a_text_needs_no_encoding(self) -> None:
+        game = parse_sgf("(;CA[ISO-8859-1]SZ[5]PB[Müller];B[aa]C[Größe])")
+        assert (game.players[0], game.comments) == ("Müller", {0: "Größe"})
+
+    @pytest.mark.parametrize("corners", ["bb:dc", "dc:bb", "db:bc", "bc:db"])
+    def test_rectangles_from_any_corner(self, corners: str) -> None:
+        assert parse_sgf(f"(;SZ[5]AB[{corners}])").setup == {"black": "B4 C4 D4 B3 C3 D3"}
 
     def test_more_moves_than_the_usual_limit(self) -> None:
         """GoEnv(2) ends after five plies; this game has more."""
@@ -206,6 +215,9 @@ class TestWriting:
         env = GoEnv(5)
         games = [
             SgfGame(9, ()),
+            SgfGame(19, (), 150.0),
+            SgfGame(19, (), -361.5),
+            SgfGame(9, (), 100.0),
             SgfGame(5, points(env, "C3 B2 pass pass"), 0.0, result="0", players=("", "Größe"), comments={0: "[x]"}),
             SgfGame(5, points(env, "D4 A1"), -3.5, {"black": "B4 C2", "white": "C4", "to_play": "white"}, "B+R"),
             SgfGame(19, (), 0.5, {"black": "D16 Q4"}, rules="AGA", handicap=2, comment="two lines\nof text"),

@@ -405,3 +405,11 @@ class TestErrors:
     def test_num_games(self) -> None:
         with pytest.raises(ValueError, match="num_games is 1 or more, came 0"):
             play(GO, 0)
+
+    def test_a_seed_that_no_file_can_keep_is_refused_before_a_game_begins(self) -> None:
+        class Unasked(HashEvaluator):
+            def evaluate(self, batch, slots, priors, values) -> None:
+                raise AssertionError("a game was searched")
+
+        with pytest.raises(ValueError, match=r"a game's seed is two numbers from 0 to 2\^63 - 1, came"):
+            play(GO, 2, Unasked(), seed=2**63)

@@ -59,19 +59,22 @@ struct Alive {
         return false;
     }
 
-    // Whether all empty points of scratch[begin:end] are liberties of the chain.
+    // Whether a point of a region has to be beside a chain that the region is vital to.
+    BOTH bool has_to_touch(int point) const { return row[SUICIDE] != 0 || row[cell(point) + COLOUR] == EMPTY; }
+
+    // Whether all points of scratch[begin:end] that are empty, or can become so by suicide, are beside the chain.
     BOTH bool is_vital(int head, int begin, int end) const {
         for (int i = begin; i < end; i++)
-            if (row[cell(scratch[i]) + COLOUR] == EMPTY && !touches(scratch[i], head)) return false;
+            if (has_to_touch(scratch[i]) && !touches(scratch[i], head)) return false;
         return true;
     }
 
     // Adds one to each chain that the region is vital to; returns how many these are.
     BOTH int count_vital(int region) {
         int i = scratch[begins + region], end = scratch[begins + region + 1];
-        while (i < end && row[cell(scratch[i]) + COLOUR] != EMPTY) i++;
+        while (i < end && !has_to_touch(scratch[i])) i++;
         if (i == end) return 0;
-        // Such a chain is beside the first empty point, as beside all others.
+        // Such a chain is beside the first point that counts, as beside all others.
         int chains = 0;
         Chains beside;
         for (int side = 0; side < 4; side++) {

@@ -1,4 +1,5 @@
-// What self-play needs beside the rules: from logits to moves, one thread per position, and symmetries.
+// What a loop on the device needs beside the rules: from logits to moves, one thread per position, and symmetries.
+// The package's own self-play takes torch's softmax.
 
 #include "bits.cuh"
 

@@ -2,8 +2,10 @@
 
 Source: D. B. Benson, "Life in the Game of Go", Information Sciences 10 (1976).  A region of a colour is a
 connected set of points without its stones.  It is vital to a chain if all its empty points are liberties of the
-chain.  Chains with fewer than two vital regions are struck out, then regions that touch a chain struck out,
-until nothing changes: the chains left are pass-alive, and so are the points of the regions vital to them.
+chain; where suicide is allowed, if all its points are beside the chain, since enemy stones there may take themselves
+off and leave empty points behind, which Benson's rules do not know.  Chains with fewer than two vital regions are
+struck out, then regions that touch a chain struck out, until nothing changes: the chains left are pass-alive, and so
+are the points of the regions vital to them.
 
 `scratch` is int32 [scratch_words(size)]: the points of all regions one after the other, where each begins,
 whether each is still open, the regions' marks, and vital regions per chain (at its head).
@@ -19,11 +21,15 @@ from alphago.env.kernels.go_row import (
     EMPTY,
     HASH_LOW,
     HEAD,
+    MAX_MOVES,
     NEWEST,
     PASSES,
     PASSES_TO_END,
+    PLY,
     SIZE,
+    SUICIDE,
     TO_PLAY,
+    action_of,
     bordered_points,
     cell,
     is_over,
@@ -92,11 +98,17 @@ def touches(row, point, colour, head):
 
 
 @kernel
+def has_to_touch(row, point):
+    """Whether a point of a region has to be beside a chain that the region is vital to."""
+    return load(row, SUICIDE) != 0 or load(row, cell(point) + COLOUR) == EMPTY
+
+
+@kernel
 def is_vital(row, colour, head, scratch, begin, end):
-    """Whether all empty points of the region at scratch[begin:end] are liberties of the chain."""
+    """Whether all points of scratch[begin:end] that are empty, or can become so by suicide, are beside the chain."""
     for i in range(begin, end):
         point = load(scratch, i)
-        if load(row, cell(point) + COLOUR) == EMPTY and not touches(row, point, colour, head):
+        if has_to_touch(row, point) and not touches(row, point, colour, head):
             return False
     return True
 
@@ -105,11 +117,11 @@ def is_vital(row, colour, head, scratch, begin, end):
 def count_vital(row, colour, scratch, begin, end, at_counts):
     """Adds one to each chain that the region is vital to; returns how many these are."""
     i = begin
-    while i < end and load(row, cell(load(scratch, i)) + COLOUR) != EMPTY:
+    while i < end and not has_to_touch(row, load(scratch, i)):
         i += 1
     if i == end:
         return 0
-    # Such a chain is beside the first empty point, as beside all others.
+    # Such a chain is beside the first point that counts, as beside all others.
     stride = load(row, SIZE) + 1
     chains = first = second = third = 0
     for side in range(4):
@@ -210,10 +222,35 @@ def pass_alive_batch(rows, slots, scratch, out):
 
 
 @kernel
+def plies_to_take(row, scratch, owners):
+    """Plies in which the owners of all points (see `mark_both_alive`) can take every dead stone off the board.
+
+    They fill the empty points of the regions that hold such stones, and the other side passes in between.
+    """
+    size = load(row, SIZE)
+    at_begins = size * size
+    at_marks = 3 * size * size + 1
+    plies = 0
+    for colour in range(BLACK, BLACK + 2):
+        side = 1 if colour == load(row, TO_PLAY) else -1
+        regions = divide(row, colour, scratch, at_begins, at_marks)
+        for region in range(regions):
+            begin = load(scratch, at_begins + region)
+            end = load(scratch, at_begins + region + 1)
+            empty = 0
+            for i in range(begin, end):
+                empty += load(row, cell(load(scratch, i)) + COLOUR) == EMPTY
+            if empty < end - begin and load(owners, action_of(row, load(scratch, begin))) == side:
+                plies += 2 * empty
+    return plies
+
+
+@kernel
 def settle(row, scratch, owners):
     """Ends a game in which every point is pass-alive for one side, with the dead stones taken off the board.
 
-    Returns whether it did: never where passes do not end the game.  owners: int8 [N * N], scratch.
+    Returns whether it did: never where passes do not end the game, or where it would end by its longest length before
+    the dead stones can be taken.  owners: int8 [N * N], scratch.
     """
     size = load(row, SIZE)
     if is_over(row) or load(row, PASSES_TO_END) > 2:
@@ -222,6 +259,8 @@ def settle(row, scratch, owners):
     for action in range(size * size):
         if load(owners, action) == 0:
             return False
+    if load(row, MAX_MOVES) - load(row, PLY) < plies_to_take(row, scratch, owners):
+        return False
     mover = load(row, TO_PLAY)
     at_newest = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
     for action in range(size * size):

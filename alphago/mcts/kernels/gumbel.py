@@ -48,19 +48,40 @@ def value_scale(tree, game, node, c_visit, c_scale):
 
 
 @kernel
-def improvement(tree, game, node, scale, unvisited):
-    """The sum of prior(a) exp(scale (q(a) - unvisited)) over all actions: what improved policies are divided by."""
+def greatest_value(tree, game, node, unvisited):
+    """The greatest value among all actions of a node: those it visited, and `unvisited`, that of all others."""
+    greatest = unvisited
+    child = tree.first_child[game, node]
+    while child != NONE:
+        if tree.visits[game, child] > 0:
+            greatest = max(greatest, mean_value(tree, game, child))
+        child = tree.next_sibling[game, child]
+    return greatest
+
+
+@kernel
+def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
+    """prior(a) exp(scale (q(a) - greatest)) of a child; the second factor is given for one without visits.
+
+    Exponents are 0 or less: with many visits the scale alone would take exp beyond the greatest number.
+    """
+    prior = float(tree.prior[game, child])
+    if tree.visits[game, child] > 0:
+        return prior * math.exp(scale * (mean_value(tree, game, child) - greatest))
+    return prior * unvisited_factor
+
+
+@kernel
+def improvement(tree, game, node, scale, greatest, unvisited_factor):
+    """The sum of `improved_weight` over all actions, those without a child too: improved policies are divided by it."""
     tried = 0.0
     total = 0.0
     child = tree.first_child[game, node]
     while child != NONE:
-        prior = tree.prior[game, child]
-        tried += prior
-        if tree.visits[game, child] > 0:
-            prior *= math.exp(scale * (mean_value(tree, game, child) - unvisited))
-        total += prior
+        tried += tree.prior[game, child]
+        total += improved_weight(tree, game, child, scale, greatest, unvisited_factor)
         child = tree.next_sibling[game, child]
-    return total + max(1.0 - tried, 0.0)
+    return total + max(1.0 - tried, 0.0) * unvisited_factor
 
 
 @kernel
@@ -73,18 +94,18 @@ def choose_improved(tree, game, node, c_visit, c_scale):
     """
     unvisited = mixed_value(tree, game, node)
     scale = value_scale(tree, game, node, c_visit, c_scale)
-    total = improvement(tree, game, node, scale, unvisited)
+    greatest = greatest_value(tree, game, node, unvisited)
+    unvisited_factor = math.exp(scale * (unvisited - greatest))
+    total = improvement(tree, game, node, scale, greatest, unvisited_factor)
     visits = float(tree.visits[game, node] + tree.virtual[game, node])  # the node's own evaluation is the 1
     best = NONE
     best_action = tree.next_action[game, node]
     best_score = -math.inf
     if best_action != NONE:
-        best_score = tree.waiting[game, node, best_action] / total
+        best_score = tree.waiting[game, node, best_action] * unvisited_factor / total
     child = tree.first_child[game, node]
     while child != NONE:
-        weight = tree.prior[game, child] / total
-        if tree.visits[game, child] > 0:
-            weight *= math.exp(scale * (mean_value(tree, game, child) - unvisited))
+        weight = improved_weight(tree, game, child, scale, greatest, unvisited_factor) / total
         score = weight - (tree.visits[game, child] + tree.virtual[game, child]) / visits
         action = tree.action[game, child]
         if score > best_score or (score == best_score and action < best_action):
@@ -166,18 +187,18 @@ def improved_policy(tree, games, gumbel, c_visit, c_scale, out_policy, out_actio
         game = games[i]
         unvisited = mixed_value(tree, game, ROOT)
         scale = value_scale(tree, game, ROOT, c_visit, c_scale)
-        total = improvement(tree, game, ROOT, scale, unvisited)
+        greatest = greatest_value(tree, game, ROOT, unvisited)
+        unvisited_factor = math.exp(scale * (unvisited - greatest))
+        total = improvement(tree, game, ROOT, scale, greatest, unvisited_factor)
         for action in range(out_policy.shape[1]):
-            out_policy[i, action] = max(tree.waiting[game, ROOT, action], np.float32(0)) / total
+            out_policy[i, action] = max(tree.waiting[game, ROOT, action], np.float32(0)) * unvisited_factor / total
         most = 0
         best_score = -math.inf
         child = tree.first_child[game, ROOT]
         while child != NONE:
-            weight = tree.prior[game, child] / total
             visits = tree.visits[game, child]
-            if visits > 0:
-                weight *= math.exp(scale * (mean_value(tree, game, child) - unvisited))
-            out_policy[i, tree.action[game, child]] = weight
+            weight = improved_weight(tree, game, child, scale, greatest, unvisited_factor)
+            out_policy[i, tree.action[game, child]] = weight / total
             score = root_score(tree, game, child, gumbel, scale)
             if visits > most or (visits == most and score > best_score):
                 most = visits

@@ -3,20 +3,23 @@
 import numpy as np
 
 from alphago.env.kernels.hashing import mix
-from alphago.env.kernels.jit import kernel
+from alphago.env.kernels.jit import kernel, load, wrap
 
 
 @kernel
 def hash_evaluation(hashes, mask, priors, values):
-    """Priors and values drawn from position hashes: a stand-in for a network that is the same everywhere."""
+    """Priors and values drawn from position hashes: a stand-in for a network that is the same everywhere.
+
+    hashes: int64 [n], contiguous.  priors: float32 [n, A], values: float32 [n].
+    """
     for i in range(hashes.shape[0]):
         total = np.float32(0)
         for action in range(mask.shape[1]):
             prior = np.float32(0)
             if mask[i, action]:
-                prior = np.float32(1 + (mix(hashes[i] + action) & 0xFFF))
+                prior = np.float32(1 + (mix(wrap(load(hashes, i) + action)) & 0xFFF))
             priors[i, action] = prior
             total += prior
         for action in range(mask.shape[1]):
             priors[i, action] /= total
-        values[i] = np.float32((mix(hashes[i] - 1) & 0xFFFF) - 0x8000) / np.float32(0x8000)
+        values[i] = np.float32((mix(wrap(load(hashes, i) - 1)) & 0xFFFF) - 0x8000) / np.float32(0x8000)
