@@ -2,13 +2,12 @@
 
 import difflib
 import math
+import numbers
 from collections.abc import Sequence
 from dataclasses import fields
 from enum import Enum
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
-
-import numpy as np
 
 Kind = TypeVar("Kind")
 
@@ -43,14 +42,14 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
 
 def whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least that size; ValueError that names it."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
+    if not isinstance(value, numbers.Integral) or type(value) is bool or value < least:
         raise ValueError(f"{name} is a whole number from {least}, came {value!r}")
     return int(value)
 
 
 def real(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
     """A finite number from `least` to `most`; ValueError that names it."""
-    plain = isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and math.isfinite(value)
+    plain = isinstance(value, numbers.Real) and type(value) is not bool and math.isfinite(value)
     if plain and least <= value <= most:
         return float(value)
     bounds = "a number" if least == -math.inf else f"{least:g} or more"

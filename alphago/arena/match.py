@@ -117,6 +117,10 @@ class MatchResult:
         return text
 
 
+class MatchStopped(Exception):
+    """A match ended before its games were over, because somebody asked for it."""
+
+
 def wilson(rate: float, games: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a success rate."""
     z = 1.959964
@@ -139,6 +143,7 @@ def evaluate(
     seed: int = 0,
     device: str = "auto",
     progress: Callable[[int], Any] | None = None,
+    stop: threading.Event | None = None,
 ) -> MatchResult:
     """Plays a match and returns what `black` made of it.
 
@@ -156,6 +161,7 @@ def evaluate(
     device: where networks are computed and the boards of their searches are: "cpu", "cuda", or "auto" for the GPU
         where there is one that suits game and network.
     progress: told of each finished game.
+    stop: ends the match at the next move when it is set; MatchStopped is raised then.
 
     All games are played to their end by the rules; none of our players resigns.  The same seed gives the
     same games on a CPU.  Networks of Go may have different input planes.  Against a GTP program no ply limit below
@@ -189,7 +195,9 @@ def evaluate(
         if progress:
             progress(game.number)
 
-    play_match(env, first, second, plan, range(num_games), finished)
+    play_match(env, first, second, plan, range(num_games), finished, stop)
+    if len(games) < num_games:
+        raise MatchStopped(f"the match was stopped after {len(games)} of {num_games} games")
     return MatchResult.of(env, games)
 
 
@@ -200,12 +208,16 @@ def play_match(
     plan: MatchPlan,
     numbers: Sequence[int],
     finished: Callable[[MatchGame], Any],
+    stop: threading.Event | None = None,
 ) -> None:
-    """Plays those games of a match, on all cores, and tells `finished` of each, one at a time."""
+    """Plays those games of a match, on all cores, and tells `finished` of each, one at a time.
+
+    `stop` ends the call at the next move; it is also set where one thread ends by an error, or by Ctrl-C.
+    """
     entrants = (first, second)
     at_once = [entrant.who.at_once for entrant in entrants if isinstance(entrant.who, GtpProgram)]
     groups = min([available_cores(), len(numbers), *at_once])
-    stop = threading.Event()  # an error in one thread, or Ctrl-C, ends the others at their next move
+    stop = stop or threading.Event()
     telling = threading.Lock()
 
     def tell(game: MatchGame) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from alphago.arena.match import MatchResult, evaluate, wilson
+from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
 from alphago.nn.frozen import frozen_copy
@@ -99,10 +99,11 @@ class Gatekeeper:
         began = time.monotonic()
         readouts = readouts if self.gate.readouts is None else self.gate.readouts
         match = Match(candidate, self.best, boards, readouts, self.gate, self.device)
-        while not match.is_over:
-            if stop.is_set():
-                return None
-            match.play(seed=self.candidates)
+        try:
+            while not match.is_over:
+                match.play(self.candidates, stop)
+        except MatchStopped:
+            return None
         accepted = match.accepted
         low, high = wilson(match.win_rate, len(match.outcomes))
         row = {
@@ -155,7 +156,7 @@ class Match:
         self.gate = gate
         self.results: list[tuple[GameEnv, MatchResult]] = []
 
-    def play(self, seed: int) -> None:
+    def play(self, seed: int, stop: threading.Event) -> None:
         """The next games: pairs of one opening and both colours, shared out among the boards."""
         pairs = min(AT_ONCE, self.gate.games - len(self.outcomes)) // 2
         part = len(self.results)
@@ -163,7 +164,7 @@ class Match:
             if count:
                 result = evaluate(
                     env, *self.players, 2 * count, self.readouts, search="gumbel", random_opening=OPENING,
-                    seed=1000 * seed + part, device=self.device,
+                    seed=1000 * seed + part, device=self.device, stop=stop,
                 )  # fmt: skip
                 self.results.append((env, result))
                 part += 1

@@ -1,6 +1,7 @@
 """Is it stronger yet?  Matches during a run against an opponent that does not learn, until it is beaten for sure."""
 
 import json
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -9,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from alphago.arena.elo import elo_ratings
+from alphago.arena.final_boards import final_boards
 from alphago.arena.gtp import EngineError
-from alphago.arena.match import MatchResult, evaluate
+from alphago.arena.match import MatchResult, MatchStopped, evaluate, full_rules
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
@@ -63,8 +66,8 @@ class Examiner:
         """Whether an examination is due after so many seconds of training."""
         return seconds >= self.next_at
 
-    def examine(self, net: NeuralNet, seconds: float, games: int) -> bool:
-        """Plays until the test decides; True if the network is better than the opponent.
+    def examine(self, net: NeuralNet, seconds: float, games: int, stop: threading.Event) -> bool | None:
+        """Plays until the test decides; True if the network is better than the opponent, None if `stop` came before.
 
         Games that an engine lost by a fault of its own prove nothing: they count for neither side, nor do those
         that share their openings.  EngineError if it plays no pair of games without a fault.
@@ -73,11 +76,14 @@ class Examiner:
         played: list[MatchResult] = []
         verdict = Verdict("continue", 0.0, 0)
         while verdict.state == "continue" and len(played) * GAMES_AT_ONCE < self.opponent.most_games:
-            result = evaluate(
-                self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search=SEARCH,
-                random_opening=self.opponent.random_opening, seed=1000 * self.examinations + len(played),
-                device=self.device,
-            )  # fmt: skip
+            try:
+                result = evaluate(
+                    self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search=SEARCH,
+                    random_opening=self.opponent.random_opening, seed=1000 * self.examinations + len(played),
+                    device=self.device, stop=stop,
+                )  # fmt: skip
+            except MatchStopped:
+                return None
             played.append(result)
             everything = together(played)
             forfeits, whole = everything.forfeits, without_forfeits(everything)
@@ -90,8 +96,8 @@ class Examiner:
             "seconds": seconds, "games": games, "opponent": self.opponent.name, "readouts": self.opponent.readouts,
             "played": len(whole.games), "forfeits": len(forfeits), "distinct": whole.distinct,
             "wins": whole.wins, "draws": whole.draws, "losses": whole.losses, "win_rate": whole.win_rate,
-            "low": low, "high": high, "sprt": verdict.state, "log_likelihood_ratio": verdict.ratio,
-            "match_seconds": time.monotonic() - began,
+            "low": low, "high": high, **told_of(self.env, whole), "sprt": verdict.state,
+            "log_likelihood_ratio": verdict.ratio, "match_seconds": time.monotonic() - began,
         }  # fmt: skip
         append_row(self.folder / EVALUATIONS, row)
         left_out = f"; not counted: {len(forfeits)} games that {self.opponent.name} lost by a fault" if forfeits else ""
@@ -131,6 +137,14 @@ WORDS = {
     "reject": "not stronger yet",
     "continue": "undecided",
 }
+
+
+def told_of(env: GameEnv, result: MatchResult) -> dict[str, float]:
+    """The network's Elo above the opponent with its 95 % interval, and in Go its score and captures in a game."""
+    points = result.win_rate * len(result.games)
+    rating, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
+    told = {"elo": rating.elo, "elo_low": rating.low, "elo_high": rating.high}
+    return told | final_boards(full_rules(env), result.games)._asdict() if isinstance(env, GoEnv) else told
 
 
 def together(results: list[MatchResult]) -> MatchResult:

@@ -194,13 +194,17 @@ class Trainer:
         return ended and self.phase is Phase.BEGIN
 
     def examine_if_due(self) -> None:
-        """Lets the examiner look at the network, if it is time to; training's clock stands still."""
+        """Lets the examiner look at the network, if it is time to, unless `stop` comes; the clock stands still."""
         if self.examiner is None or self.main.env != self.goal or not self.examiner.due(self.clock.seconds):
             return
+        if self.stop.is_set():
+            return
+        self.checkpoint()  # examinations take long: what came before is not lost in one
         seconds = self.clock.seconds
         with self.clock.stopped(), EXAMINATION:
-            self.examiner.examine(self.player, seconds, self.games)
-        self.checkpoint()  # examinations take long: they are not made twice
+            decided = self.examiner.examine(self.player, seconds, self.games, self.stop)
+        if decided is not None:
+            self.checkpoint()  # it is not made twice
 
     @property
     def candidate_is_due(self) -> bool:

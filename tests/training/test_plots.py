@@ -14,8 +14,10 @@ from matplotlib.figure import Figure
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.training.history import number, read_history, read_rows
-from alphago.training.plots import plot, smoothed
+from alphago.training.plots import TRAINING, match_panels, plot, smoothed
+from alphago.training.proof import Opponent
 from alphago.training.run import train
+from tests.training.runs import run
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -322,3 +324,12 @@ def test_drawing_needs_neither_torch_nor_a_display(tmp_path: Path) -> None:
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
                             cwd=Path(__file__).parents[2])  # fmt: skip
     assert result.stdout.split() == ["False", "False", "False"]
+
+
+def test_every_curve_has_a_metric_that_runs_write(tmp_path: Path) -> None:
+    opponent = Opponent("random", readouts=2, first=0.0, every=60.0, most_games=20)
+    _, listener = run(tmp_path, 12, until=opponent)
+    assert {key for _, keys, _ in TRAINING for key, _ in keys} <= listener.last.keys()
+    panels = match_panels([read_history(tmp_path)], "minutes")
+    names = ["Win rate", "Score", "Captures"]
+    assert [panel.title for panel in panels] == [*(f"{name}, random (2 readouts)" for name in names), "Elo"]

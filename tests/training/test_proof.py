@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -32,13 +33,14 @@ class TestEnginesThatFail:
         monkeypatch.setattr("alphago.training.proof.GAMES_AT_ONCE", 4)
         return tmp_path
 
-    def examined(self, folder: Path, dies: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, list[str]]:
+    def examined(self, folder: Path, dies: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool | None, list[str]]:
         """Whether "broken" is beaten for sure in 8 games at most, and what was told."""
         program = GtpProgram("broken", (sys.executable, "-c", ENGINE, f"lambda seed: {dies}", "{seed}"))
         monkeypatch.setattr("alphago.arena.players.named_program", lambda name: program)
         told: list[str] = []
         opponent = Opponent("broken", readouts=0, most_games=8, random_opening=0)
-        return Examiner(GO, opponent, folder, told.append).examine(UniformEvaluator(), 60.0, 5), told
+        examiner = Examiner(GO, opponent, folder, told.append)
+        return examiner.examine(UniformEvaluator(), 60.0, 5, threading.Event()), told
 
     def test_games_without_a_fault_count(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         _, told = self.examined(folder, "False", monkeypatch)

@@ -365,7 +365,7 @@ class TestExaminations:
         """None is lost or made twice, and a new opponent has a schedule of its own."""
         seen: list[tuple[int, int]] = []
 
-        def examined(examiner: Examiner, net: NeuralNet, seconds: float, games: int) -> bool:
+        def examined(examiner: Examiner, net: NeuralNet, seconds: float, games: int, stop: threading.Event) -> bool:
             seen.append((examiner.opponent.readouts, examiner.examinations))
             examiner.examinations += 1
             examiner.next_at = seconds + 1e9

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 
+from alphago.arena.games import Games
 from alphago.arena.match import evaluate
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
@@ -598,9 +599,36 @@ class TestUntil:
         train(GO, 8, folder=tmp_path / "run", reports=[], until=opponent, **TINY)
         rows = read_history(tmp_path / "run").evaluations
         assert [(row["opponent"], row["played"]) for row in rows] == [("uct:2", 20)]
+        (row,) = rows
+        assert row["elo_low"] < row["elo"] < row["elo_high"]
+        assert -9.5 <= row["score"] <= 8.5
+        assert (row["elo"] > 0) == (row["win_rate"] > 0.5)
+        assert min(row["captures"], row["captured"]) >= 0
+
+    def test_ctrl_c_ends_an_examination(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """At the next move, and with everything saved; nothing of it is written down, and it is made again."""
+        began = threading.Event()
+        step = Games.step
+
+        def watched(games: Games) -> Any:
+            if not began.is_set():
+                began.set()
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.2)
+            return step(games)
+
+        monkeypatch.setattr(Games, "step", watched)
+        opponent = Opponent("random", readouts=2, first=0.0, every=60.0, most_games=20)
+        train(GO, 24, folder=tmp_path, reports=[], until=opponent, **TINY)
+        assert began.is_set()
+        assert read_history(tmp_path).evaluations == []
+        listener = Listener()
+        train(GO, folder=tmp_path, reports=[listener])
+        assert len(read_history(tmp_path).evaluations) == 1
+        assert listener.last["games"] <= 24
 
     def test_examinations_are_not_training_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def slow(examiner: Examiner, net: NeuralNet, seconds: float, games: int) -> bool:
+        def slow(examiner: Examiner, *_: Any) -> bool:
             time.sleep(1.0)
             examiner.next_at = math.inf
             return False
