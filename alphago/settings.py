@@ -42,14 +42,14 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
 
 def whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least that size; ValueError that names it."""
-    if not isinstance(value, numbers.Integral) or type(value) is bool or value < least:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"{name} is a whole number from {least}, came {value!r}")
     return int(value)
 
 
 def real(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
     """A finite number from `least` to `most`; ValueError that names it."""
-    plain = isinstance(value, numbers.Real) and type(value) is not bool and math.isfinite(value)
+    plain = not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value)
     if plain and least <= value <= most:
         return float(value)
     bounds = "a number" if least == -math.inf else f"{least:g} or more"

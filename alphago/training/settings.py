@@ -27,12 +27,11 @@ WHOLE = {
 }  # fmt: skip
 NUMBERS = {
     "samples_per_position": math.inf, "learning_rate": math.inf, "weight_decay": math.inf,
-    "opening_plies": math.inf, "max_minutes": math.inf, "search_share": 1, "surprise_share": 1, "weight_averaging": 1,
+    "opening_plies": math.inf, "search_share": 1, "surprise_share": 1, "weight_averaging": 1,
     "decided_value": 1, "played_out_share": 1, "random_opening_share": 1, "no_resign_share": 1,
 }  # fmt: skip
 OPTIONAL = (
     "num_games", "first_readouts", "games_in_flight", "groups", "temperature_plies", "opening_plies",
-    "max_minutes",
 )  # fmt: skip
 NO_LIMIT = 10**9  # more games than any run plays
 
@@ -143,8 +142,10 @@ class TrainingSettings:
             raise ValueError("weight_averaging is less than 1, or the network that plays would never change")
         if self.resign_threshold is not None:
             object.__setattr__(self, "resign_threshold", real("resign_threshold", self.resign_threshold, -1, 1))
-        if self.max_minutes is not None and not self.max_minutes > 0:
-            raise ValueError(f"max_minutes is more than 0 or None, came {self.max_minutes!r}")
+        if self.max_minutes is not None:
+            if not 0 < self.max_minutes < math.inf:
+                raise ValueError(f"max_minutes is more than 0 or None, came {self.max_minutes!r}")
+            object.__setattr__(self, "max_minutes", float(self.max_minutes))
         if self.num_games is None and self.max_minutes is None:
             raise ValueError("a run ends by num_games or by max_minutes, both came as None")
         if self.start_training_after > self.memory_size:

@@ -77,7 +77,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     ("options", "sentence"),
     [
         ("--games 0", "--games is 1 or more, came 0"),
-        ("--readouts 0", "readouts is 1 or more, came 0"),
+        ("--readouts 0", "readouts is a whole number from 1, came 0"),
         ("--connect-row 3", "go has no connect_row, came 3"),
         ("--game reversi", "go.safetensors holds a network for GoEnv(3, komi=0.5), wanted one for reversi"),
         ("--c-puct -1", "search settings out of range: c_puct (0 or more)"),
