@@ -178,7 +178,7 @@ def test_random_openings_are_legal_where_no_point_is_off_the_edge() -> None:
 class TestSettledGames:
     """Where nothing can change the result, most games end; the others go on, so that passing is learned."""
 
-    ENV = GoEnv(4, komi=0.5, first_pass=12)
+    ENV = GoEnv(4, komi=0.5, first_pass=12, max_moves=60)  # always time to take what is dead
 
     def play(self, played_out_share: float) -> list[GameRecord]:
         settings = SelfPlaySettings(
