@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from alphago.arena.games import MatchGame, MatchPlan, play_games
-from alphago.arena.match import MatchResult, evaluate, wilson
+from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, search_settings, seat
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
@@ -90,6 +90,18 @@ class TestReproducibility:
             monkeypatch.setattr("alphago.arena.match.leaves_for", lambda games, readouts: 1)
             games.append(evaluate(GO, HashEvaluator(), "random", 10, 16, seed=3).games)
         assert games[0] == games[1] == games[2]
+
+    def test_a_match_that_is_stopped(self) -> None:
+        """It ends at the next move, and has no result."""
+        stop, told = threading.Event(), list[int]()
+
+        def heard(number: int) -> None:
+            told.append(number)
+            stop.set()
+
+        with pytest.raises(MatchStopped, match=r"the match was stopped after [1-9]\d* of 400 games"):
+            evaluate(GO, "random", "random", 400, progress=heard, stop=stop)
+        assert 1 <= len(told) < 400
 
     def test_games_differ(self) -> None:
         """Not one game repeated: an older program's gate played one position object many times."""
