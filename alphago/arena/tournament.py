@@ -152,11 +152,13 @@ class Tournament:
     def verdict(self, match: Match, games: int | None = None) -> Verdict | None:
         """What the sequential test says of the first `games` games, by default of all; None without a test.
 
-        It takes pairs in the order of their numbers and none after a gap, whichever games ended first.
+        It takes pairs in the order of their numbers and none after a gap, whichever games ended first.  Pairs in which
+        an engine lost a game by a fault of its own prove nothing and are left out.
         """
         if self.settings.sprt is None:
             return None
         played = self.folder.games.get(match, {})
         numbers = range(self.settings.games if games is None else games)
-        outcomes = [played[number].outcome for number in itertools.takewhile(played.__contains__, numbers)]
-        return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))
+        taken = [played[number] for number in itertools.takewhile(played.__contains__, numbers)]
+        pairs = [pair for pair in zip(taken[::2], taken[1::2], strict=False) if not any(game.fault for game in pair)]
+        return Sprt(*self.settings.sprt).judge(pair_scores([game.outcome for pair in pairs for game in pair]))

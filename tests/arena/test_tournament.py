@@ -222,6 +222,16 @@ class TestSequentialTest:
         assert one.verdict((0, 1)) == (*one.verdict((0, 1))[:2], 5)  # type: ignore[index]
         assert one.verdict((0, 1)).state == "accept"  # type: ignore[union-attr]
 
+    def test_games_lost_by_a_fault_prove_nothing(self, tmp_path: Path) -> None:
+        """Nor do those that share their openings."""
+        one = tournament(tmp_path, HASH, RANDOM, games=40, sprt=(0, 400))
+        for number in range(40):
+            one.folder.add(
+                (0, 1), MatchGame(number, 1.0, (12, number % 25), fault="it left" if number % 4 == 2 else "")
+            )
+        assert one.verdict((0, 1), 16) == one.verdict((0, 1), 14)
+        assert one.verdict((0, 1), 16).samples == 4  # type: ignore[union-attr]
+
     def test_none(self, tmp_path: Path) -> None:
         assert tournament(tmp_path).verdict((0, 1)) is None
 
