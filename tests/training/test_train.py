@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.arena.games import Games
+from alphago.arena.games import play_games
 from alphago.arena.match import evaluate
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
@@ -607,20 +607,19 @@ class TestUntil:
 
     def test_ctrl_c_ends_an_examination(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """At the next move, and with everything saved; nothing of it is written down, and it is made again."""
-        began = threading.Event()
-        step = Games.step
+        asked: list[bool] = []
+        once = threading.Lock()  # there is a thread for each part of the match
 
-        def watched(games: Games) -> Any:
-            if not began.is_set():
-                began.set()
+        def interrupted(*arguments: Any) -> None:
+            if once.acquire(blocking=False):
                 os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(0.2)
-            return step(games)
+                asked.append(arguments[-1].wait(30))
+            play_games(*arguments)
 
-        monkeypatch.setattr(Games, "step", watched)
+        monkeypatch.setattr("alphago.arena.match.play_games", interrupted)
         opponent = Opponent("random", readouts=2, first=0.0, every=60.0, most_games=20)
         train(GO, 24, folder=tmp_path, reports=[], until=opponent, **TINY)
-        assert began.is_set()
+        assert asked[0]
         assert read_history(tmp_path).evaluations == []
         listener = Listener()
         train(GO, folder=tmp_path, reports=[listener])
