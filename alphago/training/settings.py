@@ -11,6 +11,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
+from alphago.records.record import SEED_END
 from alphago.settings import make_settings, real, whole
 from alphago.training.gate import Gate
 from alphago.training.group import SelfPlaySettings
@@ -136,7 +137,7 @@ class TrainingSettings:
         for name, most in NUMBERS.items():
             if getattr(self, name) is not None or name not in OPTIONAL:
                 object.__setattr__(self, name, real(name, getattr(self, name), 0, most))
-        if self.seed >= 2**63:
+        if self.seed >= SEED_END:
             raise ValueError(f"seed is less than 2 to the power of 63, came {self.seed}")
         if self.weight_averaging == 1:
             raise ValueError("weight_averaging is less than 1, or the network that plays would never change")
