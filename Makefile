@@ -13,7 +13,8 @@ PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
-PYTEST_ARGUMENTS =
+# Two tests at a time, those of a file one after the other.
+PYTEST_ARGUMENTS = -n 2 --dist loadfile
 
 .PHONY: demo test format docs benchmark gpu strength clean
 

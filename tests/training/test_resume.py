@@ -279,7 +279,7 @@ class TestChanges:
             (GO, {"readouts": None}, "readouts has to have a value, came None"),
             (GO, {"seed": None}, "seed has to have a value, came None"),
         ],
-        ids=str,
+        ids=lambda value: str(value).replace(hex(id(nadam)), "here"),
     )
     def test_what_cannot(self, killed: Path, env: Any, changed: dict[str, Any], sentence: str) -> None:
         """Both values are named, and nothing is touched."""
