@@ -11,7 +11,7 @@ from alphago.arena.gtp_player import GtpPlayer
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.root import choose_actions
+from alphago.mcts.root import choose_actions, chosen_actions
 from alphago.mcts.search import Search, SearchSettings
 
 
@@ -63,11 +63,8 @@ class SearchPlayer:
         best_only[games] = ~by_chance
         if self.search.settings.gumbel:
             self.search.forget(games)
-            self.search.run(readouts, best_only)
-            policies, actions = self.search.improved(games)
-            return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
         self.search.run(readouts, best_only)
-        return choose_actions(self.search.visits(games), by_chance, chance)
+        return chosen_actions(self.search, games, by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.search.advance(games, actions)

@@ -8,7 +8,7 @@ import numpy as np
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.kernels.nodes import NONE, ROOT
-from alphago.mcts.root import choose_actions, temperature_plies
+from alphago.mcts.root import chosen_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder
 
@@ -23,8 +23,8 @@ class MCTSPlayer:
     network: a NeuralNet, an evaluator, or any function of a position that returns (policy [A], value)
         with +1 for a Black win, as AlphaGo.jl's networks do.
     num_readouts: simulations that `suggest_move` adds to the tree it kept from the move before.
-    two_player_mode: no temperature: the most visited move from the first ply on; `suggest_move` stops as soon
-        as it is certain which one that will be.
+    two_player_mode: no chance in the first plies: the search's best move from the first one on; `suggest_move` stops
+        as soon as it is certain which one that will be.
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.
     seed: of the random choices among early moves.
     settings: how the search chooses, PUCT's defaults where it is None.
@@ -109,17 +109,25 @@ class MCTSPlayer:
         return self.search.visits(_GAME)[0]
 
     def pick_move(self) -> int:
-        """A move from the visits so far: in proportion to them in the first plies, then the most visited."""
+        """A move from the search so far: in proportion to visits in the first plies, then the most visited.
+
+        Gumbel search: from its improved policy in the first plies, then the action that sequential halving ends with.
+        """
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
         if self.root_visits < 2:
             self.tree_search()
-        by_visits = np.array([len(self.position.moves) < self.temperature_plies])
-        return int(choose_actions(self.search.visits(_GAME), by_visits, self.generator.random(1))[0])
+        by_chance = np.array([len(self.position.moves) < self.temperature_plies])
+        return int(chosen_actions(self.search, _GAME, by_chance, self.generator.random(1))[0])
 
     def suggest_move(self) -> int:
-        """Searches `num_readouts` more simulations and picks a move, without playing it."""
+        """Searches `num_readouts` more simulations and picks a move, without playing it.
+
+        Gumbel search begins with an empty tree: sequential halving shares out one search's simulations.
+        """
         if not self.is_done():
+            if self.search.settings.gumbel:
+                self.search.forget(_GAME)
             self.search.run(np.array([self.num_readouts], np.int32), np.array([self.two_player_mode]))
         return self.pick_move()
 
@@ -137,13 +145,18 @@ class MCTSPlayer:
         return self._line(nodes[0], plies) if nodes else self.env.to_text(action)
 
     def play_move(self, action: int) -> None:
-        """Plays a move of either side and keeps the part of the tree below it; raises IllegalMove."""
+        """Plays a move of either side; raises IllegalMove.  The part of the tree below it is kept, but for Gumbel's."""
         position = self.position.play(action)
-        visits = self.visits()
+        visits, gumbel = self.visits(), self.search.settings.gumbel
         searched = bool(visits.any())
-        policy = visits if searched else self.position.legal_mask.astype(np.int32)
+        if not searched:
+            policy = self.position.legal_mask.astype(np.int32)
+        else:
+            policy = self.search.improved(_GAME)[0][0] if gumbel else visits
         note(self._record, self.position, int(action), self.root_value, policy, float(searched))
         self.search.advance(_GAME, np.array([action], np.int32))
+        if gumbel:
+            self.search.forget(_GAME)
         self.position = position
 
     def should_resign(self) -> bool:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from alphago.env.game import GameEnv
+from alphago.mcts.search import Search
 
 
 def temperature_plies(env: GameEnv) -> int:
@@ -19,3 +20,15 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
     most = visits == visits.max(axis=1, keepdims=True)
     sums = np.cumsum(np.where(by_visits[:, None], visits, most), axis=1)
     return np.argmax(sums > (chance * sums[:, -1])[:, None], axis=1).astype(np.int32)
+
+
+def chosen_actions(search: Search, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    """One action for each of some searched games (int64 [n]), int32 [n].
+
+    PUCT: as `choose_actions` from visits.  Gumbel: the action with which sequential halving ended; where `by_chance`
+    (bool [n]) is set, drawn from the improved policy.
+    """
+    if not search.settings.gumbel:
+        return choose_actions(search.visits(games), by_chance, chance)
+    policies, actions = search.improved(games)
+    return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)

@@ -8,12 +8,14 @@ double pass that is always explored first has no counterpart here.
 import numpy as np
 import pytest
 
+from alphago.arena.players import SearchPlayer
 from alphago.env.game import IllegalMove, Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.search import SearchSettings
+from alphago.records.record import POLICY_SCALE
 from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams
 from tests.mcts.trees import children
@@ -411,6 +413,37 @@ class TestVerbs:
             ({"leaves": 3}, 3),
         ):
             assert MCTSPlayer(GO5, HashEvaluator(), **options).search.settings.leaves == leaves
+
+
+class TestGumbel:
+    """What sequential halving ends with is played, from the first simulation of each move on."""
+
+    SETTINGS = SearchSettings(gumbel=True, considered=4)
+
+    @pytest.mark.parametrize("readouts", [8, 12, 16])
+    def test_it_plays_as_in_a_match(self, readouts: int) -> None:
+        evaluator, games = HashEvaluator(), np.zeros(1, np.int64)
+        match = SearchPlayer(TIC_TAC_TOE, evaluator, 1, readouts, self.SETTINGS)
+        for seed in range(6):
+            player = MCTSPlayer(TIC_TAC_TOE, evaluator, readouts, True, settings=self.SETTINGS, seed=seed)
+            match.search.batch.reset(games)
+            match.search.forget(games)
+            while not player.is_done():
+                wanted = match.choose(games, np.zeros(1, np.bool_), np.zeros(1))
+                assert player.suggest_move() == player.suggest_move() == wanted[0]
+                assert player.visits().sum() == readouts
+                player.play_move(wanted[0])
+                match.follow(games, wanted)
+
+    def test_the_improved_policy_is_recorded_and_drawn_from_at_first(self) -> None:
+        player = MCTSPlayer(GO5, UniformEvaluator(), 16, settings=self.SETTINGS, seed=0)
+        drawn = {player.suggest_move() for _ in range(30)}
+        policy = player.search.improved(np.zeros(1, np.int64))[0][0]
+        assert len(drawn) > 3
+        assert (policy > 0).sum() > 20  # more than the four considered
+        player.play_move(player.pick_move())
+        np.testing.assert_allclose(player.extract_data().policies[0] / POLICY_SCALE, policy, atol=1e-3)
+        assert player.root_visits == 0
 
 
 class TestRecords:
