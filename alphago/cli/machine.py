@@ -2,6 +2,8 @@
 
 import argparse
 import json
+from pathlib import Path
+from typing import Any
 
 import alphago
 from alphago.arena.standings import table
@@ -9,6 +11,8 @@ from alphago.cli.options import number
 from alphago.cli.rates import measure_rates
 from alphago.cli.signature import search_runs, signature
 from alphago.nn.machine import describe_machine
+from alphago.nn.saved import LATEST
+from alphago.nn.weights import read_weights
 from alphago.training.history import number as number_of
 from alphago.training.history import read_history
 from alphago.training.recent import RECENT_ROWS
@@ -36,7 +40,7 @@ def run_bench(options: argparse.Namespace) -> int:
 def add_info(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Tells versions and devices, and measures how fast this machine is, in about five seconds; or, of a run, where "
-        "its time went lately."
+        "its time went lately, and from which value on its network may resign."
     )
     parser.usage = f"{parser.prog} [RUN] [OPTIONS]"
     parser.add_argument("folder", nargs="?", metavar="RUN", help="a folder that training has left, or is filling")
@@ -53,12 +57,13 @@ def run_info(options: argparse.Namespace) -> int:
     machine["versions"] = {"alphago": alphago.__version__, **machine["versions"]}
     if options.folder is not None:
         machine["time"] = described_time(options.folder)
+        machine["resignation"] = described_resignation(options.folder)
     rates = measure_rates(seconds) if seconds else {}
     if options.json:
         print(json.dumps({**machine, "rates": rates}, indent=2))
         return 0
     for title, facts in machine.items():
-        print(title)
+        print(title if facts else f"{title}\n  not known yet")
         for name, fact in facts.items():
             print(f"  {name:<42} {told(fact)}")
     if rates:
@@ -75,6 +80,17 @@ def described_time(folder: str) -> dict[str, float]:
     busy = [found for row in rows if (found := number_of(row, "gpu_busy")) is not None]
     told = dict(sorted(shares.items(), key=lambda pair: -pair[1]))
     return told | ({"GPU busy": sum(busy) / len(busy)} if busy else {})
+
+
+def described_resignation(folder: str) -> dict[str, Any]:
+    """From which value on the mover may resign, from how many resignations that is known, and how many were wrong."""
+    path = Path(folder) / LATEST
+    notes = read_weights(path)[1]["extra"] if path.exists() else {}
+    names = {
+        "mover's value below": ("resign_threshold", str), "resignations judged": ("resignations_judged", int),
+        "of them not lost": ("resignations_wrong", float),
+    }  # fmt: skip
+    return {name: read(notes[note]) for name, (note, read) in names.items() if note in notes}
 
 
 def told(fact: object) -> str:

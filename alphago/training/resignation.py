@@ -18,6 +18,11 @@ class Resignation(NamedTuple):
     resigned: int  # sides of games that would have resigned with it
     wrong: float  # share of them that did not lose
 
+    def notes(self) -> dict[str, str]:
+        """As texts, which are kept with the network's weights."""
+        names = ("resign_threshold", "resignations_judged", "resignations_wrong")
+        return dict(zip(names, (f"{self.threshold:.3f}", f"{self.resigned}", f"{self.wrong:.4f}"), strict=True))
+
 
 def calibrated(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> Resignation | None:
     """The highest threshold below 0 at which at most `most_wrong` of all resignations would have been wrong.

@@ -122,7 +122,7 @@ class Trainer:
         """
         began = time.monotonic()
         found = calibrated([entry.record for entry in islice(reversed(self.main.memory.entries), JUDGED_GAMES)])
-        notes = {"resign_threshold": f"{found.threshold:.3f}"} if found else {}
+        notes = found.notes() if found else {}
         if keep:
             self.kept = self.games
         latest = self.folder.checkpoint(self.player, self.games, self.state(), keep, **notes)

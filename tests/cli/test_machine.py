@@ -11,6 +11,8 @@ from alphago.cli.rates import rate
 from alphago.cli.signature import RULES, search_positions
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.training.resignation import Resignation
 from tests.golden.make import SIGNATURE
 
 
@@ -79,9 +81,21 @@ class TestInfo:
         assert main(["info", str(tmp_path)]) == 0
         text = capsys.readouterr().out
         told = text.partition("\ntime\n")[2].splitlines()
-        assert [line.split() for line in told] == [["net", "75.0%"], ["tree", "25.0%"], ["GPU", "busy", "50.0%"]]
+        assert [line.split() for line in told[:3]] == [["net", "75.0%"], ["tree", "25.0%"], ["GPU", "busy", "50.0%"]]
+        assert told[3:] == ["resignation", "  not known yet"]
         assert main(["info", str(tmp_path), "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["time"] == {"net": 0.75, "tree": 0.25, "GPU busy": 0.5}
+
+    def test_of_a_run_whose_network_may_resign(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        rows = [{"seconds": float(second), "net_share": 1.0} for second in range(3)]
+        (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        net = NeuralNet(GoEnv(2), tower_height=0, channels=1)
+        net.save(tmp_path / "weights.safetensors", Resignation(-0.875, 123, 0.0456).notes())
+        assert main(["info", str(tmp_path)]) == 0
+        told = capsys.readouterr().out.partition("\nresignation\n")[2].splitlines()
+        assert [" ".join(line.split()) for line in told] == [
+            "mover's value below -0.875", "resignations judged 123", "of them not lost 4.6%",
+        ]  # fmt: skip
 
     @pytest.mark.parametrize(
         ("text", "sentence"),

@@ -24,12 +24,13 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.weights import read_weights
-from alphago.records.record import load_records
+from alphago.records.record import GameRecord, load_records
 from alphago.training.game_metrics import describe_games
 from alphago.training.history import read_history
 from alphago.training.plan import saved_settings
 from alphago.training.presets import PRESETS
 from alphago.training.proof import Examiner, Opponent
+from alphago.training.resignation import Resignation
 from alphago.training.run import train
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import NUMBERS, WHOLE, TrainingSettings
@@ -72,6 +73,21 @@ class TestRunFolder:
         assert 3 <= len(checkpoints) <= 5
         assert listener.weights == folder / "weights.safetensors"
         assert not listener.stopped
+
+    def test_when_to_resign_is_kept_with_the_weights(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        judged: list[int] = []
+
+        def found(records: list[GameRecord]) -> Resignation | None:
+            judged.append(len(records))
+            return Resignation(-0.75, 60, 0.05) if len(records) > 8 else None
+
+        monkeypatch.setattr("alphago.training.trainer.calibrated", found)
+        run(tmp_path / "run", num_games=16)
+        assert judged[0] == 0 < judged[-1]
+        notes = load_model(tmp_path / "run").notes
+        assert notes | {"resign_threshold": "-0.750", "resignations_wrong": "0.0500"} == notes
+        run(tmp_path / "short", num_games=8)
+        assert load_model(tmp_path / "short").notes.keys() == {"games"}
 
     def test_config(self, finished: tuple[Path, NeuralNet, Listener]) -> None:
         folder, net, _ = finished
