@@ -13,10 +13,9 @@ import numpy as np
 from alphago.arena.elo import elo_ratings
 from alphago.arena.final_boards import final_boards
 from alphago.arena.gtp import EngineError
-from alphago.arena.match import MatchResult, MatchStopped, evaluate, full_rules
+from alphago.arena.match import MatchResult, MatchStopped, evaluate
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.weights import write_whole
@@ -126,10 +125,10 @@ class Examiner:
         """Writes proof.json: the examination, and every game that counted as its moves."""
         texts = [" ".join(self.env.to_text(action) for action in game) for game in result.games]
         games = [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
-        komi = {"komi": self.env.komi} if isinstance(self.env, GoEnv) else {}
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
-        proof = {"game": repr(self.env), **komi, **row, "test": test, "network_has_black_in": "games 0, 2, …"}
-        write_whole(self.folder / "proof.json", (json.dumps(proof | {"moves": games}, indent=1) + "\n").encode())
+        proof = {"game": repr(self.env), **self.env.rule_options, **row, "test": test}
+        proof |= {"network_has_black_in": "games 0, 2, …", "moves": games}
+        write_whole(self.folder / "proof.json", (json.dumps(proof, indent=1) + "\n").encode())
 
 
 WORDS = {
@@ -140,11 +139,11 @@ WORDS = {
 
 
 def told_of(env: GameEnv, result: MatchResult) -> dict[str, float]:
-    """The network's Elo above the opponent with its 95 % interval, and in Go its score and captures in a game."""
+    """The network's Elo above the opponent with its 95 % interval; where stones are taken, score and captures too."""
     points = result.win_rate * len(result.games)
     rating, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
     told = {"elo": rating.elo, "elo_low": rating.low, "elo_high": rating.high}
-    return told | final_boards(full_rules(env), result.games)._asdict() if isinstance(env, GoEnv) else told
+    return told | final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else told
 
 
 def together(results: list[MatchResult]) -> MatchResult:

@@ -62,10 +62,11 @@ def train(
 ) -> NeuralNet:
     """Trains a network from games against itself and returns it.
 
-    num_games: games to play; None, with `max_minutes`, for a run that ends by the clock.  Left out: so where
-        `max_minutes` is given or the board has a recipe, else 1000.
+    num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or those of the
+        recipe.
     preset: a recipe by its name (see `alphago.training.presets`): network and settings where this call does not
-        say otherwise.  None for the board's own recipe if the run ends by the clock, for none else.
+        say otherwise.  None for that of the board, or of the next larger one, if the run ends by the clock, for none
+        else.
     model: a network to go on with, trained in place; None for a new one of `tower_height` residual
         blocks and `channels` channels (see NeuralNet).
     folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
@@ -217,7 +218,7 @@ def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
         trainer.checkpoint()
         run.write_config(plan.config)
         trainer.clock.set(0.0)
-        return []
+        return [plan.note] if plan.note else []
     state = run.restore()
     notes = [*state.notes, *trainer.restore(state)]
     minutes = trainer.clock.seconds / 60
