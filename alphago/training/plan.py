@@ -9,8 +9,11 @@ from typing import Any, NoReturn
 
 import torch
 
+from alphago.arena.gtp import GtpProgram
+from alphago.arena.gtp_player import GtpPlayer
 from alphago.arena.players import contestant
 from alphago.env.game import GameEnv
+from alphago.env.games import go_only
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, built_from
@@ -169,9 +172,13 @@ def changed_one(before: Any, said: Any) -> Any:
 
 
 def known(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
-    """The opponent; ValueError now rather than in a minute if nobody is called so, or does not play this game."""
-    if opponent is not None:
-        contestant(opponent.name, env)
+    """The opponent; an error now rather than in a minute if nobody is called so, or does not play this game.
+
+    ValueError, or EngineError where it is an engine that is not installed, or refuses the board.
+    """
+    who = None if opponent is None else contestant(opponent.name, env)
+    if isinstance(who, GtpProgram):
+        GtpPlayer(go_only(env.match_variant(), f"{who.name} plays"), who, [1]).close()
     return opponent
 
 

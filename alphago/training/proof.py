@@ -19,11 +19,14 @@ from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.weights import write_whole
-from alphago.training.history import EVALUATIONS, append_row
+from alphago.settings import real, whole
+from alphago.training.history import EVALUATIONS, append_row, read_rows
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
+TOLD = 5  # win rates of matches, in the run's last sentence
+PROOF = "proof.json"
 SEARCH = SearchSettings(gumbel=True)  # one leaf at a time: few games, but the opponent takes most of the time
 
 
@@ -36,6 +39,8 @@ class Opponent:
     first, every: minutes of training before the first examination, and between two.
     most_games: an examination ends undecided after so many.
     random_opening: plies on random points at the start of each pair of games.
+
+    ValueError that names a number which cannot be.
     """
 
     name: str
@@ -44,6 +49,13 @@ class Opponent:
     every: float = 1.0
     most_games: int = 100
     random_opening: int = 2
+
+    def __post_init__(self) -> None:
+        # As Python's own numbers: numpy's could not be saved in the run's config.
+        for name, least in (("readouts", 0), ("most_games", 1), ("random_opening", 0)):
+            object.__setattr__(self, name, whole(f"an opponent's {name}", getattr(self, name), least))
+        for name in ("first", "every"):
+            object.__setattr__(self, name, real(f"an opponent's {name}", getattr(self, name), 0))
 
 
 class Examiner:
@@ -59,6 +71,7 @@ class Examiner:
         self.told = told
         self.next_at = 60 * opponent.first
         self.examinations = 0
+        self.examined = ""  # the fingerprint of the network that was examined last
         self.proved = False
 
     def due(self, seconds: float) -> bool:
@@ -112,14 +125,32 @@ class Examiner:
 
     def state(self) -> dict[str, Any]:
         """Where the schedule stands, as plain data."""
-        kept = {name: getattr(self, name) for name in ("next_at", "examinations", "proved")}
+        kept = {name: getattr(self, name) for name in ("next_at", "examinations", "examined", "proved")}
         return {"opponent": asdict(self.opponent), **kept}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Goes on with the schedule where it stood; another opponent has a new one."""
         self.examinations = state["examinations"]
         if Opponent(**state["opponent"]) == self.opponent:
-            self.next_at, self.proved = state["next_at"], state["proved"]
+            self.next_at, self.examined, self.proved = state["next_at"], state["examined"], state["proved"]
+
+    def conclusion(self, num_games: int | None, max_minutes: float | None) -> str:
+        """How the run ended: with its proof, or what its latest matches said, and how to go on.
+
+        num_games, max_minutes: the run's length.
+        """
+        name = self.opponent.name
+        if self.proved:
+            return f"the run ends with its proof that the network is stronger than {name}: {self.folder / PROOF}"
+        rows = [row for row in read_rows(self.folder / EVALUATIONS, "opponent") if row["opponent"] == name]
+        rates = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-TOLD:])
+        last = rows[-1]
+        longer = f"--minutes {2 * max_minutes:g}" if max_minutes is not None else f"--games {2 * (num_games or 0)}"
+        return (
+            f"the run ends without a proof that the network is stronger than {name}: it won {rates} of its latest "
+            f"matches, the last one of {last['played']} games (95 % interval {last['low']:.1%} to {last['high']:.1%}); "
+            f"more time may do, as with: alphago train --folder {self.folder} {longer}"
+        )
 
     def keep(self, row: dict[str, Any], result: MatchResult) -> None:
         """Writes proof.json: the examination, and every game that counted as its moves."""
@@ -128,7 +159,7 @@ class Examiner:
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
         proof = {"game": repr(self.env), **self.env.rule_options, **row, "test": test}
         proof |= {"network_has_black_in": "games 0, 2, …", "moves": games}
-        write_whole(self.folder / "proof.json", (json.dumps(proof, indent=1) + "\n").encode())
+        write_whole(self.folder / PROOF, (json.dumps(proof, indent=1) + "\n").encode())
 
 
 WORDS = {
@@ -136,6 +167,18 @@ WORDS = {
     "reject": "not stronger yet",
     "continue": "undecided",
 }
+
+
+def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
+    """When the network should be stronger than the opponent, at the run's speed so far.
+
+    needed: positions of self-play after which another run was proved to be.
+    """
+    rate = max(metrics["positions"], 1) / metrics["seconds"]
+    return (
+        f"{rate:.0f} positions a second here; another run was proved to be stronger than {opponent} after "
+        f"{needed:,} positions, which would be {needed / rate / 60:.1f} minutes of training"
+    )
 
 
 def told_of(env: GameEnv, result: MatchResult) -> dict[str, float]:

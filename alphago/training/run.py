@@ -26,22 +26,13 @@ from alphago.training.gate import Gate, Gatekeeper
 from alphago.training.history import METRICS, Row, read_rows
 from alphago.training.iteration import iterate
 from alphago.training.plan import Asked, Plan, new_run, old_run
-from alphago.training.proof import Examiner, Opponent
+from alphago.training.proof import Examiner, Opponent, expectation
 from alphago.training.report import ConsoleReport, Report
 from alphago.training.time_shares import OTHER
 from alphago.training.trainer import Trainer
 
 MEASURED_MINUTES = 0.5  # of training, after which its speed is known
 DATA = (Opponent, SearchSettings, LossWeights, Gate)  # settings that are made of settings
-
-
-def expectation(metrics: dict[str, Any], needed: int, opponent: str) -> str:
-    """When the network should be stronger than the opponent, at the speed so far."""
-    rate = max(metrics["positions"], 1) / metrics["seconds"]
-    return (
-        f"{rate:.0f} positions a second here; another run was proved to be stronger than {opponent} after "
-        f"{needed:,} positions, which would be {needed / rate / 60:.1f} minutes of training"
-    )
 
 
 def train(
@@ -76,7 +67,8 @@ def train(
     reports: who is told of the progress; None for a progress bar.
     until: an opponent, such as "gnugo" or "rave:1000", whom the network plays every minute of training; the run ends
         early when it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is
-        kept as proof.json).  The time that these matches take is not training time.
+        kept as proof.json).  Without a proof its final network is examined too.  The time that these matches take is
+        not training time.
     stop_after: minutes after which this call stops as Ctrl-C does it, with everything saved: a slice of a run whose
         length, and with it its schedules, `num_games` or `max_minutes` say.  All that the call does counts; the move or
         gradient step in progress and the saving come on top.
@@ -162,12 +154,15 @@ def carry_out_by(
     if trainer.device != "cpu":
         hear(f"boards and network are on {trainer.device}")
     hear(*notes)
-    nothing_to_do = trainer.is_over and not trainer.candidate_is_due
+    nothing_to_do = trainer.is_over and not trainer.candidate_is_due and not trainer.last_examination_is_due
     with trainer.watch.running(OTHER):
         metrics = run_iterations(trainer, plan, run, reports, meter)
     if trainer.is_over and not stop.is_set():
         trainer.judge_if_due()
+        trainer.examine_last()
     latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
+    if trainer.examiner is not None and trainer.is_over and not stop.is_set() and not nothing_to_do:
+        hear(trainer.examiner.conclusion(settings.num_games, settings.max_minutes))
     if compact:
         hear(carry_away(trainer, run))
     # After all that is saved: these are the weights that learn.
@@ -196,7 +191,8 @@ def run_iterations(
             report.iteration(metrics)
         notes = [str(finding) for finding in diagnosis.update(metrics)]
         if untold and plan.until and metrics["seconds"] > 60 * MEASURED_MINUTES:
-            notes.append(expectation(metrics, untold, plan.until.name))
+            if untold > metrics["positions"]:
+                notes.append(expectation(metrics, untold, plan.until.name))
             untold = 0
         tell(reports, *notes)
         trainer.checkpoint_if_due()
