@@ -38,7 +38,7 @@ SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16"
 
 def add_train(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Trains by the board's recipe until the time is over; Ctrl-C saves and stops. "
+        "Trains by the board's recipe, or the next larger board's, until the time is over; Ctrl-C saves and stops. "
         "With the folder of a run, it goes on; options then change what they say and leave the rest, "
         "and the word none takes a setting off."
     )

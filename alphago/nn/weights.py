@@ -82,7 +82,7 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
     """A text that is another one for other weights, to the last bit; names do not count."""
     digest = hashlib.sha256()
     for tensor in tensors.values():
-        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 

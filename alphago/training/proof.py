@@ -134,22 +134,30 @@ class Examiner:
         if Opponent(**state["opponent"]) == self.opponent:
             self.next_at, self.examined, self.proved = state["next_at"], state["examined"], state["proved"]
 
-    def conclusion(self, num_games: int | None, max_minutes: float | None) -> str:
+    def conclusion(self, longer: str) -> str:
         """How the run ended: with its proof, or what its latest matches said, and how to go on.
 
-        num_games, max_minutes: the run's length.
+        longer: options of `alphago train` with which it has more time.
         """
         name = self.opponent.name
         if self.proved:
             return f"the run ends with its proof that the network is stronger than {name}: {self.folder / PROOF}"
-        rows = [row for row in read_rows(self.folder / EVALUATIONS, "opponent") if row["opponent"] == name]
-        rates = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-TOLD:])
-        last = rows[-1]
-        longer = f"--minutes {2 * max_minutes:g}" if max_minutes is not None else f"--games {2 * (num_games or 0)}"
         return (
-            f"the run ends without a proof that the network is stronger than {name}: it won {rates} of its latest "
-            f"matches, the last one of {last['played']} games (95 % interval {last['low']:.1%} to {last['high']:.1%}); "
-            f"more time may do, as with: alphago train --folder {self.folder} {longer}"
+            f"the run ends without a proof that the network is stronger than {name}{self.matches()}; more time may do, "
+            f"as with: alphago train --folder {self.folder} {longer}"
+        )
+
+    def matches(self) -> str:
+        """What the latest matches against the opponent said, as the end of a sentence."""
+        path = self.folder / EVALUATIONS
+        rows = read_rows(path, "opponent") if path.is_file() else []
+        rows = [row for row in rows if row["opponent"] == self.opponent.name]
+        if not rows:
+            return ""
+        rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-TOLD:]), rows[-1]
+        return (
+            f": it won {rates} of its latest matches, the last one of {last['played']} games "
+            f"(95 % interval {last['low']:.1%} to {last['high']:.1%})"
         )
 
     def keep(self, row: dict[str, Any], result: MatchResult) -> None:

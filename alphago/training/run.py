@@ -162,7 +162,7 @@ def carry_out_by(
         trainer.examine_last()
     latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
     if trainer.examiner is not None and trainer.is_over and not stop.is_set() and not nothing_to_do:
-        hear(trainer.examiner.conclusion(settings.num_games, settings.max_minutes))
+        hear(trainer.examiner.conclusion(trainer.longer))
     if compact:
         hear(carry_away(trainer, run))
     # After all that is saved: these are the weights that learn.

@@ -129,9 +129,12 @@ class TestWithoutProof:
         assert listener.notes[-1].startswith(f"the run ends {ends} that the network is stronger than random")
 
     def test_a_run_by_the_clock(self, tmp_path: Path) -> None:
-        examiner = Examiner(GO, AT_THE_END, tmp_path, print)
-        examiner.examine(UniformEvaluator(), 60.0, 5, threading.Event())
-        assert examiner.conclusion(None, 2.5).endswith(f"alphago train --folder {tmp_path} --minutes 5")
+        """Time may end it within the curriculum: the network is examined on the run's own board all the same."""
+        settings = {"max_minutes": 0.002, "curriculum": ((3, 0.9),)}
+        _, listener = run(tmp_path, None, GoEnv(4, komi=0.5), until=AT_THE_END, **settings)
+        (row,) = read_rows(tmp_path / EVALUATIONS, "opponent")
+        assert row["games"] == listener.last["games"]
+        assert listener.notes[-1].endswith(f"alphago train --folder {tmp_path} --minutes 0.004")
 
 
 def test_a_proof_through_a_curriculum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
