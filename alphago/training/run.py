@@ -91,7 +91,8 @@ def train(
 
     Raises ValueError that names both values for what a run cannot change, BlockingIOError if somebody else trains
     in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands;
-    BackendMissing for device="cuda" where there is none.
+    BackendMissing for device="cuda" where there is none; EngineError where `until` names an engine that is not
+    installed or refuses the board.
     """
     began = time.monotonic()
     if stop_after is not None and not stop_after > 0:

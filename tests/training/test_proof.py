@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from alphago.arena.gtp import EngineError, GtpProgram
-from alphago.arena.sprt import Sprt
+from alphago.arena.sprt import Sprt, Verdict
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
@@ -122,11 +122,15 @@ class TestWithoutProof:
         assert "ends without a proof" in listener.notes[-1]
 
     def test_a_proof_at_the_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("alphago.training.proof.TEST", Sprt(-800.0, 800.0, 0.49, 0.49))  # content with a draw
+        """The last network may be the one that is strong enough."""
+        monkeypatch.setattr(Sprt, "judge", lambda self, scores: Verdict("accept", 3.0, len(scores)))
         _, listener = run(tmp_path, 12, until=AT_THE_END)
-        proved = (tmp_path / "proof.json").exists()
-        ends = "with its proof" if proved else "without a proof"
-        assert listener.notes[-1].startswith(f"the run ends {ends} that the network is stronger than random")
+        proof = tmp_path / "proof.json"
+        assert json.loads(proof.read_text())["games"] == 12
+        assert listener.notes[-1] == f"the run ends with its proof that the network is stronger than random: {proof}"
+        _, listener = go_on(tmp_path)
+        assert "this run was over after 12 games" in listener.notes[-1]
+        assert ", with a proof: " in listener.notes[-1]
 
     def test_a_run_by_the_clock(self, tmp_path: Path) -> None:
         """Time may end it within the curriculum: the network is examined on the run's own board all the same."""
