@@ -14,6 +14,7 @@ from alphago.training.plan import Asked, Plan, new_run, old_run
 from alphago.training.presets import OTHER_GAMES, PRESETS, preset_for
 from alphago.training.proof import Opponent
 from alphago.training.settings import TrainingSettings
+from tests.training.runs import GO, go_on, run
 
 TINY = {"tower_height": 0, "channels": 4}
 
@@ -61,6 +62,13 @@ class TestBoards:
             assert plan.settings.readouts == 16
             assert plan.settings.max_minutes == 10
             assert plan.note.startswith("5x5 has no recipe of its own")
+
+    def test_train_says_so(self, tmp_path: Path) -> None:
+        """Where the run begins, and not where it goes on."""
+        _, listener = run(tmp_path, None, max_minutes=0.001)
+        assert listener.notes == [preset_for(GO).note]
+        _, listener = go_on(tmp_path, max_minutes=0.002)
+        assert preset_for(GO).note not in listener.notes
 
     def test_a_run_that_counts_games_takes_none(self) -> None:
         plan = new_run(asked(GoEnv(5), 100))
