@@ -107,6 +107,7 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
         (["--preset", "8x8"], "no preset '8x8': there are '7x7'"),
         (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
+        (["--game", "connect-four", "--until", "rave:100"], "rave:100 plays Go, came ConnectFourEnv("),
         (["--komi", "1.3"], "komi is a multiple of 0.5"),
         (["--sizes", "7:0.3,9:0.3"], "sizes are pairs of a board size and its share, each board once and 1 in all"),
         (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "sizes have to name the board that is trained for, 5, came"),

@@ -123,10 +123,10 @@ class TestCommandLineErrors:
             ("play --game gomoku", "no network for gomoku comes with the package: name one (alphago train"),
             ("play 7x7 --game gomoku", "{packaged} holds a network for GoEnv(7"),
             ("evaluate 7x7@0 random --game gomoku", "7x7 plays go, wanted a network for gomoku"),
-            ("evaluate random gnugo --game gomoku --games 2", "gnugo plays Go, came GomokuEnv("),
+            ("evaluate random gnugo --game gomoku --games 2", "gnugo:10 plays Go, came GomokuEnv("),
             ("evaluate uct:10 random --game gomoku", "uct:10 plays Go, came GomokuEnv("),
-            ("evaluate random uct:1 --game oware --turns 9", "oware has no fixed turns, came 9"),
-            ("evaluate random uct:1 --game oware --rules nz", "oware has no rules of ko and suicide, came NZ"),
+            ("evaluate random uct:1 --game oware --turns 9", "oware has no turns, came 9"),
+            ("evaluate random uct:1 --game oware --rules nz", "oware has no ko, came 'situational'"),
         ],
     )
     def test_one_line(self, command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

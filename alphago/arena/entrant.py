@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.anchors import Anchor
-from alphago.arena.gtp import GtpProgram
 from alphago.arena.players import contestant, search_settings
 from alphago.env.game import GameEnv
-from alphago.env.games import make_game
-from alphago.env.go import GoEnv
-from alphago.env.go_rules import Rules, rules_name
+from alphago.env.games import make_game, with_settings
+from alphago.env.go_rules import Rules
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import load_model
 from alphago.nn.saved import model_file, saved_game
@@ -109,10 +106,7 @@ def read_entrants(
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, rules, turns)
-    for entry in entries:
-        plays_go = entry.model is None and isinstance(contestant(entry.base), (Anchor, GtpProgram))
-        if plays_go and not isinstance(env, GoEnv):
-            raise ValueError(f"{entry.base} plays Go, came {env}")
+    known = {entry.base: contestant(entry.base, env) for entry in entries if entry.model is None}
     loaded: dict[Path, tuple[Any, str]] = {}  # one evaluator per file, whatever the readouts
     for entry in entries:
         if entry.model is not None and entry.model not in loaded:
@@ -120,7 +114,7 @@ def read_entrants(
             loaded[entry.model] = contestant(net, device=device), hashlib.sha256(entry.model.read_bytes()).hexdigest()
     entrants = []
     for entry in entries:
-        who, weights = (contestant(entry.base), "") if entry.model is None else loaded[entry.model]
+        who, weights = (known[entry.base], "") if entry.model is None else loaded[entry.model]
         entrants.append(Entrant(who, entry.readouts, entry.search or None, entry.name, weights))
     return env, entrants
 
@@ -132,7 +126,7 @@ def common_game(
     """The game that all networks are for, with what is given in place of theirs."""
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:
-        return with_rules(make_game(game or GoEnv.name, board_size, komi=komi), rules, turns)
+        return with_rules(make_game(game, board_size, komi=komi), rules, turns)
     name = game or next(iter(envs.values())).name
     for base, env in envs.items():
         if env.name != name:
@@ -152,13 +146,7 @@ def common_game(
 
 
 def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
-    """The game by the given rules and fixed turns (0: none); ValueError where some are given and it is not Go."""
-    if rules is None and turns is None:
-        return env
-    if not isinstance(env, GoEnv):
-        if rules is None:
-            raise ValueError(f"{env.name} has no fixed turns, came {turns}")
-        raise ValueError(f"{env.name} has no rules of ko and suicide, came {rules_name(rules)}")
+    """The game by the given rules and fixed turns (0: none); ValueError where some are given that it does not have."""
     given: dict[str, Any] = {} if rules is None else rules._asdict()
     given |= {} if turns is None else {"turns": turns or None}
-    return env.replace(**given)
+    return with_settings(env, given)

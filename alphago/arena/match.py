@@ -17,7 +17,6 @@ from alphago.arena.gtp import GtpProgram
 from alphago.arena.gtp_player import GtpPlayer
 from alphago.arena.players import Player, contestant, seat
 from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
 from alphago.mcts.root import temperature_plies
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
@@ -184,7 +183,7 @@ def evaluate(
         for who, n, how in zip((black, white), both, searches, strict=True)
     )
     if any(isinstance(entrant.who, (Anchor, GtpProgram)) for entrant in (first, second)):
-        env = full_rules(env)
+        env = env.match_variant()
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
     plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves_for(num_games // 2, max(both)))
@@ -250,28 +249,9 @@ def play_match(
         workers.run(tasks, stop)
 
 
-def full_rules(env: GameEnv) -> GoEnv:
-    """The game as other programs know it, for the same networks; ValueError where it is not Go.
-
-    Of fixed turns programs know nothing, and need not.
-    """
-    if not isinstance(env, GoEnv):
-        raise ValueError(f"GTP programs and anchors play Go, came {env}")
-    if env.turns is not None:
-        return env.replace(first_pass=0)
-    limit = max(env.max_moves, 4 * env.N * env.N)
-    return env.replace(max_moves=limit, first_pass=0)
-
-
 def own_view(env: GameEnv, who: Any) -> GameEnv:
-    """The match's game with the input planes of a network, which may be older than the other one's.
-
-    Of fixed turns our players give none up; in their view passing is no move while there is another.
-    """
+    """The match's game as this player sees it: a network by its own planes, for it may be older than the other one."""
     own = getattr(who, "env", None)
-    view: dict[str, Any] = {}
     if type(own) is type(env) and "planes" in env.config:
-        view["planes"] = own.config["planes"]
-    if isinstance(env, GoEnv) and env.turns is not None and not isinstance(who, GtpProgram):
-        view["first_pass"] = env.max_moves
-    return env.replace(**view) if view else env
+        env = env.replace(planes=own.config["planes"])
+    return env if isinstance(who, GtpProgram) else env.player_view()

@@ -9,7 +9,7 @@ from alphago.arena.anchors import Anchor, AnchorPlayer, named_anchor
 from alphago.arena.gtp import GtpProgram, named_program
 from alphago.arena.gtp_player import GtpPlayer
 from alphago.env.game import GameBatch, GameEnv
-from alphago.env.go import GoEnv
+from alphago.env.games import go_only
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.root import choose_actions, chosen_actions
 from alphago.mcts.search import Search, SearchSettings
@@ -87,21 +87,28 @@ class PolicyPlayer:
 
 
 def contestant(who: Any, env: GameEnv | None = None, device: str = "cpu") -> Any:
-    """What `seat` takes, from what `evaluate` accepts, for `env`; ValueError for a name that nobody has.
+    """What `seat` takes, from what `evaluate` accepts, for `env`.
+
+    ValueError for a name that nobody has, and where `env` is given and is no game that this player knows.
 
     device: of networks, see `as_evaluator`.
     """
-    if isinstance(who, (Anchor, GtpProgram)) or (isinstance(who, str) and who == "random"):
-        return who
-    if not isinstance(who, str):
-        return as_evaluator(who, env, device)
-    named = named_anchor(who) or named_program(who)
-    if named is None:
+    if isinstance(who, str) and who != "random":
+        who = named_player(who)
+    if isinstance(who, (Anchor, GtpProgram)) and env is not None:
+        go_only(env, f"{who.name} plays")
+    return who if isinstance(who, (str, Anchor, GtpProgram)) else as_evaluator(who, env, device)
+
+
+def named_player(name: str) -> Anchor | GtpProgram:
+    """The player of Go without a network that is called so; ValueError for a name that nobody has."""
+    player = named_anchor(name) or named_program(name)
+    if player is None:
         raise ValueError(
-            f"no player is called {who!r}: there is 'random', and any network, 'uct' and 'rave' or, with their "
+            f"no player is called {name!r}: there is 'random', and any network, 'uct' and 'rave' or, with their "
             "playouts, 'rave:1000', and GNU Go as 'gnugo' or, with its level, 'gnugo:10'"
         )
-    return named
+    return player
 
 
 def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:
@@ -133,11 +140,10 @@ def seat(
     if isinstance(who, str):
         return RandomPlayer(env, games)
     if isinstance(who, (Anchor, GtpProgram)):
-        if not isinstance(env, GoEnv):
-            raise ValueError(f"{who.name} plays Go, came {env}")
+        game = go_only(env, f"{who.name} plays")
         if isinstance(who, Anchor):
-            return AnchorPlayer(env, who, games)
-        return GtpPlayer(env, who, range(1, games + 1) if seeds is None else seeds)
+            return AnchorPlayer(game, who, games)
+        return GtpPlayer(game, who, range(1, games + 1) if seeds is None else seeds)
     if readouts == 0:
         return PolicyPlayer(env, who, games)
     return SearchPlayer(env, who, games, readouts, search_settings(search, readouts, leaves))

@@ -8,8 +8,6 @@ from typing import Any
 
 from alphago.arena.games import MatchGame
 from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.go_rules import rules_name
 from alphago.nn.weights import write_whole
 from alphago.records.sgf import format_sgf
 from alphago.records.sgf_game import SgfGame
@@ -105,14 +103,13 @@ class ResultFolder:
     def _keep(self, match: Match, game: MatchGame) -> None:
         self.games.setdefault(match, {})[game.number] = game
         path = self.path / "games" / f"{self.game_name(match, game.number)}.sgf"
-        if self.without_sgf or path.exists() or not isinstance(self.env, GoEnv):
+        if self.without_sgf or path.exists() or not self.env.has_sgf:
             return
         i, j = match
         players = (self.names[i], self.names[j]) if game.number % 2 == 0 else (self.names[j], self.names[i])
         result = "0" if game.result == "draw" else game.result
         comment = "\n".join(filter(None, (game.fault, game.disagreement)))
-        rules = rules_name(self.env.rules)
-        record = SgfGame(self.env.N, game.moves, self.env.komi, {}, result, players, rules, comment=comment)
+        record = SgfGame.in_game(self.env, game.moves, result=result, players=players, comment=comment)
         try:
             write_whole(path, format_sgf(record))
         except ImportError as error:

@@ -11,9 +11,6 @@ from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.go_rules import Rules, rules_name
 
 TOLD = 3  # faults and disagreements that are quoted; all of them are in games.jsonl
 
@@ -77,20 +74,11 @@ def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.
 
 
 def headline(tournament: Tournament) -> str:
-    env, settings = tournament.env, tournament.settings
+    settings = tournament.settings
     opening = f"openings of {settings.random_opening} random plies, each with both colours"
     if not settings.random_opening:
         opening = "from the empty board"
-    return f"{game_text(env)}, {settings.games} games a match, {opening}, seed {settings.seed}"
-
-
-def game_text(env: GameEnv) -> str:
-    """The game in a few words; of Go what is not usual."""
-    if not isinstance(env, GoEnv):
-        return str(env)
-    rules = "" if env.rules == Rules() else f", {rules_name(env.rules)} rules"
-    turns = "" if env.turns is None else f", {env.turns} turns each"
-    return f"{env.N}x{env.N}, komi {env.komi:g}{rules}{turns}"
+    return f"{tournament.env.summary}, {settings.games} games a match, {opening}, seed {settings.seed}"
 
 
 def matches_table(tournament: Tournament, played: dict[Match, MatchResult]) -> str:

@@ -10,15 +10,13 @@ from typing import Any, Protocol
 
 from alphago.arena.entrant import Entrant
 from alphago.arena.games import MatchGame, MatchPlan
-from alphago.arena.match import MatchResult, full_rules, play_match
+from alphago.arena.match import MatchResult, play_match
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
 from alphago.mcts.root import temperature_plies
 
 SIDE_BY_SIDE = 64  # games at once: enough for a network's batches, and few to lose by an interruption
-RULES = ("board_size", "komi", "ko", "suicide", "turns", "connect_row")  # options that decide results
 LOOK = 32  # games between two looks at a sequential test
 
 
@@ -84,7 +82,7 @@ class Tournament:
         """
         if len(entrants) < 2:
             raise ValueError(f"a match needs two players, came {len(entrants)}")
-        self.env = full_rules(env) if isinstance(env, GoEnv) else env
+        self.env = env.match_variant()
         self.entrants = list(entrants)
         self.settings = settings
         self.names = [entrant.name for entrant in entrants]
@@ -103,7 +101,7 @@ class Tournament:
             "search": [str(entrant.search or "") for entrant in self.entrants],
             "weights": [entrant.weights for entrant in self.entrants],
             "game": self.env.name,
-            **{name: value for name, value in self.env.config.items() if name in RULES},
+            **self.env.rule_options,
             **asdict(self.settings),
         }
         as_saved: dict[str, Any] = json.loads(json.dumps(known))

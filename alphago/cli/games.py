@@ -4,6 +4,7 @@ import argparse
 
 from alphago.cli.models import add_device, add_game, add_model, load
 from alphago.cli.options import number, whole
+from alphago.env.games import go_only
 from alphago.env.go import GoEnv
 
 
@@ -55,10 +56,8 @@ def run_gtp(options: argparse.Namespace) -> int:
         if options.resign is not None and not -1 <= options.resign <= 1:
             raise ValueError(f"--resign is -1 to 1, came {options.resign}")
         env, network = load(options.model, options.board_size, options.komi, GoEnv.name)
-        assert isinstance(env, GoEnv)
-        resign = options.resign
-        if resign is None:
-            resign = float(network.notes.get("resign_threshold", -1.0))
+        env = go_only(env, "GTP speaks of")
+        resign = network.resign_threshold if options.resign is None else options.resign
         try:
             serve(
                 env, network, options.readouts, resign_threshold=resign, seed=options.seed,

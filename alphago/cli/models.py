@@ -6,8 +6,7 @@ from typing import Any
 
 from alphago.cli.options import Setting, add_setting, given_settings, settings_of, whole
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES
-from alphago.env.go import GoEnv
+from alphago.env.games import GAMES, USUAL_GAME, make_game
 
 NETWORK = "a network's file or run folder"
 
@@ -52,14 +51,6 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def with_settings(env: GameEnv, given: dict[str, Any]) -> GameEnv:
-    """The same game with other settings; ValueError for one that it does not have."""
-    for name, value in given.items():
-        if name not in env.config:
-            raise ValueError(f"{env.name} has no {name}, came {value!r}")
-    return env.replace(**given)
-
-
 def load(model: str | None, board_size: int | None, komi: float | None, game: str | None = None) -> tuple[GameEnv, Any]:
     """The game and the network to play it with; ValueError with a sentence if they do not go together.
 
@@ -69,12 +60,11 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
     from alphago.nn.saved import model_file, packaged, saved_game
 
     if model is None:
-        if game not in (None, GoEnv.name):
+        if game not in (None, USUAL_GAME):
             raise ValueError(f"no network for {game} comes with the package: name one (alphago train --game {game})")
-        size = 9 if board_size is None else board_size
-        env = GoEnv(size, komi=komi)  # ValueError for a size that there is not
+        env = make_game(board_size=board_size, komi=komi)  # ValueError for a size that there is not
         names = packaged()
-        model = f"{size}x{size}" if f"{size}x{size}" in names else names[-1]
+        model = f"{env.N}x{env.N}" if f"{env.N}x{env.N}" in names else names[-1]
         board_size = env.N
     path = model_file(model)
     played = saved_game(path, board_size, komi)

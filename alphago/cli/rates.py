@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from alphago.env.game import GameBatch
+from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from alphago.env.kernels.playouts import playout_batch, random_action
@@ -88,7 +88,7 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
     return rate(work, seconds)
 
 
-def network_rate(evaluator: Evaluator, env: GoEnv, width: int, cores: int, seconds: float) -> float:
+def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, seconds: float) -> float:
     """Positions that the evaluator does on all cores at once, in batches of `width`."""
 
     def one_core() -> float:
@@ -120,7 +120,7 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
         return rate(work, seconds)
 
 
-def random_starts(env: GoEnv, batch: GameBatch, games: int, plies: int) -> None:
+def random_starts(env: GameEnv, batch: GameBatch, games: int, plies: int) -> None:
     """Plays some random moves in slots 0 .. games - 1, another game in each."""
     state = np.array([7], np.int64)
     for slot in range(games):

@@ -15,12 +15,10 @@ from alphago.cli.models import (
     check_named,
     given_game_settings,
     load,
-    with_settings,
 )
 from alphago.cli.options import Setting, add_settings, given_settings, number, whole
 from alphago.env.game import GameEnv
-from alphago.env.games import make_game
-from alphago.env.go import GoEnv
+from alphago.env.games import make_game, with_settings
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
@@ -34,12 +32,13 @@ SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings th
 LOSS, GATE = "loss_", "gate_"  # before the names of their settings
 
 # What self-play chooses by itself, as help tells it.
+SELFPLAY = {"resign_threshold": "the model's own"}
 SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
 
 
 def add_train(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Trains by the board's recipe until the time is over; Ctrl-C saves and stops. "
+        "Trains by the board's recipe, or the next larger board's, until the time is over; Ctrl-C saves and stops. "
         "With the folder of a run, it goes on; options then change what they say and leave the rest, "
         "and the word none takes a setting off."
     )
@@ -143,11 +142,12 @@ def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
             if now not in (None, was):
                 raise ValueError(f"the run in {folder} has {name} {was}, now {now} came")
         return with_settings(env, given)
-    env = make_game(options.game or GoEnv.name, options.board_size, **given)
-    if not isinstance(env, GoEnv):
-        return env
+    env = make_game(options.game, options.board_size, **given)
     recipe = preset_for(env) if options.preset is None else named_preset(options.preset)
-    return with_settings(recipe.make_env(options.board_size), given) if recipe else env
+    if recipe.game != env.name:
+        return env
+    size = env.N if options.preset is None else options.board_size
+    return with_settings(recipe.make_env(size), given)
 
 
 def add_selfplay(parser: argparse.ArgumentParser) -> None:
@@ -162,7 +162,7 @@ def add_selfplay(parser: argparse.ArgumentParser) -> None:
     add_device(parser)
     parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
     parser.add_argument("--folder", metavar="PATH", help="where the games are kept, new or empty (one in runs)")
-    add_settings(parser.add_argument_group("self-play"), SelfPlaySettings, leave=["search"])
+    add_settings(parser.add_argument_group("self-play"), SelfPlaySettings, leave=["search"], defaults=SELFPLAY)
     add_settings(parser.add_argument_group("its search"), SearchSettings, defaults=SELFPLAY_SEARCH)
     add_game_settings(parser)
     parser.set_defaults(run=run_selfplay)
@@ -178,7 +178,8 @@ def run_selfplay(options: argparse.Namespace) -> int:
     evaluator = as_evaluator(network, env, options.device or "auto")
     if search := given_settings(options, SearchSettings):
         given["search"] = search
-    as_records = options.records or not isinstance(env, GoEnv)
+    given.setdefault("resign_threshold", network.resign_threshold)
+    as_records = options.records or not env.has_sgf
     with GameFolder(options.folder, env, options.games, as_records) as folder:
         selfplay(env, evaluator, num_games=options.games, seed=options.seed, tell=folder.add, **given)
     return 0

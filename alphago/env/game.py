@@ -45,11 +45,31 @@ class GameEnv(ABC):
     actions_are_points = False  # action i is the point i of a plane, row by row; a pass may follow
     fixed_length = False  # whether every game has max_moves plies, so that none is cut off there
     has_ownership = False  # whether points belong to somebody in the end: then batches tell `ownership`
+    has_captures = False  # whether stones are taken off: then positions have a `board` [N, N] of 1, -1 and 0
+    has_sgf = False  # whether games are kept as SGF files, instead of records
 
     @property
     @abstractmethod
     def config(self) -> dict[str, Any]:
         """The arguments that make this game again, as plain data; saved with networks and runs."""
+
+    @property
+    def rule_options(self) -> dict[str, Any]:
+        """The part of `config` by which matches are won and lost: all but what networks see."""
+        return {name: value for name, value in self.config.items() if name != "planes"}
+
+    @property
+    def summary(self) -> str:
+        """The game in a few words, above the results of matches."""
+        return str(self)
+
+    @classmethod
+    def from_saved(cls, config: Mapping[str, Any]) -> Self:
+        """The game that a network plays which was saved with this `config`: that of its training, or its plain form.
+
+        Any exception if the data make no game.
+        """
+        return cls(**config)
 
     @cached_property
     def symmetries(self) -> Symmetries:
@@ -75,6 +95,14 @@ class GameEnv(ABC):
 
     def training_variant(self) -> "GameEnv":
         """The game that self-play learns this one from: the same, unless another one teaches it faster."""
+        return self
+
+    def match_variant(self) -> Self:
+        """The game as other programs know it, for the same networks: without what helps self-play alone."""
+        return self
+
+    def player_view(self) -> Self:
+        """A match's game as our own players search it: the same, where they need not be kept from foolish moves."""
         return self
 
     def replace(self, **options: Any) -> Self:

@@ -1,6 +1,7 @@
 """The games that come with the package, by name."""
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from alphago.env.connect_four import ConnectFourEnv
@@ -11,14 +12,16 @@ from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
+USUAL_GAME = GoEnv.name  # where none is named; the networks of the package are for it
 USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options without a default of the game's own
 
 
-def make_game(name: str, board_size: int | None = None, **options: Any) -> GameEnv:
-    """The game of that name with the options that are not None.
+def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:
+    """The game of that name, by default USUAL_GAME, with the options that are not None.
 
     ValueError with a sentence for a name that there is not, and for an option that the game does not have.
     """
+    name = USUAL_GAME if name is None else name
     if name not in GAMES:
         raise ValueError(f"no game {name!r}: there are {', '.join(GAMES)}")
     given = {option: value for option, value in {"board_size": board_size, **options}.items() if value is not None}
@@ -27,3 +30,18 @@ def make_game(name: str, board_size: int | None = None, **options: Any) -> GameE
         if option not in known:
             raise ValueError(f"{name} has no {option}, came {value!r}")
     return GAMES[name](**{**USUAL.get(name, {}), **given})
+
+
+def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
+    """The same game with other options; ValueError with a sentence for one that it does not have."""
+    for name, value in given.items():
+        if name not in env.config:
+            raise ValueError(f"{env.name} has no {name}, came {value!r}")
+    return env.replace(**given)
+
+
+def go_only(env: GameEnv, who: str) -> GoEnv:
+    """The game, which has to be Go for somebody or something; ValueError that says who wants it, "gnugo plays"."""
+    if not isinstance(env, GoEnv):
+        raise ValueError(f"{who} Go, came {env}")
+    return env

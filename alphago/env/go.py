@@ -4,7 +4,7 @@ Rules: captures, a ko rule, suicide or none, two passes end the game, area score
 komi: stones, and empty regions that touch one colour only.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from alphago.env import symmetry
 from alphago.env.board import action_text, read_action
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
 from alphago.env.go_batch import GoBatch, GoStart, start_row
+from alphago.env.go_checks import MAX_SIZE, MIN_SIZE, Stones, check_board, check_planes, listed
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import (
     ENDLESS,
@@ -22,14 +23,11 @@ from alphago.env.go_rules import (
     check_komi,
     check_player,
     handicap_points,
+    rules_name,
 )
 from alphago.env.kernels import go_features as features
 from alphago.env.symmetry import Symmetries
 from alphago.settings import whole
-
-MIN_SIZE, MAX_SIZE = 2, 25
-
-Stones = str | Iterable[str | int]
 
 
 class GoEnv(GameEnv):
@@ -66,7 +64,7 @@ class GoEnv(GameEnv):
 
     name = "go"
     actions_are_points = True
-    has_ownership = True
+    has_ownership = has_captures = has_sgf = True
     pass_action: int
 
     def __init__(
@@ -147,6 +145,23 @@ class GoEnv(GameEnv):
         """What a stone may do."""
         return Rules(self.ko, self.suicide)
 
+    @property
+    def rule_options(self) -> dict[str, Any]:
+        return {name: self.config[name] for name in ("board_size", "komi", "ko", "suicide", "turns")}
+
+    @property
+    def summary(self) -> str:
+        """'9x9, komi 7', and of rules and turns what is not usual."""
+        rules = "" if self.rules == Rules() else f", {rules_name(self.rules)} rules"
+        turns = "" if self.turns is None else f", {self.turns} turns each"
+        return f"{self.N}x{self.N}, komi {self.komi:g}{rules}{turns}"
+
+    @classmethod
+    def from_saved(cls, config: Mapping[str, Any]) -> Self:
+        """Board, komi, planes and rules; options of self-play and ply limits do not count."""
+        needed = {name: config[name] for name in ("board_size", "komi", "planes")}
+        return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
+
     def resized(self, size: int) -> "GoEnv":
         """The same options on another board; komi, and without fixed turns cap and first pass, become its own."""
         if self.turns is not None:
@@ -161,6 +176,16 @@ class GoEnv(GameEnv):
             komi_spread=self.komi_spread or 1.0,
             first_pass=self.first_pass or 9 * self.N * self.N // 10,
         )
+
+    def match_variant(self) -> Self:
+        """Passing is always legal, and the cap is 4 N^2 or more; of fixed turns programs know nothing, and need not."""
+        if self.turns is not None:
+            return self.replace(first_pass=0)
+        return self.replace(max_moves=max(self.max_moves, 4 * self.N * self.N), first_pass=0)
+
+    def player_view(self) -> Self:
+        """Of fixed turns our players give none up: passing is no move while there is another."""
+        return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
         """Where `komi_spread` s is set, a komi: half the time near `komi` (deviation 2 s), else near half of it (5 s).
@@ -279,29 +304,3 @@ class GoEnv(GameEnv):
     def from_text(self, text: str) -> int:
         """The action of 'D4', 'd4' or 'pass'."""
         return read_action(self, text)
-
-
-def listed(points: Stones) -> list[str | int]:
-    """Points as a list, from text or any collection."""
-    return list(points.split() if isinstance(points, str) else points)
-
-
-def check_board(board: np.ndarray, size: int) -> np.ndarray:
-    """Stones as an array [N, N] of 1, -1 and 0; ValueError for another shape or other numbers."""
-    stones = np.asarray(board)
-    if stones.shape != (size, size) or not np.isin(stones, (-1, 0, 1)).all():
-        raise ValueError(f"a board is {[size, size]} points of 1, -1 and 0, came {list(stones.shape)}: {board!r}")
-    return stones
-
-
-def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """The named set of planes, None for boards alone, and how many planes; ValueError for anything else."""
-    if isinstance(planes, str) and planes in features.SETS:
-        return planes, len(features.SETS[planes])
-    whole = not isinstance(planes, bool) and isinstance(planes, (int, np.integer))
-    if not whole or int(planes) % 2 == 0 or int(planes) < 3:
-        raise ValueError(
-            f"planes is {', '.join(map(repr, features.SETS))}, or an odd number from 3 (2 per remembered board, 1 for "
-            f"the mover), came {planes!r}"
-        )
-    return None, int(planes)

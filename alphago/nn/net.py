@@ -20,6 +20,7 @@ from alphago.nn.saved import model_file, saved_game
 from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure
 from alphago.nn.value import AddedForecast, Forecast, ForecastValue
 from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, read_weights, write_weights
+from alphago.settings import real
 
 # (tower_height, channels, size_free): one machine learns small boards with the first in minutes; the second
 # is the smaller of the two nets of Silver et al. 2017.
@@ -208,6 +209,18 @@ class NeuralNet(nn.Module):
         tower = [f"tower_height={self.tower_height}", f"channels={self.channels}"] if default else []
         slots = [f"{slot}={type(getattr(self, slot)).__name__}" for slot in (*self.parts, *self.custom)]
         return f"NeuralNet({', '.join([repr(self.env), *slots, *tower])}: {self.num_parameters:,} parameters)"
+
+    @property
+    def resign_threshold(self) -> float:
+        """The mover's value below which it may resign, by its run's calibration (in `notes`); -1, never, without one.
+
+        ModelError for a note that is no such number.
+        """
+        note = self.notes.get("resign_threshold", "-1")
+        try:
+            return real("resign_threshold", float(note), -1, 1)
+        except ValueError:
+            raise ModelError(f"the network's note of its resign_threshold is {note!r}, wanted -1 to 1") from None
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Writes weights and description to one safetensors file, whole or not at all.

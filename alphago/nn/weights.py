@@ -5,6 +5,7 @@ A file is data only: tensors, and JSON texts in the header.  Reading one execute
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import pathlib
@@ -75,6 +76,14 @@ def flush_folder(folder: pathlib.Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
+    """A text that is another one for other weights, to the last bit; names do not count."""
+    digest = hashlib.sha256()
+    for tensor in tensors.values():
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:

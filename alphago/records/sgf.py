@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import PLAYER_NAMES
-from alphago.env.go import MAX_SIZE, MIN_SIZE, GoEnv
+from alphago.env.go import GoEnv
+from alphago.env.go_checks import MAX_SIZE, MIN_SIZE
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import check_komi
 from alphago.records.sgf_game import SgfGame

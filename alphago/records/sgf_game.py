@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv
+from alphago.env.games import go_only
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, read_rules, rules_name
@@ -44,13 +45,17 @@ class SgfGame:
     @classmethod
     def from_record(cls, record: GameRecord, env: GameEnv, **rest: Any) -> "SgfGame":
         """The game of a record that was played in `env`; `rest` are further fields, such as `players`."""
-        if not isinstance(env, GoEnv):
-            raise ValueError(f"only games of Go become SGF files, came {env}")
         setup = dict(record.setup)
-        komi = setup.pop("komi", env.komi)
+        komi = {"komi": setup.pop("komi")} if "komi" in setup else {}
         result = "0" if record.outcome == 0 else record.result_string
         moves = tuple(record.moves.tolist())
-        return cls(env.N, moves, komi, setup, **{"result": result, "rules": rules_name(env.rules), **rest})
+        return cls.in_game(env, moves, **{"setup": setup, "result": result, **komi, **rest})
+
+    @classmethod
+    def in_game(cls, env: GameEnv, moves: tuple[int, ...], **rest: Any) -> "SgfGame":
+        """A game with the board, komi and rules of `env`; `rest` are further fields.  ValueError where it is not Go."""
+        game = go_only(env, "SGF files hold games of")
+        return cls(game.N, moves, **{"komi": game.komi, "rules": rules_name(game.rules), **rest})
 
     @property
     def outcome(self) -> float | None:

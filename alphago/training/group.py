@@ -48,7 +48,7 @@ class SelfPlaySettings:
     games_in_flight: int = 64
     groups: int | None = None
     temperature_plies: int | None = None
-    resign_threshold: float | None = -0.9
+    resign_threshold: float | None = None
     no_resign_share: float = 0.05
     opening_plies: float | None = 0.0
     decided_value: float = 1.0

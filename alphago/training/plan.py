@@ -9,8 +9,11 @@ from typing import Any, NoReturn
 
 import torch
 
+from alphago.arena.gtp import GtpProgram
+from alphago.arena.gtp_player import GtpPlayer
 from alphago.arena.players import contestant
 from alphago.env.game import GameEnv
+from alphago.env.games import go_only
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, built_from
@@ -63,6 +66,7 @@ class Plan:
     until: Opponent | None
     config: dict[str, Any]
     needed: int = 0  # positions after which another run was proved to be stronger than `until`; 0: nobody knows
+    note: str = ""  # of a new run's recipe
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # name: before and now, in a run that goes on
 
 
@@ -70,7 +74,7 @@ def new_run(asked: Asked) -> Plan:
     """The plan of a run that begins; ValueError or TypeError for what cannot be trained."""
     env = asked.env
     recipe = named_preset(asked.preset) if asked.preset is not None else None
-    if asked.preset is None and asked.num_games in (None, UNSAID):
+    if recipe is None and asked.num_games in (None, UNSAID):
         recipe = preset_for(env)
     given = asked.said(recipe)
     if given.get("max_minutes") is not None:
@@ -95,8 +99,8 @@ def new_run(asked: Asked) -> Plan:
         "changes": [],
         "compacted": [],
     }
-    proved = recipe.proved_after if recipe else {}
-    return Plan(settings, model, known(until), config, proved.get(until.name, 0) if until else 0)
+    needed = recipe.needed(until.name, env) if recipe and until else 0
+    return Plan(settings, model, known(until, env), config, needed, recipe.note if recipe else "")
 
 
 def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
@@ -143,7 +147,9 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
     if until != was_until:
         changes["until"] = (was_until, until)
     new = {**config, "settings": settings.plain(), "until": asdict(until) if until else None}
-    return Plan(settings, model, known(until), new, changes=changes)
+    recipe = recipe or (preset_for(env) if settings.num_games is None else None)
+    needed = recipe.needed(until.name, env) if recipe and until else 0
+    return Plan(settings, model, known(until, env), new, needed, changes=changes)
 
 
 def changed_nested(before: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,10 +171,14 @@ def changed_one(before: Any, said: Any) -> Any:
     return make_settings(type(before), **{**vars(before), **said})
 
 
-def known(opponent: Opponent | None) -> Opponent | None:
-    """The opponent; ValueError now rather than in a minute if nobody is called so."""
-    if opponent is not None:
-        contestant(opponent.name)
+def known(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
+    """The opponent; an error now rather than in a minute if nobody is called so, or does not play this game.
+
+    ValueError, or EngineError where it is an engine that is not installed, or refuses the board.
+    """
+    who = None if opponent is None else contestant(opponent.name, env)
+    if isinstance(who, GtpProgram):
+        GtpPlayer(go_only(env.match_variant(), f"{who.name} plays"), who, [1]).close()
     return opponent
 
 

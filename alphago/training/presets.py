@@ -1,16 +1,16 @@
 """The recipes: what to train on which board, as measured (docs/results.md), in one place.
 
-`train(GoEnv(9))` takes the recipe of its board; what the call says itself goes first.  These recipes are for
-runs that end by the clock: where games are counted (`num_games`), each has to teach more, and
-TrainingSettings' defaults apply.
+`train(GoEnv(9))` takes the recipe of its board, or of the next larger one that has a recipe; what the call says itself
+goes first.  These recipes are for runs that end by the clock: where games are counted (`num_games`), each has to teach
+more, and TrainingSettings' defaults apply.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago.env.games import make_game
 from alphago.mcts.search import SearchSettings
 
 
@@ -20,17 +20,27 @@ class Preset:
 
     env: options of the game.  network: of NeuralNet.  settings: of TrainingSettings.
     proved_after: opponents, and after how many positions of self-play the network was proved to be stronger.
+    game: which one, by its name; "" for any, as it is.
+    note: what a run that takes the recipe is told.
     """
 
     env: Mapping[str, Any]
     network: Mapping[str, Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
     proved_after: Mapping[str, int] = field(default_factory=dict)
+    game: str = "go"
+    note: str = ""
 
-    def make_env(self, board_size: int | None = None) -> GoEnv:
-        """The game of Go that the recipe is for, by default on its own board."""
-        env = GoEnv(**self.env)
+    def make_env(self, board_size: int | None = None) -> GameEnv:
+        """The game that the recipe is for, by default on its own board."""
+        env = make_game(self.game, **self.env)
         return env if board_size in (None, env.N) else env.resized(board_size)
+
+    def needed(self, opponent: str, env: GameEnv) -> int:
+        """After how many positions of self-play it was stronger than the opponent; 0 where nobody knows."""
+        if opponent not in self.proved_after or not self.make_env().accepts(env):
+            return 0
+        return self.proved_after[opponent]
 
 
 # Few readouts with many games side by side; every position is trained on twice, at a high learning rate.
@@ -54,6 +64,7 @@ PRESETS: dict[str, Preset] = {
         {"board_size": 9, "komi": 7},
         {"tower_height": 4, "channels": 64},
         {**FAST, "max_minutes": 30.0, "first_readouts": 16, "readouts": 24, "curriculum": ((7, 0.15),)},
+        {"gnugo": 484_000, "gnugo:10": 484_000},
     ),
     # The next two are the 9x9 recipe stretched, and not measured yet.
     "13x13": Preset(
@@ -91,19 +102,37 @@ PRESETS: dict[str, Preset] = {
 }  # fmt: skip
 
 
-# Games beside Go, of any size: few readouts, many games, as above; not measured.
+BOARDS = {"go": (7, 9, 13, 19)}  # of which games and sizes there is a recipe
+
+# Other games, of any size: few readouts, many games, as above; not measured.
 OTHER_GAMES = Preset(
     {},
     {"tower_height": 4, "channels": 64},
     {**FAST, "max_minutes": 10.0, "readouts": 32},
+    game="",
 )
 
 
-def preset_for(env: GameEnv) -> Preset | None:
-    """The recipe of a board of Go, None for sizes without one; other games share a recipe."""
-    if not isinstance(env, GoEnv):
+def preset_for(env: GameEnv) -> Preset:
+    """The recipe of a board, or of the next larger one that has a recipe, the largest beyond it; other games share one.
+
+    Of a recipe that is borrowed the curriculum has only boards smaller than this one, and `note` says where it is from.
+    """
+    if env.name not in BOARDS:
         return OTHER_GAMES
-    return PRESETS.get(f"{env.N}x{env.N}")
+    sizes = BOARDS[env.name]
+    near = min((size for size in sizes if size >= env.N), default=sizes[-1])
+    recipe = PRESETS[f"{near}x{near}"]
+    if near == env.N:
+        return recipe
+    smaller = tuple((size, share) for size, share in recipe.settings.get("curriculum", ()) if size < env.N)
+    return replace(
+        recipe,
+        env=recipe.make_env(env.N).config,
+        settings={**recipe.settings, "curriculum": smaller},
+        proved_after={},
+        note=f"{env.N}x{env.N} has no recipe of its own: that of {near}x{near} is taken, which was not measured here",
+    )
 
 
 def named_preset(name: str) -> Preset:

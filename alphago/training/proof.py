@@ -13,18 +13,20 @@ import numpy as np
 from alphago.arena.elo import elo_ratings
 from alphago.arena.final_boards import final_boards
 from alphago.arena.gtp import EngineError
-from alphago.arena.match import MatchResult, MatchStopped, evaluate, full_rules
+from alphago.arena.match import MatchResult, MatchStopped, evaluate
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.weights import write_whole
-from alphago.training.history import EVALUATIONS, append_row
+from alphago.settings import real, whole
+from alphago.training.history import EVALUATIONS, append_row, read_rows
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
+TOLD = 5  # win rates of matches, in the run's last sentence
+PROOF = "proof.json"
 SEARCH = SearchSettings(gumbel=True)  # one leaf at a time: few games, but the opponent takes most of the time
 
 
@@ -37,6 +39,8 @@ class Opponent:
     first, every: minutes of training before the first examination, and between two.
     most_games: an examination ends undecided after so many.
     random_opening: plies on random points at the start of each pair of games.
+
+    ValueError that names a number which cannot be.
     """
 
     name: str
@@ -45,6 +49,13 @@ class Opponent:
     every: float = 1.0
     most_games: int = 100
     random_opening: int = 2
+
+    def __post_init__(self) -> None:
+        # As Python's own numbers: numpy's could not be saved in the run's config.
+        for name, least in (("readouts", 0), ("most_games", 1), ("random_opening", 0)):
+            object.__setattr__(self, name, whole(f"an opponent's {name}", getattr(self, name), least))
+        for name in ("first", "every"):
+            object.__setattr__(self, name, real(f"an opponent's {name}", getattr(self, name), 0))
 
 
 class Examiner:
@@ -60,6 +71,7 @@ class Examiner:
         self.told = told
         self.next_at = 60 * opponent.first
         self.examinations = 0
+        self.examined = ""  # the fingerprint of the network that was examined last
         self.proved = False
 
     def due(self, seconds: float) -> bool:
@@ -113,23 +125,49 @@ class Examiner:
 
     def state(self) -> dict[str, Any]:
         """Where the schedule stands, as plain data."""
-        kept = {name: getattr(self, name) for name in ("next_at", "examinations", "proved")}
+        kept = {name: getattr(self, name) for name in ("next_at", "examinations", "examined", "proved")}
         return {"opponent": asdict(self.opponent), **kept}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Goes on with the schedule where it stood; another opponent has a new one."""
         self.examinations = state["examinations"]
         if Opponent(**state["opponent"]) == self.opponent:
-            self.next_at, self.proved = state["next_at"], state["proved"]
+            self.next_at, self.examined, self.proved = state["next_at"], state["examined"], state["proved"]
+
+    def conclusion(self, longer: str) -> str:
+        """How the run ended: with its proof, or what its latest matches said, and how to go on.
+
+        longer: options of `alphago train` with which it has more time.
+        """
+        name = self.opponent.name
+        if self.proved:
+            return f"the run ends with its proof that the network is stronger than {name}: {self.folder / PROOF}"
+        return (
+            f"the run ends without a proof that the network is stronger than {name}{self.matches()}; more time may do, "
+            f"as with: alphago train --folder {self.folder} {longer}"
+        )
+
+    def matches(self) -> str:
+        """What the latest matches against the opponent said, as the end of a sentence."""
+        path = self.folder / EVALUATIONS
+        rows = read_rows(path, "opponent") if path.is_file() else []
+        rows = [row for row in rows if row["opponent"] == self.opponent.name]
+        if not rows:
+            return ""
+        rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-TOLD:]), rows[-1]
+        return (
+            f": it won {rates} of its latest matches, the last one of {last['played']} games "
+            f"(95 % interval {last['low']:.1%} to {last['high']:.1%})"
+        )
 
     def keep(self, row: dict[str, Any], result: MatchResult) -> None:
         """Writes proof.json: the examination, and every game that counted as its moves."""
         texts = [" ".join(self.env.to_text(action) for action in game) for game in result.games]
         games = [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
-        komi = {"komi": self.env.komi} if isinstance(self.env, GoEnv) else {}
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
-        proof = {"game": repr(self.env), **komi, **row, "test": test, "network_has_black_in": "games 0, 2, …"}
-        write_whole(self.folder / "proof.json", (json.dumps(proof | {"moves": games}, indent=1) + "\n").encode())
+        proof = {"game": repr(self.env), **self.env.rule_options, **row, "test": test}
+        proof |= {"network_has_black_in": "games 0, 2, …", "moves": games}
+        write_whole(self.folder / PROOF, (json.dumps(proof, indent=1) + "\n").encode())
 
 
 WORDS = {
@@ -139,12 +177,24 @@ WORDS = {
 }
 
 
+def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
+    """When the network should be stronger than the opponent, at the run's speed so far.
+
+    needed: positions of self-play after which another run was proved to be.
+    """
+    rate = max(metrics["positions"], 1) / metrics["seconds"]
+    return (
+        f"{rate:.0f} positions a second here; another run was proved to be stronger than {opponent} after "
+        f"{needed:,} positions, which would be {needed / rate / 60:.1f} minutes of training"
+    )
+
+
 def told_of(env: GameEnv, result: MatchResult) -> dict[str, float]:
-    """The network's Elo above the opponent with its 95 % interval, and in Go its score and captures in a game."""
+    """The network's Elo above the opponent with its 95 % interval; where stones are taken, score and captures too."""
     points = result.win_rate * len(result.games)
     rating, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
     told = {"elo": rating.elo, "elo_low": rating.low, "elo_high": rating.high}
-    return told | final_boards(full_rules(env), result.games)._asdict() if isinstance(env, GoEnv) else told
+    return told | final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else told
 
 
 def together(results: list[MatchResult]) -> MatchResult:

@@ -26,22 +26,13 @@ from alphago.training.gate import Gate, Gatekeeper
 from alphago.training.history import METRICS, Row, read_rows
 from alphago.training.iteration import iterate
 from alphago.training.plan import Asked, Plan, new_run, old_run
-from alphago.training.proof import Examiner, Opponent
+from alphago.training.proof import Examiner, Opponent, expectation
 from alphago.training.report import ConsoleReport, Report
 from alphago.training.time_shares import OTHER
 from alphago.training.trainer import Trainer
 
 MEASURED_MINUTES = 0.5  # of training, after which its speed is known
 DATA = (Opponent, SearchSettings, LossWeights, Gate)  # settings that are made of settings
-
-
-def expectation(metrics: dict[str, Any], needed: int, opponent: str) -> str:
-    """When the network should be stronger than the opponent, at the speed so far."""
-    rate = max(metrics["positions"], 1) / metrics["seconds"]
-    return (
-        f"{rate:.0f} positions a second here; another run was proved to be stronger than {opponent} after "
-        f"{needed:,} positions, which would be {needed / rate / 60:.1f} minutes of training"
-    )
 
 
 def train(
@@ -62,10 +53,11 @@ def train(
 ) -> NeuralNet:
     """Trains a network from games against itself and returns it.
 
-    num_games: games to play; None, with `max_minutes`, for a run that ends by the clock.  Left out: so where
-        `max_minutes` is given or the board has a recipe, else 1000.
+    num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or those of the
+        recipe.
     preset: a recipe by its name (see `alphago.training.presets`): network and settings where this call does not
-        say otherwise.  None for the board's own recipe if the run ends by the clock, for none else.
+        say otherwise.  None for that of the board, or of the next larger one, if the run ends by the clock, for none
+        else.
     model: a network to go on with, trained in place; None for a new one of `tower_height` residual
         blocks and `channels` channels (see NeuralNet).
     folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
@@ -75,7 +67,8 @@ def train(
     reports: who is told of the progress; None for a progress bar.
     until: an opponent, such as "gnugo" or "rave:1000", whom the network plays every minute of training; the run ends
         early when it is proved to be the stronger one (a sequential test, see `alphago.training.proof`; the proof is
-        kept as proof.json).  The time that these matches take is not training time.
+        kept as proof.json).  Without a proof its final network is examined too.  The time that these matches take is
+        not training time.
     stop_after: minutes after which this call stops as Ctrl-C does it, with everything saved: a slice of a run whose
         length, and with it its schedules, `num_games` or `max_minutes` say.  All that the call does counts; the move or
         gradient step in progress and the saving come on top.
@@ -98,7 +91,8 @@ def train(
 
     Raises ValueError that names both values for what a run cannot change, BlockingIOError if somebody else trains
     in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands;
-    BackendMissing for device="cuda" where there is none.
+    BackendMissing for device="cuda" where there is none; EngineError where `until` names an engine that is not
+    installed or refuses the board.
     """
     began = time.monotonic()
     if stop_after is not None and not stop_after > 0:
@@ -161,12 +155,15 @@ def carry_out_by(
     if trainer.device != "cpu":
         hear(f"boards and network are on {trainer.device}")
     hear(*notes)
-    nothing_to_do = trainer.is_over and not trainer.candidate_is_due
+    nothing_to_do = trainer.is_over and not trainer.candidate_is_due and not trainer.last_examination_is_due
     with trainer.watch.running(OTHER):
         metrics = run_iterations(trainer, plan, run, reports, meter)
     if trainer.is_over and not stop.is_set():
         trainer.judge_if_due()
+        trainer.examine_last()
     latest = run.path / LATEST if nothing_to_do else trainer.checkpoint(keep=trainer.is_over)
+    if trainer.examiner is not None and trainer.is_over and not stop.is_set() and not nothing_to_do:
+        hear(trainer.examiner.conclusion(trainer.longer))
     if compact:
         hear(carry_away(trainer, run))
     # After all that is saved: these are the weights that learn.
@@ -195,7 +192,8 @@ def run_iterations(
             report.iteration(metrics)
         notes = [str(finding) for finding in diagnosis.update(metrics)]
         if untold and plan.until and metrics["seconds"] > 60 * MEASURED_MINUTES:
-            notes.append(expectation(metrics, untold, plan.until.name))
+            if untold > metrics["positions"]:
+                notes.append(expectation(metrics, untold, plan.until.name))
             untold = 0
         tell(reports, *notes)
         trainer.checkpoint_if_due()
@@ -217,7 +215,7 @@ def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
         trainer.checkpoint()
         run.write_config(plan.config)
         trainer.clock.set(0.0)
-        return []
+        return [plan.note] if plan.note else []
     state = run.restore()
     notes = [*state.notes, *trainer.restore(state)]
     minutes = trainer.clock.seconds / 60

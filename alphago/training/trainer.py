@@ -13,6 +13,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.devices import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
+from alphago.nn.weights import fingerprint
 from alphago.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.boards import Boards
 from alphago.training.checkpoint import RunFolder
@@ -193,17 +194,42 @@ class Trainer:
         ended = self.is_proved or self.games >= self.settings.game_limit or self.clock.used >= 1.0
         return ended and self.phase is Phase.BEGIN
 
+    @property
+    def longer(self) -> str:
+        """The option of `alphago train` that makes a run twice as long which is over by its games or by its time."""
+        settings = self.settings
+        if settings.max_minutes is None or self.games >= settings.game_limit:
+            return f"--games {2 * settings.game_limit}"
+        return f"--minutes {2 * settings.max_minutes:g}"
+
     def examine_if_due(self) -> None:
         """Lets the examiner look at the network, if it is time to, unless `stop` comes; the clock stands still."""
         if self.examiner is None or self.main.env != self.goal or not self.examiner.due(self.clock.seconds):
             return
-        if self.stop.is_set():
-            return
+        if not self.stop.is_set():
+            self._examine(self.examiner)
+
+    @property
+    def last_examination_is_due(self) -> bool:
+        """Whether the run ended without a proof, and with another network than the one that was examined last."""
+        if self.examiner is None or not self.is_over or self.is_proved or self.candidate_is_due:
+            return False
+        return self.examiner.examined != fingerprint(self.player.state_dict())
+
+    def examine_last(self) -> None:
+        """Lets the examiner look at the network that the run ends with, if it has not, unless `stop` comes."""
+        if self.examiner is not None and self.last_examination_is_due and not self.stop.is_set():
+            self._examine(self.examiner)
+
+    def _examine(self, examiner: Examiner) -> None:
         self.checkpoint()  # examinations take long: what came before is not lost in one
-        seconds = self.clock.seconds
+        seconds, net = self.clock.seconds, self.player
         with self.clock.stopped(), EXAMINATION:
-            decided = self.examiner.examine(self.player, seconds, self.games, self.stop)
+            # Where time ended within the curriculum, the network is still on a smaller board.
+            fits = net if self.main.env == self.goal else net.resized(self.goal)
+            decided = examiner.examine(fits, seconds, self.games, self.stop)
         if decided is not None:
+            examiner.examined = fingerprint(net.state_dict())
             self.checkpoint()  # it is not made twice
 
     @property

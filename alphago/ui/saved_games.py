@@ -2,9 +2,10 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 from alphago.env.game import GameEnv, Position
-from alphago.env.go import GoEnv
+from alphago.env.games import go_only
 from alphago.records.record import GameRecord, load_records, save_records
 from alphago.records.sgf import format_sgf, read_sgf
 from alphago.records.sgf_game import SgfGame
@@ -17,7 +18,7 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
     """
     from alphago.nn.weights import write_whole  # only now: it loads torch
 
-    if isinstance(env, GoEnv):
+    if env.has_sgf:
         result = {} if over else {"result": ""}
         write_whole(path, format_sgf(SgfGame.from_record(record, env, players=players, **result)))
     else:
@@ -31,19 +32,19 @@ def load_game(path: Path, env: GameEnv) -> list[Position]:
 
     ImportError without sgfmill, for games of Go.
     """
-    if isinstance(env, GoEnv):
-        game = read_sgf(path, env)
+    game: Any = read_sgf(path, go_only(env, "SGF files hold games of")) if env.has_sgf else only_record(path)
+    try:
         positions: list[Position] = [game.position(env, 0)]
-        moves = game.moves
-    else:
-        records = load_records(path)
-        if len(records) != 1:
-            raise ValueError(f"{path} holds {len(records)} games, wanted one")
-        positions = [records[0].position(env, 0)]
-        moves = tuple(records[0].moves.tolist())
-    for action in moves:
-        try:
+        for action in game.moves:
             positions.append(positions[-1].play(action))
-        except (ValueError, IndexError) as error:
-            raise ValueError(f"{path} holds no game of {env}: {error}") from None
+    except (TypeError, ValueError, IndexError) as error:  # a set-up of another game, or its moves
+        raise ValueError(f"{path} holds no game of {env}: {error}") from None
     return positions
+
+
+def only_record(path: Path) -> GameRecord:
+    """The record in a file of one; ValueError with a sentence for any other file."""
+    records = load_records(path)
+    if len(records) != 1:
+        raise ValueError(f"{path} holds {len(records)} games, wanted one")
+    return records[0]

@@ -40,8 +40,9 @@ def play(
 ) -> Position:
     """Plays one game against `nn` at the terminal and returns the position in which it was left.
 
-    nn: whatever `MCTSPlayer` takes; without it an untrained network of `tower_height` blocks, which
-        plays badly and is announced as such.
+    nn: whatever `MCTSPlayer` takes.  A network resigns where its run has measured when that is safe
+        (`NeuralNet.resign_threshold`), nobody else does.  Without it an untrained network of `tower_height` blocks,
+        which plays badly and is announced as such.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
         move without search, None searches until `seconds` are over.
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
@@ -61,7 +62,8 @@ def play(
         if nn is None:
             nn = _untrained(env, tower_height)
             screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
-        player = MCTSPlayer(env, nn, two_player_mode=True, device=device)
+        threshold = getattr(nn, "resign_threshold", -1.0)
+        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=threshold, device=device)
         game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit)
     except KeyboardInterrupt:
         screen.say("")
@@ -228,7 +230,7 @@ class TerminalGame:
     def help(self, _: str) -> None:
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
         passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
-        kind = " (SGF)" if self.position.env.name == "go" else ""
+        kind = " (SGF)" if self.position.env.has_sgf else ""
         self.say(HELP.format(move=example, passes=passes, kind=kind))
 
     def score(self, _: str) -> None:

@@ -422,7 +422,7 @@ class TestMatch:
             evaluate(GO, program(tmp_path, "B2"), Fails(), 4, 4)
 
     def test_other_games(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=r"GTP programs and anchors play Go, came TicTacToeEnv\(\)"):
+        with pytest.raises(ValueError, match=r"engine plays Go, came TicTacToeEnv\(\)"):
             evaluate(TicTacToeEnv(), program(tmp_path), "random", 2)
         with pytest.raises(ValueError, match=r"engine plays Go, came TicTacToeEnv\(\)"):
             seat(TicTacToeEnv(), program(tmp_path), 2, 0, 1)

@@ -103,3 +103,16 @@ def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert told == "alphago selfplay: no CUDA device can be used: torch finds none, or was built without CUDA\n"
     assert not Path("out").exists()
     assert selfplay("go.safetensors --games 1 --readouts 2 --device auto --folder out") == 0
+
+
+def test_the_models_own_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the command says none; without a note nobody resigns."""
+    NeuralNet(GoEnv(3), tower_height=0, channels=4).save("noted.safetensors", {"resign_threshold": "-0.75"})
+    thresholds: list[float | None] = []
+    monkeypatch.setattr(
+        "alphago.cli.runs.selfplay", lambda *_, resign_threshold, **__: thresholds.append(resign_threshold)
+    )
+    for words in ("go.safetensors", "noted.safetensors", "noted.safetensors --resign-threshold none"):
+        assert selfplay(f"{words} --games 1") == 0
+    assert selfplay("noted.safetensors --games 1 --resign-threshold -0.5") == 0
+    assert thresholds == [-1.0, -0.75, None, -0.5]

@@ -7,6 +7,7 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
+from alphago.nn.weights import ModelError
 from tests.nn.boards import lived_in
 
 ENV = GoEnv(5)
@@ -271,3 +272,18 @@ def test_the_trial_run_leaves_statistics_alone():
     NeuralNet(ENV, norm)
     assert norm.training
     assert norm.num_batches_tracked == 0
+
+
+class TestResignation:
+    @pytest.mark.parametrize(("notes", "threshold"), [({}, -1.0), ({"resign_threshold": "-0.875"}, -0.875)])
+    def test_the_note_of_its_run(self, notes, threshold):
+        net = small()
+        net.notes = notes
+        assert net.resign_threshold == threshold
+
+    @pytest.mark.parametrize("note", ["never", "-1.5", "nan", ""])
+    def test_a_note_that_is_none(self, note):
+        net = small()
+        net.notes = {"resign_threshold": note}
+        with pytest.raises(ModelError, match=f"resign_threshold is '{note}', wanted -1 to 1"):
+            _ = net.resign_threshold

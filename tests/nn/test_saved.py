@@ -6,7 +6,7 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.saved import model_file, saved_go
+from alphago.nn.saved import model_file, saved_game
 from alphago.nn.weights import ModelError
 from examples.tic_tac_toe import TicTacToeEnv
 
@@ -23,28 +23,30 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class TestGame:
     def test_its_own(self, saved: Path) -> None:
         """Board, komi and input planes, and nothing else."""
-        assert saved_go(saved) == GoEnv(5, komi=3.5, planes=5)
+        assert saved_game(saved) == GoEnv(5, komi=3.5, planes=5)
 
     def test_another_komi(self, saved: Path) -> None:
-        assert saved_go(saved, komi=-0.5) == saved_go(saved, 5, -0.5) == GoEnv(5, komi=-0.5, planes=5)
+        assert saved_game(saved, komi=-0.5) == saved_game(saved, 5, -0.5) == GoEnv(5, komi=-0.5, planes=5)
 
     def test_another_board_has_its_usual_komi(self, saved: Path) -> None:
-        assert saved_go(saved, 7) == GoEnv(7, komi=9, planes=5)
-        assert saved_go(saved, 9, 6.5) == GoEnv(9, komi=6.5, planes=5)
+        assert saved_game(saved, 7) == GoEnv(7, komi=9, planes=5)
+        assert saved_game(saved, 9, 6.5) == GoEnv(9, komi=6.5, planes=5)
 
     def test_its_rules(self, tmp_path: Path) -> None:
         path = tmp_path / "turns.safetensors"
         env = GoEnv(3, komi=0, turns=6, first_pass=12, planes="turns", ko="situational", suicide=True)
         NeuralNet(env, tower_height=1, channels=8).save(path)
-        assert saved_go(path) == env.replace(first_pass=0)
-        assert saved_go(path, 5) == GoEnv(5, turns=6, planes="turns", ko="situational", suicide=True)
-        assert load_model(path).env == saved_go(path)
+        assert saved_game(path) == env.replace(first_pass=0)
+        assert saved_game(path, 5) == GoEnv(5, turns=6, planes="turns", ko="situational", suicide=True)
+        assert load_model(path).env == saved_game(path)
 
     def test_another_game(self, tmp_path: Path) -> None:
         path = tmp_path / "other.safetensors"
         NeuralNet(TicTacToeEnv(), tower_height=1, channels=8).save(path)
-        with pytest.raises(ModelError, match=r"other\.safetensors holds a network for .*, wanted one for Go$"):
-            saved_go(path)
+        with pytest.raises(
+            ModelError, match=r"other\.safetensors holds a network for .*, which does not come with the package: "
+        ):
+            saved_game(path)
 
 
 def test_model_file(tmp_path: Path) -> None:

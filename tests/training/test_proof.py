@@ -1,18 +1,26 @@
 """What proves that a network is stronger, and what does not."""
 
 import json
+import math
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from alphago.arena.gtp import EngineError, GtpProgram
-from alphago.arena.sprt import Sprt
+from alphago.arena.sprt import Sprt, Verdict
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
+from alphago.training.diagnosis import Diagnosis
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.proof import Examiner, Opponent
+from alphago.training.presets import Preset
+from alphago.training.proof import Examiner, Opponent, expectation
+from alphago.training.run import train
+from tests.training.runs import TINY, go_on, run
 
 # An engine that always passes; it dies at its first move in the games whose seed its argument names.
 ENGINE = """
@@ -71,3 +79,146 @@ class TestEnginesThatFail:
         assert proved
         proof = json.loads((folder / "proof.json").read_text())
         assert (proof["played"], proof["forfeits"], len(proof["moves"])) == (2, 1, 2)
+
+
+# It is examined when the run is over, in one pair of games by the policies alone.
+AT_THE_END = Opponent("random", readouts=0, first=1e9, most_games=2)
+
+
+class TestWithoutProof:
+    """A run that its length ends has its final network examined, and says what came of it."""
+
+    @pytest.fixture(autouse=True)
+    def pairs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("alphago.training.proof.GAMES_AT_ONCE", 2)
+
+    def rows(self, folder: Path) -> list[Any]:
+        return [(row["games"], row["played"]) for row in read_rows(folder / EVALUATIONS, "opponent")]
+
+    def test_the_final_network(self, tmp_path: Path) -> None:
+        """Once: not again when nothing is left to do, but when the run was prolonged."""
+        _, listener = run(tmp_path, 12, until=AT_THE_END)
+        assert self.rows(tmp_path) == [(12, 2)]
+        *_, match, end = listener.notes
+        assert " minutes against random: " in match
+        (row,) = read_rows(tmp_path / EVALUATIONS, "opponent")
+        assert end == (
+            "the run ends without a proof that the network is stronger than random: it won "
+            f"{row['win_rate']:.1%} of its latest matches, the last one of 2 games (95 % interval {row['low']:.1%} to "
+            f"{row['high']:.1%}); more time may do, as with: alphago train --folder {tmp_path} --games 24"
+        )
+        _, listener = go_on(tmp_path)
+        assert len(self.rows(tmp_path)) == 1
+        assert not any("ends without" in note for note in listener.notes)
+        _, listener = go_on(tmp_path, 16)
+        assert self.rows(tmp_path) == [(12, 2), (16, 2)]
+        assert f"it won {row['win_rate']:.1%}, " in listener.notes[-1]
+
+    def test_a_network_that_was_examined(self, tmp_path: Path) -> None:
+        """After each iteration, the last one among them: there is nothing to look at again."""
+        opponent = Opponent("random", readouts=0, first=0, every=0, most_games=2)
+        _, listener = run(tmp_path, 12, until=opponent)
+        assert len(self.rows(tmp_path)) == len(listener.rows)
+        assert "ends without a proof" in listener.notes[-1]
+
+    def test_a_proof_at_the_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The last network may be the one that is strong enough."""
+        monkeypatch.setattr(Sprt, "judge", lambda self, scores: Verdict("accept", 3.0, len(scores)))
+        _, listener = run(tmp_path, 12, until=AT_THE_END)
+        proof = tmp_path / "proof.json"
+        assert json.loads(proof.read_text())["games"] == 12
+        assert listener.notes[-1] == f"the run ends with its proof that the network is stronger than random: {proof}"
+        _, listener = go_on(tmp_path)
+        assert "this run was over after 12 games" in listener.notes[-1]
+        assert ", with a proof: " in listener.notes[-1]
+
+    def test_a_run_by_the_clock(self, tmp_path: Path) -> None:
+        """Time may end it within the curriculum: the network is examined on the run's own board all the same."""
+        settings = {"max_minutes": 0.002, "curriculum": ((3, 0.9),)}
+        _, listener = run(tmp_path, None, GoEnv(4, komi=0.5), until=AT_THE_END, **settings)
+        (row,) = read_rows(tmp_path / EVALUATIONS, "opponent")
+        assert row["games"] == listener.last["games"]
+        assert listener.notes[-1].endswith(f"alphago train --folder {tmp_path} --minutes 0.004")
+
+
+def test_a_proof_through_a_curriculum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is examined on the small board; the proof is of the large one, and ends the run."""
+    monkeypatch.setattr("alphago.training.proof.GAMES_AT_ONCE", 8)
+    monkeypatch.setattr("alphago.training.proof.TEST", Sprt(0.0, 400.0, 0.2, 0.2))
+    env = GoEnv(4, komi=0.5)
+    opponent = Opponent("random", readouts=8, first=0, every=0, most_games=16)
+    _, listener = run(tmp_path, 400, env, until=opponent, curriculum=((3, 0.05),))
+    proof = json.loads((tmp_path / "proof.json").read_text())
+    assert (proof["game"], proof["board_size"], proof["komi"]) == ("GoEnv(4, komi=0.5)", 4, 0.5)
+    assert all(row["games"] >= 20 for row in read_rows(tmp_path / EVALUATIONS, "opponent"))
+    assert listener.last["games"] == proof["games"] < 400
+    assert listener.notes[-1] == (
+        f"the run ends with its proof that the network is stronger than random: {tmp_path / 'proof.json'}"
+    )
+
+
+class TestWhatIsTold:
+    def test_when_to_expect_it(self) -> None:
+        assert expectation({"positions": 3000, "seconds": 30.0}, 320_000, "gnugo") == (
+            "100 positions a second here; another run was proved to be stronger than gnugo after 320,000 positions, "
+            "which would be 53.3 minutes of training"
+        )
+
+    def test_in_a_run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Once a call, as soon as the speed is known and unless it has had as many; beside the diagnosis."""
+        monkeypatch.setattr("alphago.training.proof.GAMES_AT_ONCE", 2)
+        monkeypatch.setattr("alphago.training.run.MEASURED_MINUTES", 0.0)
+        monkeypatch.setattr(Preset, "needed", lambda recipe, opponent, env: 100_000)
+        remembered: list[int] = []
+        monkeypatch.setattr(Diagnosis, "remember", lambda self, rows: remembered.append(len(rows)))
+        monkeypatch.setattr(Diagnosis, "update", lambda self, row: [f"ill after {row['games']} games"])
+        settings = {**TINY, "max_minutes": 1e9, "preset": "7x7"}
+        _, first = run(tmp_path, 8, until=AT_THE_END, **settings)
+        _, second = go_on(tmp_path, 12, **settings)
+        for listener in (first, second):
+            assert sum("after 100,000 positions, which would be" in note for note in listener.notes) == 1
+            assert [note for note in listener.notes if note.startswith("ill")] == [
+                f"ill after {row['games']} games" for row in listener.rows
+            ]
+        assert remembered == [0, len(first.rows)]
+        monkeypatch.setattr(Preset, "needed", lambda recipe, opponent, env: 1)
+        _, third = go_on(tmp_path, 16, **settings)
+        assert not any("which would be" in note for note in third.notes)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [
+            ({"readouts": -3}, "an opponent's readouts is a whole number from 0, came -3"),
+            ({"most_games": 0}, "an opponent's most_games is a whole number from 1, came 0"),
+            ({"random_opening": 1.5}, "an opponent's random_opening is a whole number from 0, came 1.5"),
+            ({"every": -1}, "an opponent's every is 0 or more, came -1"),
+            ({"first": math.nan}, "an opponent's first is 0 or more, came nan"),
+        ],
+    )
+    def test_numbers(self, given: dict[str, Any], sentence: str) -> None:
+        with pytest.raises(ValueError, match=f"^{sentence}$"):
+            Opponent("random", **given)
+
+    @pytest.mark.parametrize("name", ["rave:100", "uct", "broken"])
+    def test_another_game(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.engine(monkeypatch)
+        self.refused(ConnectFourEnv(), name, rf"^{name} plays Go, came ConnectFourEnv\(", tmp_path)
+
+    def test_another_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.engine(monkeypatch)
+        self.refused(GoEnv(4), "broken", "^broken refused 'boardsize 4': unacceptable size$", tmp_path)
+
+    def engine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An engine called "broken", which has no board."""
+        code = "for line in open(0): print('? unacceptable size\\n' if 'boardsize' in line else '= \\n', flush=True)"
+        program = GtpProgram("broken", (sys.executable, "-c", code))
+        known = {"broken": program}
+        monkeypatch.setattr("alphago.arena.players.named_program", known.get)
+
+    def refused(self, env: GameEnv, name: str, sentence: str, folder: Path) -> None:
+        """Before anything is written."""
+        with pytest.raises((ValueError, EngineError), match=sentence):
+            train(env, 4, folder=folder / "run", reports=[], until=name, **TINY)
+        assert not (folder / "run").exists()

@@ -316,8 +316,9 @@ class TestChanges:
     def test_what_is_taken_off(self, tmp_path: Path) -> None:
         """None is said; it lasts, and what a run chose by itself stays chosen."""
         settings = {
-            "max_minutes": 60.0, "gate": 0.55, "until": Opponent("random", first=1e9), "resign_threshold": -0.5,
-            "first_readouts": 2, "search": {"c_scale": 0.5}, "gradient_norm": 1.0, "bfloat16": False,
+            "max_minutes": 60.0, "gate": 0.55, "until": Opponent("random", 0, 1e9, most_games=20),
+            "resign_threshold": -0.5, "first_readouts": 2, "search": {"c_scale": 0.5}, "gradient_norm": 1.0,
+            "bfloat16": False,
         }  # fmt: skip
         run(tmp_path, 8, **settings)
         off = dict.fromkeys(settings)
@@ -379,7 +380,7 @@ class TestExaminations:
         config = json.loads((tmp_path / "config.json").read_text())
         assert Opponent(**config["until"]) == opponent
         _, listener = go_on(tmp_path, until=Opponent("random", 32, first=0.0))
-        assert seen == [(64, 0), (32, 1)]
+        assert seen == [(64, 0), (32, 1), (32, 2)]  # the last one is the final network's
         assert any(note.startswith("until is Opponent(name='random', readouts=32") for note in listener.notes)
 
     def test_one_that_was_passed(self, tmp_path: Path) -> None:

@@ -315,7 +315,7 @@ class TestResignation:
                 planes = batch.planes(slots, np.empty((len(slots), 2, 3, 3), np.float32))
                 values[planes.sum(axis=(1, 2, 3)) < 3] = 0
 
-        for record in play(TIC_TAC_TOE, 6, GloomyLater(), no_resign_share=0.0):
+        for record in play(TIC_TAC_TOE, 6, GloomyLater(), resign_threshold=-0.9, no_resign_share=0.0):
             assert record.resigned
             assert record.outcome == -1
             assert len(record) in (2, 4)
@@ -324,15 +324,18 @@ class TestResignation:
             assert not end.is_over
 
     def test_never(self) -> None:
-        for record in play(GoEnv(3), 6, Gloomy(), resign_threshold=None, no_resign_share=0.0):
+        for record in play(GoEnv(3), 6, Gloomy(), no_resign_share=0.0):  # None is the default
             assert not record.resigned
             assert record.position(GoEnv(3)).is_over
 
     def test_the_share_of_games_that_nobody_resigns(self) -> None:
-        records = play(GoEnv(3), 120, Gloomy(), readouts=2, no_resign_share=0.3)
+        records = play(GoEnv(3), 120, Gloomy(), readouts=2, resign_threshold=-0.9, no_resign_share=0.3)
         played_out = sum(not record.resigned for record in records)
         assert 20 < played_out < 55
-        assert all(not record.resigned for record in play(GoEnv(3), 10, Gloomy(), 2, no_resign_share=1.0))
+        assert all(
+            not record.resigned
+            for record in play(GoEnv(3), 10, Gloomy(), 2, resign_threshold=-0.9, no_resign_share=1.0)
+        )
 
 
 class TestErrors:

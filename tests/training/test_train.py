@@ -597,7 +597,7 @@ class TestUntil:
         env = GoEnv(3, komi=3.5)
         train(env, 2000, folder=tmp_path / "run", reports=[listener], until=opponent, **TINY)
         assert listener.last["games"] < 2000
-        assert "proved to be stronger" in listener.notes[-1]
+        assert "proved to be stronger" in listener.notes[-2]
         proof = json.loads((tmp_path / "run" / "proof.json").read_text())
         assert proof["opponent"] == "random"
         assert proof["sprt"] == "accept"
@@ -611,7 +611,7 @@ class TestUntil:
         assert [row["sprt"] for row in rows].count("accept") == 1
 
     def test_a_player_without_a_network(self, tmp_path: Path) -> None:
-        opponent = Opponent("uct:2", readouts=8, first=0.0, every=60.0, most_games=20)
+        opponent = Opponent("uct:2", readouts=8, first=60.0, every=60.0, most_games=20)
         train(GO, 8, folder=tmp_path / "run", reports=[], until=opponent, **TINY)
         rows = read_history(tmp_path / "run").evaluations
         assert [(row["opponent"], row["played"]) for row in rows] == [("uct:2", 20)]
@@ -639,8 +639,8 @@ class TestUntil:
         assert read_history(tmp_path).evaluations == []
         listener = Listener()
         train(GO, folder=tmp_path, reports=[listener])
-        assert len(read_history(tmp_path).evaluations) == 1
-        assert listener.last["games"] <= 24
+        made, final = read_history(tmp_path).evaluations
+        assert made["games"] < final["games"] == listener.last["games"] == 24
 
     def test_examinations_are_not_training_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def slow(examiner: Examiner, *_: Any) -> bool:

@@ -1,21 +1,25 @@
 """Scripted games at the terminal: what is typed, what is shown, who is said to have won."""
 
 import inspect
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from alphago.env.board import result_text
+from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
+from alphago.nn.net import NeuralNet
+from alphago.records.record import RecordBuilder, save_records
 from alphago.records.sgf import read_sgf
 from alphago.ui.saved_games import load_game, save_game
 from alphago.ui.screen import Screen
 from alphago.ui.terminal import TerminalGame, play
-from alphago.ui.thinking import Limit
+from alphago.ui.thinking import Limit, think
 from examples.tic_tac_toe import SQUARES, TicTacToeEnv
 
 BLACK, WHITE = 1, -1
@@ -181,6 +185,34 @@ class TestMoves:
         end = go(BLACK, "", "   ", "d4", engine="C3")
         assert end.moves() == "B D4, W C3"
         assert "no point" not in end.text
+
+
+class TestThinking:
+    """The line that shows how far a search is, and what it has found."""
+
+    def lines(self, limit: Limit, human: int) -> list[str]:
+        """What stands in it while the engine thinks about one move, the empty text once it has gone."""
+        screen = Screen(lambda prompt: "quit", lambda text: None)
+        lines: list[str] = []
+        screen.status, screen.clear_status = lines.append, lambda: lines.append("")
+        player = ScriptedPlayer(GoEnv(5), "C3", value=0.5)
+        TerminalGame(player, human, screen, limit).think()
+        return lines
+
+    def test_readouts_of_all(self):
+        assert self.lines(Limit(40), WHITE) == [
+            f"{done} of 40 readouts, win rate of Black 75 %, best line C3 A1" for done in (16, 32, 40)
+        ] + [""]
+
+    def test_readouts_alone(self, monkeypatch):
+        """Where time is the limit nobody knows how many there will be."""
+        times = iter([0.0, 0.0, 0.5, 1.0])
+        monkeypatch.setattr("alphago.ui.terminal.think", partial(think, now=lambda: next(times)))
+        assert self.lines(Limit(None, 1.0), WHITE) == [
+            "16 readouts, win rate of Black 75 %, best line C3 A1",
+            "32 readouts, win rate of Black 75 %, best line C3 A1",
+            "",
+        ]
 
 
 class TestUndo:
@@ -349,6 +381,24 @@ class TestPlay:
         assert position.moves[0] == GoEnv(5).from_text("B2")
         assert len(position.moves) == 2
 
+    @pytest.mark.parametrize(("notes", "threshold"), [({}, -1.0), ({"resign_threshold": "-0.75"}, -0.75), (None, -1.0)])
+    def test_a_network_resigns_by_its_own_note(self, notes, threshold, monkeypatch):
+        """Without one never, as whatever else plays."""
+        players = []
+
+        class Noted(MCTSPlayer):
+            def __init__(self, *words, **keywords):
+                super().__init__(*words, **keywords)
+                players.append(self)
+
+        monkeypatch.setattr("alphago.ui.terminal.MCTSPlayer", Noted)
+        who = UniformEvaluator()
+        if notes is not None:
+            who = NeuralNet(GoEnv(3), tower_height=0, channels=4)
+            who.notes = notes
+        play(GoEnv(3), who, 2, read=self.lines("quit"), write=[].append)
+        assert players[0].resign_threshold == threshold
+
     def test_input_and_print_are_the_defaults(self, monkeypatch, capsys):
         monkeypatch.setattr("builtins.input", lambda prompt: "quit")
         play(GoEnv(5), UniformEvaluator(), 4)
@@ -459,6 +509,16 @@ class TestFiles:
         positions = load_game(tmp_path / "game.sgf", env)
         assert positions[-1].moves == player.position.moves
         assert positions[-1].is_over == (len(moves.split()) == 6)
+
+    def test_a_record_of_another_game(self, tmp_path):
+        """Its set-up, komi, is nothing that Connect Four knows of."""
+        record = RecordBuilder({"komi": 2.5}).finish(1.0, 1.0, False, 7)
+        with open(tmp_path / "go.npz", "wb") as file:
+            save_records(file, [record])
+        position, text = self.talk(ConnectFourEnv(), f"load {tmp_path / 'go.npz'}", "quit")
+        assert f"Not loaded: {tmp_path / 'go.npz'} holds no game of ConnectFourEnv(" in text
+        assert "komi" in text
+        assert position.moves == ()
 
     def test_the_network_alone(self):
         position, text = self.talk(GoEnv(5), "c3", "hint", "quit", readouts=0)
