@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from alphago.env.game import GameEnv
+from alphago.env.game import GameEnv, check_env
 from alphago.mcts.search import SearchSettings
 from alphago.nn.devices import find_device
 from alphago.nn.gpu_meter import GpuMeter
@@ -18,7 +18,7 @@ from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.settings import UNSAID, Unsaid
+from alphago.settings import UNSAID, Unsaid, checks_keywords, positive
 from alphago.training.checkpoint import RunFolder, default_folder, holds_run
 from alphago.training.compact import check_network, make_compact
 from alphago.training.diagnosis import Diagnosis
@@ -28,6 +28,7 @@ from alphago.training.iteration import iterate
 from alphago.training.plan import Asked, Plan, new_run, old_run
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.report import ConsoleReport, Report
+from alphago.training.settings import TrainingSettings
 from alphago.training.time_shares import OTHER
 from alphago.training.trainer import Trainer
 
@@ -44,6 +45,7 @@ def expectation(metrics: dict[str, Any], needed: int, opponent: str) -> str:
     )
 
 
+@checks_keywords(TrainingSettings)
 def train(
     env: GameEnv,
     num_games: int | Unsaid | None = UNSAID,
@@ -101,8 +103,9 @@ def train(
     BackendMissing for device="cuda" where there is none.
     """
     began = time.monotonic()
-    if stop_after is not None and not stop_after > 0:
-        raise ValueError(f"stop_after is more than 0 minutes or None, came {stop_after!r}")
+    check_env(env)
+    if stop_after is not None:
+        positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # says now what there is not
     path = Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}")
     sizes = {"tower_height": tower_height, "channels": channels}

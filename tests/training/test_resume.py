@@ -289,7 +289,7 @@ class TestChanges:
         assert files(killed) == before
 
     def test_an_unknown_keyword(self, killed: Path) -> None:
-        with pytest.raises(TypeError, match="no setting 'batchsize': did you mean batch_size"):
+        with pytest.raises(TypeError, match="train has no keyword 'batchsize': did you mean batch_size"):
             go_on(killed, batchsize=3)
 
     def test_what_can(self, killed: Path) -> None:
