@@ -116,7 +116,11 @@ def is_finite(value: Any) -> TypeGuard[float]:
 
 def near_misses(name: str, known: Sequence[str], told: str | None = None) -> str:
     """'did you mean a or b?' for what a name was probably meant to be; where nothing is near, `told`, or all names."""
-    near = difflib.get_close_matches(name, known, n=3)
-    if near:
+    if near := near_names(name, known):
         return f"did you mean {' or '.join(near)}?"
     return told or (f"there are {', '.join(known)}" if known else "there are none")
+
+
+def near_names(name: str, known: Sequence[str]) -> list[str]:
+    """The names, three at most, that one was probably meant to be, the likeliest first."""
+    return difflib.get_close_matches(name, known, n=3)

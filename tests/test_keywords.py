@@ -1,4 +1,4 @@
-"""Keywords of the public functions and classes: a typo is told with what was meant, a wrong type with what was wanted."""
+"""Keywords of public functions and classes: typos name what was meant, wrong types what was wanted."""
 
 import inspect
 from collections.abc import Callable

@@ -19,7 +19,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.settings import UNSAID, Unsaid, checks_keywords, positive
-from alphago.training.checkpoint import RunFolder, default_folder, holds_run
+from alphago.training.checkpoint import RunFolder, default_folder
 from alphago.training.compact import check_network, make_compact
 from alphago.training.diagnosis import Diagnosis
 from alphago.training.gate import Gate, Gatekeeper
@@ -28,6 +28,7 @@ from alphago.training.iteration import iterate
 from alphago.training.plan import Asked, Plan, new_run, old_run
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.report import ConsoleReport, Report
+from alphago.training.run_config import holds_run, of_this_version
 from alphago.training.settings import TrainingSettings
 from alphago.training.time_shares import OTHER
 from alphago.training.trainer import Trainer
@@ -158,13 +159,13 @@ def carry_out_by(
         trainer.examiner = Examiner(trainer.goal, plan.until, run.path, hear, trainer.device)
     if isinstance(settings.gate, Gate):
         trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, hear, trainer.device)
-    notes = open_run(trainer, plan, run)
+    lost, told = open_run(trainer, plan, run)
     for report in reports:
         report.start(run.path, settings.plain())
     if trainer.device != "cpu":
         hear(f"boards and network are on {trainer.device}")
-    hear(*notes)
-    nothing_to_do = trainer.is_over and not trainer.candidate_is_due
+    hear(*lost, *told)
+    nothing_to_do = trainer.is_over and not trainer.candidate_is_due and not lost
     with trainer.watch.running(OTHER):
         metrics = run_iterations(trainer, plan, run, reports, meter)
     if trainer.is_over and not stop.is_set():
@@ -213,16 +214,21 @@ def tell(reports: Sequence[Report], *notes: str) -> None:
             report.note(note)
 
 
-def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
-    """Makes the folder of a new run, or goes on with what is in it; returns what there is to tell."""
+def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> tuple[list[str], list[str]]:
+    """Makes the folder of a new run, or goes on with what is in it.
+
+    Returns what was damaged and what else there is to tell, as sentences; after the former a checkpoint is needed.
+    """
     if run.config is None:
         trainer.publish()
         trainer.checkpoint()
         run.write_config(plan.config)
         trainer.clock.set(0.0)
-        return []
-    state = run.restore()
-    notes = [*state.notes, *trainer.restore(state)]
+        return [], [f"a new run of {trainer.goal} begins in {run.path}"]
+    with of_this_version(run.path, "a state"):
+        state = run.restore()
+        lost = [*state.notes, *trainer.restore(state)]
+    lost += run.check_weights(trainer.player if trainer.is_over else None)
     minutes = trainer.clock.seconds / 60
     where = f"after {trainer.games} games and {minutes:.1f} minutes of training"
     told = [f"{name} is {now!r} from now on, not {was!r}" for name, (was, now) in plan.changes.items()]
@@ -237,7 +243,7 @@ def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
     if trainer.compacted:
         times = "once" if trainer.compacted == 1 else f"{trainer.compacted} times"
         told.append(f"its folder was made compact {times}: it goes on without its oldest games, not exact to the bit")
-    return notes + told
+    return lost, told
 
 
 def carry_away(trainer: Trainer, run: RunFolder) -> str:

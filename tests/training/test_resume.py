@@ -433,11 +433,6 @@ class TestDamage:
         _, again = go_on(killed)
         assert not any("games of the memory" in note for note in again.notes)
 
-    def test_the_config(self, killed: Path) -> None:
-        (killed / "config.json").write_text('{"game": "go"')
-        with pytest.raises(ValueError, match=r"config.json is damaged: JSONDecodeError"):
-            go_on(killed)
-
     def test_half_a_line_of_metrics(self, killed: Path, undisturbed: tuple[Path, NeuralNet, Listener]) -> None:
         with open(killed / "metrics.jsonl", "a") as file:
             file.write('{"iteration": 99, "seco')
