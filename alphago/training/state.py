@@ -131,12 +131,13 @@ def from_bytes(data: bytes) -> State:
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         tensors = tensors_from(data)
         sound = header["digest"] == digest(tensors, header["data"])
+        version = header["format"], header["format_version"]
     except Exception as error:  # damaged bytes can fail in any way
         raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not sound:
         raise ValueError("is damaged (its digest is another one)")
-    if (header["format"], header["format_version"]) != (FORMAT, FORMAT_VERSION):
-        raise ValueError(f"is of another version, {header['format_version']} where {FORMAT_VERSION} was wanted")
+    if version != (FORMAT, FORMAT_VERSION):
+        raise ValueError(f"is of another version, {' '.join(version)} where {FORMAT} {FORMAT_VERSION} was wanted")
     return State(tensors, json.loads(header["data"]))
 
 

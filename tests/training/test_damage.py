@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +17,10 @@ from hypothesis import strategies as st
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
+from alphago.training.checkpoint import RunFolder
 from alphago.training.run_config import mend_config, parsed, read_config
-from tests.training.runs import GO, Listener, go_on, run, same
+from alphago.training.shards import digest_of, read_shard
+from tests.training.runs import GO, go_on, run, same
 
 WAY_OUT = "it cannot go on, but alphago train --model {0} --folder ANOTHER begins a new run with its network"
 
@@ -47,74 +50,76 @@ def flip(path: Path) -> None:
 class TestWeights:
     """Those of a run that is over are written anew from its state."""
 
+    def test_they_are_repaired_and_told(self, finished: Path, finished_once: tuple[Path, NeuralNet]) -> None:
+        path = finished / "weights.safetensors"
+        flip(path)
+        net, listener = go_on(finished)
+        assert listener.notes[0] == (
+            f"{path} is damaged (it holds other weights than the state); it was set aside as "
+            "weights.safetensors.damaged, and is written anew from the state"
+        )
+        assert "this run was over" in listener.notes[-1]
+        assert same(net, finished_once[1])
+        assert same(load_model(finished), finished_once[1])
+        assert path.with_name(path.name + ".damaged").exists()
+        whole = files(finished)
+        assert "written anew" not in " ".join(go_on(finished)[1].notes)
+        assert files(finished) == whole
+
     @pytest.mark.parametrize(
         ("spoil", "sentence"),
         [
             (lambda path: path.write_bytes(path.read_bytes()[:-20]), "is cut off"),
             (lambda path: path.write_bytes(b""), "is empty"),
-            (flip, "is damaged (it holds other weights than the state)"),
-            (lambda path: path.unlink(), "is gone"),
+            (Path.unlink, "is gone"),
         ],
-        ids=["cut", "empty", "flipped", "gone"],
+        ids=["cut", "empty", "gone"],
     )
-    def test_they_are_repaired_and_told(
-        self,
-        finished: Path,
-        finished_once: tuple[Path, NeuralNet],
-        spoil: Callable[[Path], object],
-        sentence: str,
-    ) -> None:
+    def test_what_cannot_be_read(self, finished: Path, spoil: Callable[[Path], object], sentence: str) -> None:
         path = finished / "weights.safetensors"
-        spoil(path)
-        net, listener = go_on(finished)
-        assert listener.notes[0].startswith(f"{path} {sentence}")
-        assert "written anew from the state" in listener.notes[0]
-        assert "this run was over" in listener.notes[-1]
-        assert same(net, finished_once[1])
-        assert same(load_model(finished), finished_once[1])
+        with RunFolder(finished) as folder:
+            assert folder.check_weights(None) == []
+            spoil(path)
+            (note,) = folder.check_weights(None)
+        assert note.startswith(f"{path} {sentence}")
+        assert note.endswith("is written anew from the state")
         assert path.with_name(path.name + ".damaged").exists() == (sentence != "is gone")
-        whole = files(finished)
-        assert "written anew" not in " ".join(go_on(finished)[1].notes)
-        assert files(finished) == whole
-
-    def test_of_a_run_that_goes_on(self, finished: Path) -> None:
-        path = finished / "weights.safetensors"
-        path.write_bytes(b"")
-        _, listener = go_on(finished, 12)
-        assert f"{path} is empty" in listener.notes[0]
-        load_model(finished)
 
 
 class TestGames:
-    @pytest.mark.parametrize("how", ["flipped", "gone", "unreadable"])
-    def test_they_are_told_once(self, finished: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    def test_they_are_told_once(self, finished: Path) -> None:
         """Though nothing is left to do in the run that could be saved."""
         path = sorted((finished / "games").iterdir())[-1]
-        if how == "flipped":
-            flip(path)
-        elif how == "gone":
-            path.unlink()
-        else:
-            unreadable(monkeypatch, path)
+        flip(path)
         _, listener = go_on(finished)
         assert str(path) in listener.notes[0]
         assert "games of the memory" in listener.notes[0]
-        assert path.with_name(path.name + ".damaged").exists() == (how != "gone")
+        assert path.with_name(path.name + ".damaged").exists()
         assert not any(str(path) in note for note in go_on(finished)[1].notes)
 
-    def test_a_state_that_the_disk_cannot_read(self, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        path = sorted((finished / "state").iterdir())[-1]
-        unreadable(monkeypatch, path)
-        _, listener = go_on(finished)
-        assert listener.notes[0].startswith(f"{path} cannot be read (Input/output error); it was set aside")
+    def test_what_the_disk_cannot_read(self, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Games and states are set aside as if they were damaged."""
+        game, state = (sorted((finished / name).iterdir())[-1] for name in ("games", "state"))
+        with RunFolder(finished) as folder:
+            folder.restore()
+            unreadable(monkeypatch, game, state)
+            assert folder.states.read().notes[0].startswith(f"{state} cannot be read (Input/output error); it was set")
+            _, notes = folder.shards.latest(1, GO.N)
+        assert notes[0].startswith(f"{game} cannot be read (Input/output error); it was set aside")
+
+    def test_games_of_another_version(self, tmp_path: Path) -> None:
+        path = tmp_path / "games.npz"
+        np.savez(path, moves=np.zeros(1))
+        with pytest.raises(ValueError, match="is of another version"):
+            read_shard(path, digest_of(path.read_bytes()))
 
 
-def unreadable(patch: pytest.MonkeyPatch, path: Path) -> None:
-    """Makes a file one that the disk cannot read any more."""
+def unreadable(patch: pytest.MonkeyPatch, *paths: Path) -> None:
+    """Makes files ones that the disk cannot read any more."""
     read = Path.read_bytes
 
     def failing(self: Path) -> bytes:
-        if self == path:
+        if self in paths:
             raise OSError(errno.EIO, os.strerror(errno.EIO), str(self))
         return read(self)
 
@@ -259,13 +264,14 @@ class TestReadOnly:
             go_on(finished)
 
     def test_a_new_run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Nothing half-written is left: the folder is as good as empty."""
+        """Nothing half-written is left, and the folder is as good as empty."""
         with monkeypatch.context() as patch:
             refused(patch, "os.replace", tmp_path / "run" / "config.json")
             with pytest.raises(OSError, match=r"^the config could not be written to .*: Read-only file system$"):
                 run(tmp_path / "run", 2)
         assert not list(tmp_path.rglob("*.part"))
-        assert run(tmp_path / "run", 2)[1].last["games"] == 2
+        with RunFolder(tmp_path / "run") as folder:
+            assert folder.config is None
 
 
 def refused(patch: pytest.MonkeyPatch, name: str, where: Path) -> None:
@@ -285,22 +291,14 @@ def refused(patch: pytest.MonkeyPatch, name: str, where: Path) -> None:
 
 
 class TestNewRuns:
-    def test_a_typo_in_the_folder_is_seen(self, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-        first = tmp_path / "strong"
-        command = ["train", "--board-size", "3", "--games", "2", "--readouts", "2", "--tower-height", "0"]
-        assert main([*command, "--folder", str(first)]) == 0
+    def test_a_typo_in_the_folder_is_seen(self, finished: Path, capsys: pytest.CaptureFixture) -> None:
+        strong, stong = finished.rename(finished.with_name("strong")), finished.with_name("stong")
+        command = ["train", "--board-size", "3", "--games", "1", "--readouts", "1", "--tower-height", "0"]
+        assert main([*command, "--folder", str(stong)]) == 0
         told = capsys.readouterr().err
-        assert f"a new run of {GoEnv(3)} begins in {first}\n" in told
-        assert "did you mean" not in told
-        assert main([*command, "--folder", str(tmp_path / "stong")]) == 0
-        told = capsys.readouterr().err
-        assert f"there is no run in {tmp_path / 'stong'}: did you mean strong?\n" in told
-        assert f"a new run of {GoEnv(3)} begins in {tmp_path / 'stong'}\n" in told
-        assert main(["train", "--folder", str(first)]) == 0
+        assert f"there is no run in {stong}: did you mean strong?\n" in told
+        assert f"a new run of {GoEnv(3)} begins in {stong}\n" in told
+        assert main(["train", "--folder", str(strong)]) == 0
         told = capsys.readouterr().err
         assert "begins in" not in told
         assert "did you mean" not in told
-
-    def test_python_tells_it_too(self, tmp_path: Path) -> None:
-        listener: Listener = run(tmp_path / "run", 2)[1]
-        assert listener.notes[0] == f"a new run of {GO} begins in {tmp_path / 'run'}"
