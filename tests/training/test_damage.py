@@ -29,7 +29,7 @@ WAY_OUT = "it cannot go on, but alphago train --model {0} --folder ANOTHER begin
 def finished_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, NeuralNet]:
     """The folder of a run that is over, and its network."""
     folder = tmp_path_factory.mktemp("finished") / "run"
-    return folder, run(folder, 8)[0]
+    return folder, run(folder, 4)[0]
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ class TestReadOnly:
         before = files(finished)
         refused(monkeypatch, "builtins.open", finished)
         with pytest.raises(OSError, match=rf"^the run folder {finished} cannot be written: Read-only file system$"):
-            go_on(finished, 12)
+            go_on(finished, 6)
         assert main(["train", "--folder", str(finished)]) == 2
         told = capsys.readouterr().err
         assert told == f"alphago train: the run folder {finished} cannot be written: Read-only file system\n"
@@ -253,7 +253,7 @@ class TestReadOnly:
         with monkeypatch.context() as patch:
             refused(patch, "os.replace", finished)
             with pytest.raises(OSError, match=r"^the \w+ could not be written to .*: Read-only file system$"):
-                go_on(finished, 12)
+                go_on(finished, 6)
         assert not list(finished.rglob("*.part"))
         assert same(go_on(finished)[0], finished_once[1])
 
