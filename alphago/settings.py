@@ -6,7 +6,6 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
 from enum import Enum
 from types import NoneType
 from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_type_hints
@@ -32,10 +31,7 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
 
     ValueError for None where a setting cannot be without a value.
     """
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    for name in given:
-        if name not in known:
-            raise TypeError(f"no setting {name!r}: {near_misses(name, known)}")
+    check_keywords(kind.__qualname__, given, keywords_of(kind))
     hints = get_type_hints(kind)
     for name, value in given.items():
         if value is None and NoneType not in get_args(hints[name]):
@@ -46,13 +42,13 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
 def checks_keywords(*further: type) -> Callable[[Call], Call]:
     """Decorates a function or class whose unknown keywords are to be a TypeError that names near misses.
 
-    further: settings classes whose fields the function takes as `**settings`.  Signature and docstring stay; what is
+    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay; what is
     wrong with a call in another way Python says.
     """
 
     def decorate(call: Call) -> Call:
-        known = keywords_of(call)
-        known += [field.name for kind in further for field in fields(kind) if field.name not in known]
+        takers: list[Callable[..., Any]] = [call, *further]
+        known = list(dict.fromkeys(name for taker in takers for name in keywords_of(taker)))
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
         @functools.wraps(function)
@@ -73,6 +69,12 @@ def keywords_of(call: Callable[..., Any]) -> list[str]:
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     parameters = inspect.signature(call).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind in named and parameter.name != "self"]
+
+
+def takes_any_keyword(call: Callable[..., Any]) -> bool:
+    """Whether a function has `**keywords`."""
+    kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
+    return inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:
@@ -111,7 +113,12 @@ def is_whole(value: Any, least: int) -> TypeGuard[int]:
 
 def is_finite(value: Any) -> TypeGuard[float]:
     """Whether it is a number, and neither infinite nor nan."""
-    return not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # of a whole number that no float reaches
+        return False
 
 
 def near_misses(name: str, known: Sequence[str], told: str | None = None) -> str:

@@ -92,8 +92,19 @@ def test_what_there_is_where_nothing_is_near(call: Callable[[], Any], sentence: 
 
 
 def test_a_setting_that_is_made_of_settings_names_its_own() -> None:
-    with pytest.raises(TypeError, match="no setting 'c_skale': did you mean c_scale"):
+    with pytest.raises(TypeError, match="SearchSettings has no keyword 'c_skale': did you mean c_scale"):
         make_settings(SearchSettings, c_skale=2)
+
+
+def test_a_game_may_take_any_set_up() -> None:
+    class AnySetUp(TicTacToeEnv):
+        def new(self, **setup: Any) -> Any:
+            self.came = setup
+            return super().new()
+
+    env = AnySetUp()
+    env.position(xyz=1)
+    assert env.came == {"xyz": 1}
 
 
 def test_public_functions_keep_signature_and_docstring() -> None:
@@ -115,6 +126,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: GoEnv(3, margin_weight=float("nan")), "margin_weight is 0 to 1, came nan"),
         (lambda: GoEnv(3, komi_spread="1"), "komi_spread is 0 or more, came '1'"),
         (lambda: GoEnv(3, komi_spread=float("inf")), "komi_spread is 0 or more, came inf"),
+        (lambda: GoEnv(3, komi_spread=10**400), "komi_spread is 0 or more, came 1000"),
         (lambda: GoEnv(3, ko=[]), "ko is 'simple', 'positional', 'situational', came []"),
         (lambda: GO.position(black=[3.7]), "no stone can be placed at 3.7 on GoEnv(3)"),
         (lambda: GO.position(black=[True]), "no stone can be placed at True on GoEnv(3)"),

@@ -19,7 +19,7 @@ import numpy as np
 
 from alphago.env import symmetry
 from alphago.env.symmetry import Symmetries
-from alphago.settings import check_keywords, keywords_of
+from alphago.settings import check_keywords, keywords_of, takes_any_keyword
 
 _FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
@@ -93,8 +93,10 @@ class GameEnv(ABC):
     def position(self, **setup: Any) -> "Position":
         """The start position, to look at and play on; TypeError that names near misses for an unknown keyword."""
         batch = self.new_batch(1)
-        known = keywords_of(self.new if isinstance(batch, PlainBatch) else batch.reset)
-        check_keywords(f"{type(self).__name__}.position", setup, [name for name in known if name != "slots"])
+        taker = self.new if isinstance(batch, PlainBatch) else batch.reset
+        if not takes_any_keyword(taker):
+            known = [name for name in keywords_of(taker) if name != "slots"]
+            check_keywords(f"{type(self).__name__}.position", setup, known)
         batch.reset(np.zeros(1, np.int64), **setup)
         return self.make_position(batch, setup)
 

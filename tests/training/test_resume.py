@@ -356,7 +356,7 @@ class TestChanges:
         assert (settings["losses"]["value"], settings["losses"]["l2"]) == (0.5, 0.25)
         assert settings["search"] == {"c_scale": 0.5, "c_visit": 9.0}
         assert (settings["gate"]["win_rate"], settings["gate"]["games"]) == (0.6, 4)
-        with pytest.raises(TypeError, match="no setting 'valu': did you mean value"):
+        with pytest.raises(TypeError, match="LossWeights has no keyword 'valu': did you mean value"):
             go_on(tmp_path, losses={"valu": 1.0})
 
 
