@@ -65,7 +65,7 @@ class TestRunFolder:
         checkpoints = {name for name in names if name.startswith("weights/")}
         games = {name for name in names if name.startswith("games/")}
         states = {name for name in names if name.startswith("state/")}
-        named = {"config.json", "metrics.jsonl", "weights.safetensors", "lock"}
+        named = {"config.json", "config.copy.json", "metrics.jsonl", "weights.safetensors", "lock"}
         assert names == named | checkpoints | games | states
         assert len(states) == 2
         assert "weights/games-0000040.safetensors" in checkpoints
