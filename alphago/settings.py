@@ -1,15 +1,17 @@
-"""Settings: frozen dataclasses, made from keywords with an error that names near misses."""
+"""Settings and other keywords: an unknown one, or a value that cannot be, is an error with a sentence."""
 
 import difflib
+import functools
+import inspect
 import math
 import numbers
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from types import NoneType
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_type_hints
 
 Kind = TypeVar("Kind")
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 class Unsaid(Enum):
@@ -29,10 +31,7 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
 
     ValueError for None where a setting cannot be without a value.
     """
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    for name in given:
-        if name not in known:
-            raise TypeError(f"no setting {name!r}: {near_misses(name, known)}")
+    check_keywords(kind.__qualname__, given, keywords_of(kind))
     hints = get_type_hints(kind)
     for name, value in given.items():
         if value is None and NoneType not in get_args(hints[name]):
@@ -40,25 +39,95 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
     return kind(**given)
 
 
+def checks_keywords(*further: type) -> Callable[[Call], Call]:
+    """Decorates a function or class whose unknown keywords are to be a TypeError that names near misses.
+
+    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay; what is
+    wrong with a call in another way Python says.
+    """
+
+    def decorate(call: Call) -> Call:
+        takers: list[Callable[..., Any]] = [call, *further]
+        known = list(dict.fromkeys(name for taker in takers for name in keywords_of(taker)))
+        function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
+
+        @functools.wraps(function)
+        def checked(*given: Any, **named: Any) -> Any:
+            check_keywords(call.__qualname__, named, known)
+            return function(*given, **named)
+
+        if not isinstance(call, type):
+            return checked  # type: ignore[return-value]
+        call.__init__ = checked  # type: ignore[misc]
+        return call
+
+    return decorate
+
+
+def keywords_of(call: Callable[..., Any]) -> list[str]:
+    """The names by which a function or class takes arguments, in order; `self` apart."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = inspect.signature(call).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.kind in named and parameter.name != "self"]
+
+
+def takes_any_keyword(call: Callable[..., Any]) -> bool:
+    """Whether a function has `**keywords`."""
+    kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
+    return inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """TypeError that names near misses for a keyword that `who` does not know."""
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{who} has no keyword {name!r}: {near_misses(name, known)}")
+
+
 def whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least that size; ValueError that names it."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ValueError(f"{name} is a whole number from {least}, came {value!r}")
-    return int(value)
+    if is_whole(value, least):
+        return int(value)
+    raise ValueError(f"{name} is a whole number from {least}, came {value!r}")
 
 
 def real(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
     """A finite number from `least` to `most`; ValueError that names it."""
-    plain = not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value)
-    if plain and least <= value <= most:
+    if is_finite(value) and least <= value <= most:
         return float(value)
     bounds = "a number" if least == -math.inf else f"{least:g} or more"
     raise ValueError(f"{name} is {bounds if most == math.inf else f'{least:g} to {most:g}'}, came {value!r}")
 
 
+def positive(name: str, value: Any) -> float:
+    """A finite number above 0; ValueError that names it."""
+    if is_finite(value) and value > 0:
+        return float(value)
+    raise ValueError(f"{name} is more than 0, came {value!r}")
+
+
+def is_whole(value: Any, least: int) -> TypeGuard[int]:
+    """Whether it is a whole number of at least that size."""
+    return not isinstance(value, bool) and isinstance(value, numbers.Integral) and int(value) >= least
+
+
+def is_finite(value: Any) -> TypeGuard[float]:
+    """Whether it is a number, and neither infinite nor nan."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # of a whole number that no float reaches
+        return False
+
+
 def near_misses(name: str, known: Sequence[str], told: str | None = None) -> str:
     """'did you mean a or b?' for what a name was probably meant to be; where nothing is near, `told`, or all names."""
-    near = difflib.get_close_matches(name, known, n=3)
-    if near:
+    if near := near_names(name, known):
         return f"did you mean {' or '.join(near)}?"
-    return told or f"there are {', '.join(known)}"
+    return told or (f"there are {', '.join(known)}" if known else "there are none")
+
+
+def near_names(name: str, known: Sequence[str]) -> list[str]:
+    """The names, three at most, that one was probably meant to be, the likeliest first."""
+    return difflib.get_close_matches(name, known, n=3)

@@ -16,10 +16,11 @@ from alphago.arena.games import MatchGame, MatchPlan, distinct_games, play_games
 from alphago.arena.gtp import GtpProgram
 from alphago.arena.gtp_player import GtpPlayer
 from alphago.arena.players import Player, contestant, seat
-from alphago.env.game import GameEnv
+from alphago.env.game import GameEnv, check_env
 from alphago.mcts.root import temperature_plies
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.settings import checks_keywords, whole
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ def wilson(rate: float, games: int) -> tuple[float, float]:
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 
+@checks_keywords()
 def evaluate(
     env: GameEnv,
     black: Any,
@@ -168,16 +170,16 @@ def evaluate(
     "rave:N", which are rated by such games.  Fixed turns do hold: the game ends when they are played and counts as
     the board stands, and a program's pass gives up a turn.
     """
-    if num_games < 1:
-        raise ValueError(f"num_games is 1 or more, came {num_games!r}")
-    both = (readouts, readouts) if isinstance(readouts, int) else tuple(readouts)
-    if len(both) != 2 or min(both) < 0:
-        raise ValueError(f"readouts is 0 or more, or a pair of them, came {readouts!r}")
+    check_env(env)
+    num_games = whole("num_games", num_games, 1)
+    both = tuple(readouts) if isinstance(readouts, (tuple, list)) else (readouts, readouts)
+    if len(both) != 2:
+        raise ValueError(f"readouts is one number for both or a pair, came {readouts!r}")
+    both = (whole("readouts", both[0], 0), whole("readouts", both[1], 0))
     searches = search if isinstance(search, tuple) else (search, search)
     if len(searches) != 2:
         raise ValueError(f"search is one for both or a pair, came {search!r}")
-    if random_opening < 0:
-        raise ValueError(f"random_opening is 0 or more, came {random_opening!r}")
+    random_opening = whole("random_opening", random_opening, 0)
     first, second = (
         Entrant(contestant(who, env, device), n, how)
         for who, n, how in zip((black, white), both, searches, strict=True)

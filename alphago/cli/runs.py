@@ -1,6 +1,7 @@
 """`alphago train`, `alphago selfplay` and `alphago plot`."""
 
 import argparse
+import sys
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -22,7 +23,7 @@ from alphago.env.games import make_game, with_settings
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
-from alphago.settings import make_settings
+from alphago.settings import make_settings, near_names
 from alphago.training.gate import Gate
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import selfplay
@@ -100,6 +101,8 @@ def run_train(options: argparse.Namespace) -> int:
         given["model"] = load_model(path, env)
     else:
         env = trained_game(options, env_options)
+    if options.folder is not None and not goes_on(options.folder):
+        hint_at_runs(Path(options.folder))
     try:
         train(env, **given)
     except EngineError as error:
@@ -124,20 +127,28 @@ def given_training(options: argparse.Namespace) -> dict[str, Any]:
 
 def goes_on(folder: str | None) -> bool:
     """Whether there is a run in the folder."""
-    from alphago.training.checkpoint import holds_run
+    from alphago.training.run_config import holds_run
 
     return folder is not None and holds_run(Path(folder))
 
 
+def hint_at_runs(folder: Path) -> None:
+    """Tells of runs beside a new one whose folders have nearly its name: it may be a typo."""
+    beside = [path.name for path in folder.parent.glob("*") if goes_on(str(path))]
+    if near := near_names(folder.name, beside):
+        print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
+
+
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     """The game that a new network is trained on: the options' over the run folder's, the preset's or the recipe's."""
-    from alphago.training.checkpoint import read_config
     from alphago.training.presets import named_preset, preset_for
+    from alphago.training.run_config import of_this_version, read_config
 
     folder = options.folder
     if goes_on(folder):
         config = read_config(Path(folder))
-        env = make_game(config["game"]).replace(**config["env"])
+        with of_this_version(Path(folder), "a game"):
+            env = make_game(config["game"]).replace(**config["env"])
         for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
             if now not in (None, was):
                 raise ValueError(f"the run in {folder} has {name} {was}, now {now} came")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv, IllegalMove, Leaves, PlainBatch, Position, Reached
+from alphago.settings import checks_keywords
 
 Answer = TypeVar("Answer")
 
@@ -27,6 +28,7 @@ class GameError(AssertionError):
     """A game breaks its contract; the text names the verb, what was expected, what came, and the position."""
 
 
+@checks_keywords()
 def check_game(
     env: GameEnv,
     plain: GameEnv | None = None,

@@ -12,10 +12,12 @@ from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.rows import RowBatch
 from alphago.env.symmetry import Symmetries
+from alphago.settings import checks_keywords
 
 HEIGHT, WIDTH = 6, 7
 
 
+@checks_keywords()
 class ConnectFourEnv(GameEnv):
     """Connect Four on 7 columns of 6 points: a stone falls down its column, four in a straight line win.
 
@@ -26,6 +28,9 @@ class ConnectFourEnv(GameEnv):
     name = "connect-four"
     N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
+
+    def __init__(self) -> None:
+        """There is nothing to choose."""
 
     @property
     def config(self) -> dict[str, Any]:

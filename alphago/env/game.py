@@ -19,6 +19,7 @@ import numpy as np
 
 from alphago.env import symmetry
 from alphago.env.symmetry import Symmetries
+from alphago.settings import check_keywords, keywords_of, takes_any_keyword
 
 _FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
@@ -118,8 +119,12 @@ class GameEnv(ABC):
         return {}
 
     def position(self, **setup: Any) -> "Position":
-        """The start position, to look at and play on."""
+        """The start position, to look at and play on; TypeError that names near misses for an unknown keyword."""
         batch = self.new_batch(1)
+        taker = self.new if isinstance(batch, PlainBatch) else batch.reset
+        if not takes_any_keyword(taker):
+            known = [name for name in keywords_of(taker) if name != "slots"]
+            check_keywords(f"{type(self).__name__}.position", setup, known)
         batch.reset(np.zeros(1, np.int64), **setup)
         return self.make_position(batch, setup)
 
@@ -152,6 +157,12 @@ class GameEnv(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self), *self.config.items()))
+
+
+def check_env(env: Any) -> None:
+    """TypeError with a sentence for what is no game."""
+    if not isinstance(env, GameEnv):
+        raise TypeError(f"a game was wanted, such as GoEnv(9), came {env!r}")
 
 
 class PlainState(Protocol):

@@ -27,9 +27,10 @@ from alphago.env.go_rules import (
 )
 from alphago.env.kernels import go_features as features
 from alphago.env.symmetry import Symmetries
-from alphago.settings import whole
+from alphago.settings import checks_keywords, is_whole, real, whole
 
 
+@checks_keywords()
 class GoEnv(GameEnv):
     """Go on a board of `board_size` x `board_size` points, 2 to 25.
 
@@ -87,10 +88,6 @@ class GoEnv(GameEnv):
             raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, came {board_size}")
         if max_moves is not None and turns is not None:
             raise ValueError(f"a game of {turns!r} turns has no other end, came max_moves {max_moves!r}")
-        if not 0 <= margin_weight <= 1:
-            raise ValueError(f"margin_weight is 0 to 1, came {margin_weight!r}")
-        if not komi_spread >= 0:
-            raise ValueError(f"komi_spread is 0 or more, came {komi_spread!r}")
         if not isinstance(suicide, (bool, np.bool_)):
             raise ValueError(f"suicide is True or False, came {suicide!r}")
         self.N = int(board_size)
@@ -108,7 +105,8 @@ class GoEnv(GameEnv):
             self.max_moves = whole("max_moves", max_moves, 0) or ENDLESS
         if self.max_moves > ENDLESS:
             raise ValueError(f"no game is longer than {ENDLESS} plies, came {self.max_moves}")
-        self.margin_weight, self.komi_spread = float(margin_weight), float(komi_spread)
+        self.margin_weight = real("margin_weight", margin_weight, 0, 1)
+        self.komi_spread = real("komi_spread", komi_spread, 0)
         self.first_pass = whole("first_pass", first_pass, 0)
         self.plane_shape = (self.N, self.N)
         self.action_space = self.N * self.N + 1
@@ -233,6 +231,7 @@ class GoEnv(GameEnv):
 
         return make_batch(self, count, device)
 
+    @checks_keywords()
     def position(
         self,
         black: Stones = (),
@@ -289,8 +288,8 @@ class GoEnv(GameEnv):
         stones = np.zeros(self.N * self.N, np.int8)
         for colour, points in ((1, black), (-1, white)):
             for point in listed(points):
-                action = self.from_text(point) if isinstance(point, str) else int(point)
-                if not 0 <= action < self.pass_action:
+                action = self.from_text(point) if isinstance(point, str) else point
+                if not is_whole(action, 0) or action >= self.pass_action:
                     raise ValueError(f"no stone can be placed at {point!r} on {self}")
                 if stones[action]:
                     raise ValueError(f"two stones were placed at {self.to_text(action)}")

@@ -12,7 +12,9 @@ Stones = str | Iterable[str | int]
 
 
 def listed(points: Stones) -> list[str | int]:
-    """Points as a list, from text or any collection."""
+    """Points as a list, from text or any collection; ValueError for what is neither."""
+    if not isinstance(points, Iterable):
+        raise ValueError(f"stones are a text such as 'D4 E5' or a collection of points, came {points!r}")
     return list(points.split() if isinstance(points, str) else points)
 
 

@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 from alphago.env.kernels import go_row as layout
-from alphago.settings import whole
+from alphago.settings import real, whole
 
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # plies of a game without a cap, after which it is scored as it stands: memory has an end
@@ -73,15 +73,18 @@ def rules_json(rules: Rules) -> str:
 
 def check_ko(ko: str) -> str:
     """The ko rule; ValueError for one that there is not."""
-    if ko not in KO_RULES:
+    if not isinstance(ko, str) or ko not in KO_RULES:
         raise ValueError(f"ko is {', '.join(map(repr, KO_RULES))}, came {ko!r}")
     return ko
 
 
 def check_komi(komi: float) -> float:
     """Komi as a float; ValueError unless it is a multiple of 0.5 of reasonable size."""
-    value = float(komi)
-    if not (abs(value) <= 1000 and value * 2 == int(value * 2)):
+    try:
+        value = real("komi", komi, -1000, 1000)
+    except ValueError:
+        value = 0.25
+    if not (2 * value).is_integer():
         raise ValueError(f"komi is a multiple of 0.5 from -1000 to 1000, came {komi!r}")
     return value
 

@@ -12,10 +12,12 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.rows import RowBatch
 from alphago.env.symmetry import Symmetries
+from alphago.settings import checks_keywords
 
 MIN_SIZE, MAX_SIZE = 2, 25
 
 
+@checks_keywords()
 class GomokuEnv(GameEnv):
     """Freestyle Gomoku on `board_size` x `board_size` points, 2 to 25; also any such (m, m, k) game.
 

@@ -10,11 +10,13 @@ from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN
 from alphago.env.rows import RowBatch
+from alphago.settings import checks_keywords
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
 LETTERS = "ABCDEF"
 
 
+@checks_keywords()
 class OwareEnv(GameEnv):
     """Oware by the Abapa rules: 12 houses of 4 seeds, whoever captures more than 24 of the 48 wins.
 

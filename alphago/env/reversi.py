@@ -13,10 +13,12 @@ from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.rows import RowBatch
 from alphago.env.symmetry import Symmetries
+from alphago.settings import checks_keywords
 
 MIN_SIZE, MAX_SIZE = 4, 16
 
 
+@checks_keywords()
 class ReversiEnv(GameEnv):
     """Reversi on an even board of 4 to 16 points along a side, from the four stones in the middle.
 

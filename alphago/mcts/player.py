@@ -5,18 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import PLAYER_NAMES, GameEnv, Position
+from alphago.env.game import PLAYER_NAMES, GameEnv, Position, check_env
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.root import chosen_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder
+from alphago.settings import checks_keywords, real, whole
 
 USUAL_LEAVES = 8  # of a player that is given neither settings nor a number
 
 _GAME = np.zeros(1, np.int64)
 
 
+@checks_keywords()
 class MCTSPlayer:
     """Searches and plays one game.
 
@@ -47,15 +49,12 @@ class MCTSPlayer:
         seed: int | None = None,
         device: str = "auto",
     ) -> None:
-        if num_readouts < 1:
-            raise ValueError(f"num_readouts is 1 or more, came {num_readouts}")
-        if not -1 <= resign_threshold <= 1:
-            raise ValueError(f"resign_threshold is -1 to 1, came {resign_threshold}")
+        check_env(env)
         self.env = env
         self.network = network
-        self.num_readouts = num_readouts
+        self.num_readouts = whole("num_readouts", num_readouts, 1)
         self.two_player_mode = two_player_mode
-        self.resign_threshold = resign_threshold
+        self.resign_threshold = real("resign_threshold", resign_threshold, -1, 1)
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
         self.generator = np.random.default_rng(seed)
         settings = settings or SearchSettings(leaves=USUAL_LEAVES)
@@ -88,8 +87,7 @@ class MCTSPlayer:
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
-        if readouts < 1:
-            raise ValueError(f"parallel_readouts is 1 or more, came {readouts!r}")
+        whole("parallel_readouts", readouts, 1)
         before = self.root_visits
         self.search.run(np.array([readouts], np.int32))
         return self.root_visits - max(before, 1)

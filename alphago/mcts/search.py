@@ -5,7 +5,6 @@ together, and backs them up.  The search reaches the game through `GameBatch` an
 an `Evaluator` only.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +16,11 @@ from alphago.mcts.halving import stacked_schedules
 from alphago.mcts.kernels import gumbel, roots, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.tree import Rule, grown, new_tree
+from alphago.settings import checks_keywords, is_finite, is_whole
 from alphago.stopwatch import BOARDS, TREE
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class SearchSettings:
     """How a search chooses; the defaults are AlphaGo.jl's constants in AlphaGo Zero's formula, but for one.
@@ -59,21 +60,27 @@ class SearchSettings:
         wrong = [
             name
             for name, fine in {
-                "c_puct (0 or more)": self.c_puct >= 0,
-                "parent_value_weight (0 or more)": self.parent_value_weight >= 0,
-                "first_play_reduction (0 or more)": self.first_play_reduction >= 0,
-                "virtual_loss (1 or more)": self.virtual_loss >= 1,
-                "leaves (1 or more)": self.leaves >= 1,
-                "dirichlet_weight (0 to 1)": 0 <= self.dirichlet_weight <= 1,
-                "dirichlet_alpha (None or more than 0)": self.dirichlet_alpha is None or self.dirichlet_alpha > 0,
-                "considered (1 or more)": self.considered >= 1,
-                "c_visit (0 or more, finite)": 0 <= self.c_visit < math.inf,
-                "c_scale (more than 0, finite)": 0 < self.c_scale < math.inf,
+                "c_puct (0 or more)": not_negative(self.c_puct),
+                "parent_value_weight (0 or more)": not_negative(self.parent_value_weight),
+                "first_play_reduction (0 or more)": not_negative(self.first_play_reduction),
+                "virtual_loss (1 or more)": is_whole(self.virtual_loss, 1),
+                "leaves (1 or more)": is_whole(self.leaves, 1),
+                "dirichlet_weight (0 to 1)": is_finite(self.dirichlet_weight) and 0 <= self.dirichlet_weight <= 1,
+                "dirichlet_alpha (None or more than 0)": self.dirichlet_alpha is None
+                or (is_finite(self.dirichlet_alpha) and self.dirichlet_alpha > 0),
+                "considered (1 or more)": is_whole(self.considered, 1),
+                "c_visit (0 or more, finite)": not_negative(self.c_visit),
+                "c_scale (more than 0, finite)": is_finite(self.c_scale) and self.c_scale > 0,
             }.items()
             if not fine
         ]
         if wrong:
             raise ValueError(f"search settings out of range: {', '.join(wrong)}; came {self}")
+
+
+def not_negative(value: object) -> bool:
+    """Whether it is a finite number from 0."""
+    return is_finite(value) and value >= 0
 
 
 def leaves_for(games: int, readouts: int) -> int:

@@ -8,8 +8,10 @@ import torch
 import torch.nn.functional as F
 
 from alphago.nn.value import Forecast
+from alphago.settings import checks_keywords
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class LossWeights:
     """How much each part of the loss counts.

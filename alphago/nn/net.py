@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from alphago.env.game import GameEnv, Position, stack
+from alphago.env.game import GameEnv, Position, check_env, stack
 from alphago.nn.base import ResidualTower
 from alphago.nn.checks import check_game, check_sizes, check_tensors
 from alphago.nn.device_evaluator import DeviceEvaluator, make_evaluator
@@ -20,7 +20,7 @@ from alphago.nn.saved import model_file, saved_game
 from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure
 from alphago.nn.value import AddedForecast, Forecast, ForecastValue
 from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, read_weights, write_weights
-from alphago.settings import real
+from alphago.settings import checks_keywords, real
 
 # (tower_height, channels, size_free): one machine learns small boards with the first in minutes; the second
 # is the smaller of the two nets of Silver et al. 2017.
@@ -28,6 +28,7 @@ PRESETS = {"default": (5, 64, True), "paper": (19, 256, False)}
 READ_AT_ONCE = 256  # positions per forward pass of the readable call
 
 
+@checks_keywords()
 class NeuralNet(nn.Module):
     """A network of three parts, each of which may be any `torch.nn.Module` that fits.
 
@@ -62,6 +63,7 @@ class NeuralNet(nn.Module):
         preset: str | None = None,
     ) -> None:
         super().__init__()
+        check_env(env)
         given = {"base_net": base_net, "value": value, "policy": policy}
         for slot, module in given.items():
             if module is not None and not isinstance(module, nn.Module):
@@ -254,6 +256,7 @@ def built_from(config: Mapping[str, Any], env: GameEnv, **given: nn.Module | Non
     return net
 
 
+@checks_keywords()
 def load_model(
     path: str | PathLike[str],
     env: GameEnv | None = None,

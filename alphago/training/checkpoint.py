@@ -1,23 +1,24 @@
 """The folder of a run: what is in it, and how a run finds itself again."""
 
 import contextlib
-import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+import torch
+
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
-from alphago.nn.weights import write_whole
+from alphago.nn.weights import ModelError, read_weights
 from alphago.training.history import EVALUATIONS, METRICS, append_row, cut_off
 from alphago.training.lock import LOCK, lock
+from alphago.training.run_config import holds_run, mend_config, read_config, write_config
 from alphago.training.shards import Shards
-from alphago.training.state import State, StateFiles
+from alphago.training.state import State, StateFiles, set_aside
 
-CONFIG = "config.json"
 STATE, GAMES, WEIGHTS = "state", "games", "weights"
 LOGS = (METRICS, EVALUATIONS)
 
@@ -25,7 +26,7 @@ LOGS = (METRICS, EVALUATIONS)
 class RunFolder:
     """What training leaves on disk.
 
-    config.json               game, network and settings, and which settings were changed when
+    config.json               game, network and settings, and which settings were changed when; config.copy.json: a copy
     weights.safetensors       the latest network; `load_model` reads it
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
@@ -59,8 +60,9 @@ class RunFolder:
         self.states = StateFiles(path / STATE)
         try:
             self.config = read_config(path) if holds_run(path) else None
-            for part in path.rglob(".*.part"):  # of a process that was killed while it wrote
-                part.unlink()
+            with told_as(f"the run folder {path} cannot be written"):
+                for part in path.rglob(".*.part"):  # of a process that was killed while it wrote
+                    part.unlink()
         except BaseException:
             self.close()
             raise
@@ -78,7 +80,7 @@ class RunFolder:
     def write_config(self, config: dict[str, Any]) -> None:
         """Keeps the config, which makes the folder a run's: write a state first."""
         with told_as(f"the config could not be written to {self.path}"):
-            write_whole(self.path / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+            write_config(self.path, config)
             self._make_folders()
         self.config = config
 
@@ -115,38 +117,47 @@ class RunFolder:
     def restore(self) -> State:
         """The newest sound state, with all else in the folder as it was then; ValueError if none is sound."""
         state = self.states.read()
+        assert self.config is not None
         with told_as(f"the run folder {self.path} cannot be written"):
+            state.notes += mend_config(self.path, self.config)
             self._make_folders()  # a kill right after the config was written
-        self.shards.restore(state.data["shards"])
-        for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
-            games = path.stem.removeprefix("games-")
-            if games.isdecimal() and int(games) > state.data["games"]:
-                path.unlink()
-        for name, length in state.data["logs"].items():
-            cut_off(self.path / name, length)
+            self.shards.restore(state.data["shards"])
+            for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
+                games = path.stem.removeprefix("games-")
+                if games.isdecimal() and int(games) > state.data["games"]:
+                    path.unlink()
+            for name, length in state.data["logs"].items():
+                cut_off(self.path / name, length)
         return state
 
+    def check_weights(self, net: NeuralNet | None) -> list[str]:
+        """Sets the latest weights aside if they cannot be read or are not this network's; returns it as sentences.
 
-def holds_run(path: Path) -> bool:
-    """Whether a folder is that of a run."""
-    return (path / CONFIG).is_file()
+        None for the network where weights may be later ones than the state's.
+        """
+        latest = self.path / LATEST
+        if not latest.exists():
+            return [f"{latest} is gone; it is written anew from the state"]
+        try:
+            tensors, _ = read_weights(latest)
+        except ModelError as error:
+            why = str(error).removeprefix(f"{latest} ")
+        else:
+            if net is None or same_weights(tensors, net.state_dict()):
+                return []
+            why = "is damaged (it holds other weights than the state)"
+        return [f"{set_aside(latest, why)}, and is written anew from the state"]
+
+
+def same_weights(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> bool:
+    """Whether tensors have the same names and numbers, wherever they are."""
+    return one.keys() == other.keys() and all(torch.equal(one[name].cpu(), other[name].cpu()) for name in one)
 
 
 def is_free(path: Path) -> bool:
     """Whether there is nothing in a folder but what a run leaves that was killed before it had a config."""
     names = {entry.name for entry in path.iterdir() if not re.fullmatch(r"\..*\.part", entry.name)}
     return not names or (LOCK in names and names <= {LOCK, STATE, LATEST})
-
-
-def read_config(path: Path) -> dict[str, Any]:
-    """The config of the run in a folder; ValueError with a sentence if it is damaged."""
-    try:
-        config = json.loads((path / CONFIG).read_text(encoding="utf-8"))
-        for key in ("game", "env", "network", "settings"):
-            config[key]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path / CONFIG} is damaged: {error!r}") from error
-    return config
 
 
 def size(path: Path) -> int:

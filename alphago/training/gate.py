@@ -19,6 +19,7 @@ from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
 from alphago.nn.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
+from alphago.settings import checks_keywords, is_finite, is_whole
 from alphago.training.history import EVALUATIONS, append_row
 from alphago.training.shares import apportion
 
@@ -27,6 +28,7 @@ OPENING = 2  # plies on random points at the start of each pair of games
 PREFIX = "best."  # of the tensors' names
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class Gate:
     """When a candidate, the averaged network that learns, becomes the one that plays.
@@ -46,13 +48,13 @@ class Gate:
     sprt: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.win_rate <= 1:
+        if not is_finite(self.win_rate) or not 0 < self.win_rate <= 1:
             raise ValueError(f"a gate's win_rate is more than 0 and at most 1, came {self.win_rate!r}")
-        if self.games < 2 or self.games % 2:
+        if not is_whole(self.games, 2) or self.games % 2:
             raise ValueError(f"a gate's games are an even number from 2, came {self.games!r}")
-        if self.every is not None and self.every < 1:
+        if self.every is not None and not is_whole(self.every, 1):
             raise ValueError(f"a gate's every is 1 game or more, or None, came {self.every!r}")
-        if self.readouts is not None and self.readouts < 0:
+        if self.readouts is not None and not is_whole(self.readouts, 0):
             raise ValueError(f"a gate's readouts are 0 or more, or None, came {self.readouts!r}")
         if self.sprt is not None:
             object.__setattr__(self, "sprt", tuple(self.sprt))

@@ -10,7 +10,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.root import choose_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
-from alphago.settings import real, whole
+from alphago.settings import checks_keywords, real, whole
 from alphago.stopwatch import Stopwatch
 
 # Hears of a finished game: its number and its record, in no order, and from several threads at once.
@@ -19,6 +19,7 @@ Tell = Callable[[int, GameRecord], object]
 DECIDED_PLIES, DECIDED_SHARE, CHEAP_READOUTS = 6, 0.1, 4
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class SelfPlaySettings:
     """How games are played.

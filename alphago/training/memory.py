@@ -9,6 +9,7 @@ import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.settings import checks_keywords, is_whole, real
 
 _FIRST = np.zeros(1, np.int64)
 REBUILT_AT_ONCE = 64  # positions, so that their rows stay in cache
@@ -52,6 +53,7 @@ def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: f
     return int(first * (1 + growth * ((positions / first) ** exponent - 1) / exponent))
 
 
+@checks_keywords()
 class ReplayMemory:
     """The searched positions of the latest games, at least `capacity` of them once so many have been played.
 
@@ -69,11 +71,10 @@ class ReplayMemory:
     def __init__(
         self, env: GameEnv, capacity: int = 500_000, search_share: float = 0.0, surprise_share: float = 0.0
     ) -> None:
-        if capacity < 1:
+        if not is_whole(capacity, 1):
             raise ValueError(f"capacity is 1 position or more, came {capacity!r}")
         for name, share in (("search_share", search_share), ("surprise_share", surprise_share)):
-            if not 0 <= share <= 1:
-                raise ValueError(f"{name} is 0 to 1, came {share!r}")
+            real(name, share, 0, 1)
         self.env = env
         self.capacity = capacity
         self.search_share = search_share

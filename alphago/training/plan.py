@@ -23,6 +23,7 @@ from alphago.training.gate import Gate
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.presets import Preset, named_preset, preset_for
 from alphago.training.proof import Opponent
+from alphago.training.run_config import another_version, of_this_version
 from alphago.training.settings import TrainingSettings, optimizer_name, stages
 
 # Settings that a run keeps: its games so far would be other ones, or belong elsewhere.
@@ -115,21 +116,20 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
 
     if env.name != config["game"]:
         differs("game", config["game"], env.name)
+    if other := config["env"].keys() ^ env.config.keys():
+        raise another_version(folder, "a game", ", ".join(sorted(other)))
     compare(config["env"], env.config, differs)
     recipe = named_preset(asked.preset) if asked.preset is not None else None
     model = asked.model
     if model is None:
         compare(network, {**(recipe.network if recipe else {}), **asked.sizes}, differs)
-        if network["custom"]:
-            slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
-            raise ValueError(
-                f"the run in {folder} has a network of its own parts ({slots}): pass one like it as model=…"
-            )
-        try:
-            with seeded(0):  # which weights, the state says
-                model = built_from(network, env)
-        except (TypeError, KeyError) as error:
-            raise ValueError(f"the run in {folder} has a network of another version: {error}") from error
+        with of_this_version(folder, "a network"), seeded(0):  # which weights, the state says
+            if network["custom"]:
+                slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
+                raise ValueError(
+                    f"the run in {folder} has a network of its own parts ({slots}): pass one like it as model=…"
+                )
+            model = built_from(network, env)
     model = fitted(model, env)
     compare(network, model.config, differs)
 
@@ -142,7 +142,8 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
         if name in STRUCTURAL:
             differs(name, *(map(optimizer_name, pair) if name == "optimizer" else pair))
     check_boards(env, settings, model)
-    was_until = Opponent(**config["until"]) if config["until"] else None
+    with of_this_version(folder, "an opponent"):
+        was_until = Opponent(**config["until"]) if config["until"] else None
     until = was_until if isinstance(asked.until, Unsaid) else asked.until
     if until != was_until:
         changes["until"] = (was_until, until)
@@ -194,7 +195,7 @@ def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = Non
 
     optimizer: the function that a run was trained with whose optimizer was no name.
     """
-    try:
+    with of_this_version(folder, "settings"):
         given = dict(config["settings"])
         if given["search"] is not None and set(given["search"]) == {f.name for f in fields(SearchSettings)}:
             given["search"] = SearchSettings(**given["search"])  # fewer of them change self-play's usual search
@@ -207,8 +208,6 @@ def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = Non
         elif was not in OPTIMIZERS:
             raise ValueError(f"the run in {folder} has an optimizer of its own, {was}: pass it as optimizer=…")
         return make_settings(TrainingSettings, **given)
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"the run in {folder} has settings of another version: {error}") from error
 
 
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:

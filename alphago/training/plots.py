@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from alphago.settings import checks_keywords
 from alphago.training.history import History, Row, number, read_history
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Panel(NamedTuple):
     level: float | None = None  # where a thin line marks "even"
 
 
+@checks_keywords()
 def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None, x: str = "minutes") -> "Figure":
     """Draws the curves of runs side by side, and saves them if `out` is given; returns the matplotlib figure.
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from alphago.env.game import GameEnv
+from alphago.env.game import GameEnv, check_env
 from alphago.mcts.search import SearchSettings
 from alphago.nn.devices import find_device
 from alphago.nn.gpu_meter import GpuMeter
@@ -18,8 +18,8 @@ from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.settings import UNSAID, Unsaid
-from alphago.training.checkpoint import RunFolder, default_folder, holds_run
+from alphago.settings import UNSAID, Unsaid, checks_keywords, positive
+from alphago.training.checkpoint import RunFolder, default_folder
 from alphago.training.compact import check_network, make_compact
 from alphago.training.diagnosis import Diagnosis
 from alphago.training.gate import Gate, Gatekeeper
@@ -28,6 +28,8 @@ from alphago.training.iteration import iterate
 from alphago.training.plan import Asked, Plan, new_run, old_run
 from alphago.training.proof import Examiner, Opponent, expectation
 from alphago.training.report import ConsoleReport, Report
+from alphago.training.run_config import holds_run, of_this_version
+from alphago.training.settings import TrainingSettings
 from alphago.training.time_shares import OTHER
 from alphago.training.trainer import Trainer
 
@@ -35,6 +37,7 @@ MEASURED_MINUTES = 0.5  # of training, after which its speed is known
 DATA = (Opponent, SearchSettings, LossWeights, Gate)  # settings that are made of settings
 
 
+@checks_keywords(TrainingSettings)
 def train(
     env: GameEnv,
     num_games: int | Unsaid | None = UNSAID,
@@ -95,8 +98,9 @@ def train(
     installed or refuses the board.
     """
     began = time.monotonic()
-    if stop_after is not None and not stop_after > 0:
-        raise ValueError(f"stop_after is more than 0 minutes or None, came {stop_after!r}")
+    check_env(env)
+    if stop_after is not None:
+        positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # says now what there is not
     path = Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}")
     sizes = {"tower_height": tower_height, "channels": channels}
@@ -149,13 +153,14 @@ def carry_out_by(
         trainer.examiner = Examiner(trainer.goal, plan.until, run.path, hear, trainer.device)
     if isinstance(settings.gate, Gate):
         trainer.gatekeeper = Gatekeeper(settings.gate, plan.model, run.path, hear, trainer.device)
-    notes = open_run(trainer, plan, run)
+    lost, told = open_run(trainer, plan, run)
     for report in reports:
         report.start(run.path, settings.plain())
     if trainer.device != "cpu":
         hear(f"boards and network are on {trainer.device}")
-    hear(*notes)
-    nothing_to_do = trainer.is_over and not trainer.candidate_is_due and not trainer.last_examination_is_due
+    hear(*lost, *told)
+    done = trainer.is_over and not trainer.candidate_is_due and not trainer.last_examination_is_due
+    nothing_to_do = done and not lost
     with trainer.watch.running(OTHER):
         metrics = run_iterations(trainer, plan, run, reports, meter)
     if trainer.is_over and not stop.is_set():
@@ -208,16 +213,21 @@ def tell(reports: Sequence[Report], *notes: str) -> None:
             report.note(note)
 
 
-def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
-    """Makes the folder of a new run, or goes on with what is in it; returns what there is to tell."""
+def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> tuple[list[str], list[str]]:
+    """Makes the folder of a new run, or goes on with what is in it.
+
+    Returns what was damaged and what else there is to tell, as sentences; after the former a checkpoint is needed.
+    """
     if run.config is None:
         trainer.publish()
         trainer.checkpoint()
         run.write_config(plan.config)
         trainer.clock.set(0.0)
-        return [plan.note] if plan.note else []
-    state = run.restore()
-    notes = [*state.notes, *trainer.restore(state)]
+        return [], [f"a new run of {trainer.goal} begins in {run.path}", *([plan.note] if plan.note else [])]
+    with of_this_version(run.path, "a state"):
+        state = run.restore()
+        lost = [*state.notes, *trainer.restore(state)]
+    lost += run.check_weights(trainer.player if trainer.is_over else None)
     minutes = trainer.clock.seconds / 60
     where = f"after {trainer.games} games and {minutes:.1f} minutes of training"
     told = [f"{name} is {now!r} from now on, not {was!r}" for name, (was, now) in plan.changes.items()]
@@ -232,7 +242,7 @@ def open_run(trainer: Trainer, plan: Plan, run: RunFolder) -> list[str]:
     if trainer.compacted:
         times = "once" if trainer.compacted == 1 else f"{trainer.compacted} times"
         told.append(f"its folder was made compact {times}: it goes on without its oldest games, not exact to the bit")
-    return notes + told
+    return lost, told
 
 
 def carry_away(trainer: Trainer, run: RunFolder) -> str:

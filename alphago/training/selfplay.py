@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from alphago.env.game import GameEnv
+from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.records.record import GameRecord
-from alphago.settings import make_settings
+from alphago.settings import checks_keywords, make_settings, whole
 from alphago.training.group import Group, SelfPlaySettings, Tell
 
 
@@ -110,6 +110,7 @@ def chosen_search(search: SearchSettings | Mapping[str, Any] | None, games: int,
     return make_settings(SearchSettings, **{**usual, **(search or {})})
 
 
+@checks_keywords(SelfPlaySettings)
 def selfplay(
     env: GameEnv,
     nn: Any,
@@ -133,8 +134,8 @@ def selfplay(
     Further keywords are those of `SelfPlaySettings`.  The same seed gives the same games on a CPU; on a GPU sums differ
     in their last bits from one size of batch to another, which may decide between moves that are equally good.
     """
-    if num_games < 1:
-        raise ValueError(f"num_games is 1 or more, came {num_games!r}")
+    check_env(env)
+    num_games, seed = whole("num_games", num_games, 1), whole("seed", seed, 0)
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     flight = min(chosen.games_in_flight, num_games)
     chosen = replace(chosen, search=chosen_search(search, flight, readouts))

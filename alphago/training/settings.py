@@ -12,7 +12,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
-from alphago.settings import make_settings, real, whole
+from alphago.settings import checks_keywords, make_settings, positive, real, whole
 from alphago.training.gate import Gate
 from alphago.training.group import SelfPlaySettings
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
@@ -37,6 +37,7 @@ OPTIONAL = (
 NO_LIMIT = 10**9  # more games than any run plays
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class TrainingSettings:
     """How a run is trained; names and meanings of the first seven are AlphaGo.jl's.
@@ -144,9 +145,7 @@ class TrainingSettings:
         if self.resign_threshold is not None:
             object.__setattr__(self, "resign_threshold", real("resign_threshold", self.resign_threshold, -1, 1))
         if self.max_minutes is not None:
-            if not 0 < self.max_minutes < math.inf:
-                raise ValueError(f"max_minutes is more than 0 or None, came {self.max_minutes!r}")
-            object.__setattr__(self, "max_minutes", float(self.max_minutes))
+            object.__setattr__(self, "max_minutes", positive("max_minutes", self.max_minutes))
         if self.num_games is None and self.max_minutes is None:
             raise ValueError("a run ends by num_games or by max_minutes, both came as None")
         if self.start_training_after > self.memory_size:
@@ -176,9 +175,7 @@ class TrainingSettings:
             raise ValueError(f"optimizer is {known} or a function that makes one, came {self.optimizer!r}")
         object.__setattr__(self, "schedule", checked(self.schedule))
         if self.gradient_norm is not None:
-            if not 0 < self.gradient_norm < math.inf:
-                raise ValueError(f"gradient_norm is more than 0 or None, came {self.gradient_norm!r}")
-            object.__setattr__(self, "gradient_norm", float(self.gradient_norm))
+            object.__setattr__(self, "gradient_norm", positive("gradient_norm", self.gradient_norm))
         if self.bfloat16 not in (None, True, False):
             raise ValueError(f"bfloat16 is True, False or None, came {self.bfloat16!r}")
         losses: Any = LOSSES.get(self.losses) if isinstance(self.losses, str) else self.losses
@@ -222,13 +219,10 @@ def optimizer_name(optimizer: Any) -> str:
 def checked_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
     """Steps as tuples; ValueError unless each is boards and a share of the run."""
     try:
-        steps = tuple(
-            (checked_sizes(boards) if isinstance(boards, (tuple, list)) else operator.index(boards), float(share))
-            for boards, share in given
-        )
+        steps = tuple((checked_boards(boards), real("share", share)) for boards, share in given)
     except (TypeError, ValueError):
         steps = ((0, -1.0),)
-    if any(share <= 0 or not sizes for sizes, share in steps) or sum(share for _, share in steps) >= 1:
+    if not (all(share > 0 and sizes for sizes, share in steps) and sum(share for _, share in steps) < 1):
         raise ValueError(
             "curriculum is pairs of a board size (or of sizes with their shares) and a share of the run, these shares "
             f"less than 1 in all, came {given!r}"
@@ -236,10 +230,15 @@ def checked_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
     return steps
 
 
+def checked_boards(given: Any) -> int | Sizes:
+    """The board of one step of a curriculum, or its sizes; TypeError or ValueError for what is neither."""
+    return checked_sizes(given) if isinstance(given, (tuple, list)) else operator.index(given)
+
+
 def checked_sizes(given: Any) -> Sizes:
     """Sizes as tuples; ValueError unless they are different boards whose shares are 1 in all, or nothing."""
     try:
-        sizes = tuple((operator.index(size), float(share)) for size, share in given)
+        sizes = tuple((operator.index(size), real("share", share)) for size, share in given)
     except (TypeError, ValueError):
         sizes = ((0, -1.0),)
     whole = sum(share for _, share in sizes)

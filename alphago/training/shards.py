@@ -10,7 +10,7 @@ import numpy as np
 
 from alphago.nn.weights import write_whole
 from alphago.records.record import GameRecord, read_arrays, save_records
-from alphago.training.state import set_aside
+from alphago.training.state import read_file, set_aside
 
 
 class Shard(NamedTuple):
@@ -89,10 +89,13 @@ class Shards:
 
 def read_shard(path: Path, digest: str) -> list[GameRecord]:
     """The games of a file; ValueError that says what is wrong with it."""
-    data = path.read_bytes()
+    data = read_file(path)
     if digest_of(data) != digest:
         raise ValueError("is damaged (its digest is another one)")
-    return read_arrays(np.load(io.BytesIO(data), allow_pickle=False))
+    try:
+        return read_arrays(np.load(io.BytesIO(data), allow_pickle=False))
+    except KeyError as error:
+        raise ValueError(f"is of another version ({error})") from error
 
 
 def digest_of(data: bytes) -> str:

@@ -1,7 +1,9 @@
 """The state of a run in a file: tensors, and all else as JSON in the same file's header, sealed by a digest."""
 
+import errno
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +75,7 @@ class StateFiles:
         for number in reversed(self.numbers()):
             path = self.path(number)
             try:
-                state = from_bytes(b"".join(piece.read_bytes() for piece in pieces(path)))
+                state = from_bytes(b"".join(map(read_file, pieces(path))))
             except ValueError as error:
                 for piece in further_pieces(path):
                     set_aside(piece, str(error))
@@ -82,6 +84,16 @@ class StateFiles:
                 state.notes = notes
                 return state
         raise ValueError("; ".join([*notes, f"{self.folder} holds no state to go on from"]))
+
+
+def read_file(path: Path) -> bytes:
+    """What is in a file; ValueError where the disk cannot read it any more, OSError for another trouble."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        raise ValueError(f"cannot be read ({os.strerror(errno.EIO)})") from error
 
 
 def pieces(path: Path) -> list[Path]:
@@ -119,12 +131,13 @@ def from_bytes(data: bytes) -> State:
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         tensors = tensors_from(data)
         sound = header["digest"] == digest(tensors, header["data"])
+        version = header["format"], header["format_version"]
     except Exception as error:  # damaged bytes can fail in any way
         raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not sound:
         raise ValueError("is damaged (its digest is another one)")
-    if (header["format"], header["format_version"]) != (FORMAT, FORMAT_VERSION):
-        raise ValueError(f"is of another version, {header['format_version']} where {FORMAT_VERSION} was wanted")
+    if version != (FORMAT, FORMAT_VERSION):
+        raise ValueError(f"is of another version, {' '.join(version)} where {FORMAT} {FORMAT_VERSION} was wanted")
     return State(tensors, json.loads(header["data"]))
 
 

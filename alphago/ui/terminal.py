@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from alphago.env.board import result_text
-from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position
+from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
 from alphago.mcts.player import MCTSPlayer
+from alphago.settings import checks_keywords
 from alphago.ui.saved_games import load_game, save_game
 from alphago.ui.screen import Read, Screen, Write
 from alphago.ui.thinking import Limit, Thought, think
@@ -26,6 +27,7 @@ HELP = """\
 WITH_FILE = ("save", "load")  # commands that take the name of a file
 
 
+@checks_keywords()
 def play(
     env: GameEnv,
     nn: Any = None,
@@ -53,6 +55,7 @@ def play(
     End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced
     but no part of the position: its `is_over` stays False.  Raises ValueError for a mode or limit that there is not.
     """
+    check_env(env)
     if mode not in (0, 1):
         raise ValueError(f"mode is 0 (you are Black) or 1 (you are White), came {mode!r}")
     if nn is not None and tower_height is not None:

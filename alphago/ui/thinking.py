@@ -1,10 +1,11 @@
 """How long an engine thinks about a move of a game with a person, and what it has to say then."""
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from alphago.settings import positive, whole
 
 WAVE = 16  # readouts between two looks at the clock
 
@@ -23,10 +24,10 @@ class Limit:
     def __post_init__(self) -> None:
         if self.readouts is None and self.seconds is None:
             raise ValueError("a move needs a limit: num_readouts or seconds")
-        if self.readouts is not None and (isinstance(self.readouts, bool) or not self.readouts >= 0):
-            raise ValueError(f"num_readouts is 0 or more, came {self.readouts!r}")
-        if self.seconds is not None and not 0 < self.seconds < math.inf:
-            raise ValueError(f"seconds is more than 0, came {self.seconds!r}")
+        if self.readouts is not None:
+            whole("num_readouts", self.readouts, 0)
+        if self.seconds is not None:
+            positive("seconds", self.seconds)
 
     def left(self, done: int, seconds: float) -> int:
         """Readouts of the next wave after so many in so much time; 0 at the limit."""

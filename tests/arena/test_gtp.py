@@ -476,7 +476,7 @@ class TestRandomOpenings:
         assert [lines[:2] for lines in heard] == [[f"play b {first}", f"play w {second}"]] * 2
 
     def test_argument(self) -> None:
-        with pytest.raises(ValueError, match="random_opening is 0 or more, came -1"):
+        with pytest.raises(ValueError, match="random_opening is a whole number from 0, came -1"):
             evaluate(GO, "random", "random", 2, random_opening=-1)
 
 

@@ -378,5 +378,5 @@ class TestTrain:
 
 
 def test_a_part_of_a_search_that_there_is_not() -> None:
-    with pytest.raises(TypeError, match="no setting 'c_skale': did you mean c_scale"):
+    with pytest.raises(TypeError, match="SearchSettings has no keyword 'c_skale': did you mean c_scale"):
         TrainingSettings(search={"c_skale": 1.0})

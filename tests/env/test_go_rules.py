@@ -502,6 +502,27 @@ def test_komi_decides(komi: float, score: float, result: int, text: str) -> None
         assert ended.komi == komi
 
 
+@pytest.mark.parametrize("mover", ["black", "white"])
+@pytest.mark.parametrize(("komi", "text"), [(-9, "draw"), (-8.5, "W+0.5"), (-9.5, "B+0.5"), (-10, "B+1")])
+def test_komi_that_black_gets(komi: float, text: str, mover: str) -> None:
+    """All of the board is White's: 9 points, which a komi of -9 makes a draw."""
+    ended = position(
+        """
+        . O .
+        . . O
+        . . .
+        """,
+        komi=komi,
+        to_play=mover,
+    )
+    while not ended.is_over:
+        ended = ended.play(ended.env.pass_action)
+    assert result_text(ended.score()) == text
+    winner = {"d": 0, "B": 1, "W": -1}[text[0]]
+    assert (ended.result, ended.outcome, ended.score()) == (winner, winner, -9 - komi)
+    assert str(ended.outcome) != "-0.0"
+
+
 def test_a_big_komi_and_a_full_19x19_board_score_exactly() -> None:
     env = GoEnv(19)
     full = env.position(black=[a for a in range(361) if a != 180], komi=-999.5)

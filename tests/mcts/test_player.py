@@ -277,7 +277,7 @@ class TestVerbs:
         assert player.tree_search() == 4
         assert player.tree_search(10) == 10
         assert player.visits().sum() == 14
-        with pytest.raises(ValueError, match="parallel_readouts is 1 or more, came 0"):
+        with pytest.raises(ValueError, match="parallel_readouts is a whole number from 1, came 0"):
             player.tree_search(0)
 
     def test_nothing_is_searched_after_the_end(self) -> None:
@@ -372,7 +372,7 @@ class TestVerbs:
     @pytest.mark.parametrize(
         ("options", "text"),
         [
-            ({"num_readouts": 0}, "num_readouts is 1 or more, came 0"),
+            ({"num_readouts": 0}, "num_readouts is a whole number from 1, came 0"),
             ({"resign_threshold": -1.5}, "resign_threshold is -1 to 1, came -1.5"),
             ({"leaves": 0}, r"leaves \(1 or more\)"),
         ],

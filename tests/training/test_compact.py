@@ -82,7 +82,7 @@ class TestSlices:
 
     @pytest.mark.parametrize("minutes", [0, -1, math.nan])
     def test_no_time(self, tmp_path: Path, minutes: float) -> None:
-        with pytest.raises(ValueError, match="stop_after is more than 0 minutes or None, came"):
+        with pytest.raises(ValueError, match="stop_after, in minutes, is more than 0, came"):
             run(tmp_path / "run", stop_after=minutes)
         assert not (tmp_path / "run").exists()
 
@@ -332,4 +332,4 @@ class TestCommandLine:
 
     def test_nonsense(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["train", "--games", "1", "--stop-after", "-2", "--folder", str(tmp_path / "run")]) == 2
-        assert capsys.readouterr().err == "alphago train: stop_after is more than 0 minutes or None, came -2.0\n"
+        assert capsys.readouterr().err == "alphago train: stop_after, in minutes, is more than 0, came -2.0\n"

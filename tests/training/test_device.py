@@ -18,12 +18,12 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.training.batches import DeviceSample, sent
 from alphago.training.boards import Boards
-from alphago.training.checkpoint import read_config
 from alphago.training.gate import Gate
 from alphago.training.group import SelfPlaySettings
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.optimizer import OPTIMIZERS
+from alphago.training.run_config import read_config
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.settings import TrainingSettings, stages
 from alphago.ui.gtp_commands import GoEngine

@@ -34,7 +34,7 @@ def all_readable(folder: Path) -> None:
             for line in path.read_bytes().split(b"\n")[:-1]:
                 json.loads(line)
         else:
-            assert path.name in ("config.json", "lock"), path
+            assert path.name in ("config.json", "config.copy.json", "lock"), path
 
 
 def kill_often(folder: Path, times: int, seed: int) -> int:

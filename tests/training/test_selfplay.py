@@ -400,13 +400,13 @@ class TestErrors:
             play(GO, 1, **settings)
 
     def test_an_unknown_setting_names_near_misses(self) -> None:
-        with pytest.raises(TypeError, match="no setting 'games_in_fight': did you mean games_in_flight"):
+        with pytest.raises(TypeError, match="selfplay has no keyword 'games_in_fight': did you mean games_in_flight"):
             play(GO, 1, games_in_fight=3)
-        with pytest.raises(TypeError, match="no setting 'xyz': there are readouts, games_in_flight"):
+        with pytest.raises(TypeError, match="selfplay has no keyword 'xyz': there are env, nn, readouts"):
             play(GO, 1, xyz=3)
 
     def test_num_games(self) -> None:
-        with pytest.raises(ValueError, match="num_games is 1 or more, came 0"):
+        with pytest.raises(ValueError, match="num_games is a whole number from 1, came 0"):
             play(GO, 0)
 
     def test_a_seed_that_no_file_can_keep_is_refused_before_a_game_begins(self) -> None:

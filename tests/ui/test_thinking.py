@@ -46,7 +46,7 @@ class TestLimit:
         ("limit", "sentence"),
         [
             ((None, None), "a move needs a limit: num_readouts or seconds"),
-            ((-1, None), "num_readouts is 0 or more, came -1"),
+            ((-1, None), "num_readouts is a whole number from 0, came -1"),
             ((1, 0), "seconds is more than 0, came 0"),
             ((1, float("nan")), "seconds is more than 0, came nan"),
             ((1, float("inf")), "seconds is more than 0, came inf"),

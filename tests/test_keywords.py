@@ -1,0 +1,174 @@
+"""Keywords of public functions and classes: typos name what was meant, wrong types what was wanted."""
+
+import inspect
+from collections.abc import Callable
+from re import escape as re_escape
+from typing import Any
+
+import numpy as np
+import pytest
+
+import alphago
+from alphago import (
+    ConnectFourEnv,
+    GoEnv,
+    GomokuEnv,
+    MCTSPlayer,
+    NeuralNet,
+    OwareEnv,
+    ReplayMemory,
+    ReversiEnv,
+    SearchSettings,
+    check_game,
+    evaluate,
+    load_model,
+    play,
+    plot,
+    selfplay,
+    train,
+)
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.loss import LossWeights
+from alphago.settings import make_settings
+from alphago.training.gate import Gate
+from alphago.training.settings import TrainingSettings
+from alphago.ui.thinking import Limit
+from examples.tic_tac_toe import TicTacToeEnv
+
+GO = GoEnv(3)
+NOT_A_GAME = "a game was wanted, such as GoEnv(9), came 9"
+
+
+@pytest.mark.parametrize(
+    ("call", "typo", "meant"),
+    [
+        (GoEnv, "kommi", "komi"),
+        (GomokuEnv, "conect_row", "connect_row"),
+        (ReversiEnv, "bord_size", "board_size"),
+        (OwareEnv, "max_move", "max_moves"),
+        (GO.position, "blak", "black"),
+        (OwareEnv().position, "house", "houses"),
+        (GO.replace, "kommi", "komi"),
+        (NeuralNet, "tower_hight", "tower_height"),
+        (load_model, "bas_net", "base_net"),
+        (MCTSPlayer, "num_readout", "num_readouts"),
+        (SearchSettings, "c_pukt", "c_puct"),
+        (LossWeights, "ownershp", "ownership"),
+        (Gate, "winrate", "win_rate"),
+        (TrainingSettings, "batchsize", "batch_size"),
+        (ReplayMemory, "capazity", "capacity"),
+        (evaluate, "num_game", "num_games"),
+        (selfplay, "sead", "seed"),
+        (selfplay, "resign_treshold", "resign_threshold"),
+        (check_game, "game", "games"),
+        (play, "num_readout", "num_readouts"),
+        (plot, "outt", "out"),
+        (train, "tower_hight", "tower_height"),
+        (train, "folderr", "folder"),
+        (train, "presett", "preset"),
+        (train, "stop_affter", "stop_after"),
+        (train, "modle", "model"),
+        (train, "devise", "device"),
+        (train, "learning_rat", "learning_rate"),
+    ],
+)
+def test_a_typo_is_told_with_what_was_meant(call: Callable[..., Any], typo: str, meant: str) -> None:
+    with pytest.raises(TypeError, match=rf" has no keyword '{typo}': did you mean .*\b{meant}\b"):
+        call(**{typo: 1})
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: ConnectFourEnv(komi=3), "ConnectFourEnv has no keyword 'komi': there are none"),
+        (lambda: GomokuEnv(5).position(black="C3"), "GomokuEnv.position has no keyword 'black': there are none"),
+        (lambda: TicTacToeEnv().position(xyz=1), "TicTacToeEnv.position has no keyword 'xyz': there are none"),
+        (lambda: OwareEnv().position(slots=1), "OwareEnv.position has no keyword 'slots': there are houses, margin"),
+    ],
+)
+def test_what_there_is_where_nothing_is_near(call: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        call()
+
+
+def test_a_setting_that_is_made_of_settings_names_its_own() -> None:
+    with pytest.raises(TypeError, match="SearchSettings has no keyword 'c_skale': did you mean c_scale"):
+        make_settings(SearchSettings, c_skale=2)
+
+
+def test_a_game_may_take_any_set_up() -> None:
+    class AnySetUp(TicTacToeEnv):
+        def new(self, **setup: Any) -> Any:
+            self.came = setup
+            return super().new()
+
+    env = AnySetUp()
+    env.position(xyz=1)
+    assert env.came == {"xyz": 1}
+
+
+def test_public_functions_keep_signature_and_docstring() -> None:
+    """Help, the command line and the site read them."""
+    assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "komi"]
+    assert list(inspect.signature(train).parameters)[-1] == "settings"
+    assert inspect.signature(ConnectFourEnv).parameters == {}
+    assert (train.__name__, train.__module__) == ("train", "alphago.training.run")
+    for name in alphago.__all__:
+        assert inspect.getdoc(getattr(alphago, name)), name
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: GoEnv(3, komi="seven"), "komi is a multiple of 0.5 from -1000 to 1000, came 'seven'"),
+        (lambda: GoEnv(3, komi=[7]), "komi is a multiple of 0.5 from -1000 to 1000, came [7]"),
+        (lambda: GoEnv(3, margin_weight="1"), "margin_weight is 0 to 1, came '1'"),
+        (lambda: GoEnv(3, margin_weight=float("nan")), "margin_weight is 0 to 1, came nan"),
+        (lambda: GoEnv(3, komi_spread="1"), "komi_spread is 0 or more, came '1'"),
+        (lambda: GoEnv(3, komi_spread=float("inf")), "komi_spread is 0 or more, came inf"),
+        (lambda: GoEnv(3, komi_spread=10**400), "komi_spread is 0 or more, came 1000"),
+        (lambda: GoEnv(3, ko=[]), "ko is 'simple', 'positional', 'situational', came []"),
+        (lambda: GO.position(black=[3.7]), "no stone can be placed at 3.7 on GoEnv(3)"),
+        (lambda: GO.position(black=[True]), "no stone can be placed at True on GoEnv(3)"),
+        (lambda: GO.position(white=5), "stones are a text such as 'D4 E5' or a collection of points, came 5"),
+        (lambda: train(GO, max_minutes="5"), "max_minutes is more than 0, came '5'"),
+        (lambda: train(GO, stop_after="5"), "stop_after, in minutes, is more than 0, came '5'"),
+        (lambda: train(GO, stop_after=float("inf")), "stop_after, in minutes, is more than 0, came inf"),
+        (lambda: train(GO, 9, gradient_norm="5"), "gradient_norm is more than 0, came '5'"),
+        (lambda: train(GO, 9, gate={"games": "5"}), "a gate's games are an even number from 2, came '5'"),
+        (lambda: train(GO, 9, gate={"win_rate": "5"}), "a gate's win_rate is more than 0 and at most 1, came '5'"),
+        (lambda: train(GO, 9, gate={"every": 0.5}), "a gate's every is 1 game or more, or None, came 0.5"),
+        (lambda: train(GO, 9, gate={"readouts": "x"}), "a gate's readouts are 0 or more, or None, came 'x'"),
+        (lambda: train(GO, 9, search={"c_scale": "1"}), "search settings out of range: c_scale"),
+        (lambda: SearchSettings(leaves=1.5), "search settings out of range: leaves"),
+        (lambda: SearchSettings(c_puct=float("inf")), "search settings out of range: c_puct"),
+        (lambda: SearchSettings(dirichlet_alpha="1"), "search settings out of range: dirichlet_alpha"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts is a whole number from 1, came '2'"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold is -1 to 1, came 'x'"),
+        (lambda: Limit(2.5), "num_readouts is a whole number from 0, came 2.5"),
+        (lambda: play(GO, HashEvaluator(), num_readouts="2"), "num_readouts is a whole number from 0, came '2'"),
+        (lambda: play(GO, HashEvaluator(), seconds="3"), "seconds is more than 0, came '3'"),
+        (lambda: selfplay(GO, HashEvaluator(), num_games="x"), "num_games is a whole number from 1, came 'x'"),
+        (lambda: selfplay(GO, HashEvaluator(), seed=-1), "seed is a whole number from 0, came -1"),
+        (lambda: evaluate(GO, "random", "random", "2"), "num_games is a whole number from 1, came '2'"),
+        (lambda: evaluate(GO, "random", "random", 2, "64"), "readouts is a whole number from 0, came '64'"),
+        (lambda: ReplayMemory(GO, capacity="9"), "capacity is 1 position or more, came '9'"),
+        (lambda: ReplayMemory(GO, search_share=float("nan")), "search_share is 0 to 1, came nan"),
+    ],
+)
+def test_a_wrong_type_is_told_with_what_was_wanted(call: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re_escape(sentence)}"):
+        call()
+
+
+@pytest.mark.parametrize("call", [train, play, selfplay, evaluate, NeuralNet, MCTSPlayer])
+def test_what_is_no_game(call: Callable[..., Any]) -> None:
+    needed = {name: None for name in ("nn", "network", "black", "white") if name in inspect.signature(call).parameters}
+    with pytest.raises(TypeError, match=re_escape(NOT_A_GAME)):
+        call(9, **needed)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
+    assert (stones.board[1, 1], stones.komi) == (1, 0.5)
+    assert Limit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3

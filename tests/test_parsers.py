@@ -1,0 +1,215 @@
+"""Whatever is read from people or from disks, hypothesis writes: a value comes out, or the error that is documented."""
+
+import io
+import json
+import math
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from alphago.arena.anchors import Anchor
+from alphago.arena.entrant import read_text
+from alphago.arena.gtp import GtpProgram
+from alphago.arena.players import contestant
+from alphago.arena.standings import read_anchor
+from alphago.cli.options import Setting, read_value, settings_of, spelled
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+from alphago.nn.weights import ModelError, read_weights
+from alphago.records.record import RecordBuilder, load_records, save_records
+from alphago.training.history import number, read_rows
+from alphago.training.schedule import checked, factor
+from alphago.training.settings import TrainingSettings, checked_curriculum, checked_sizes
+from alphago.training.state import State, from_bytes, to_bytes
+from examples.tic_tac_toe import TicTacToeEnv
+
+MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+REFUSED = object()
+NAN = float("nan")
+NUMBER = st.one_of(st.floats(), st.integers(-3, 30), st.booleans(), st.none(), st.text(max_size=3))
+BOARDS = st.one_of(NUMBER, st.lists(st.tuples(NUMBER, NUMBER), max_size=3).map(tuple))
+GAMES: list[GameEnv] = [GomokuEnv(6), ConnectFourEnv(), ReversiEnv(6), OwareEnv(), TicTacToeEnv()]
+SETTINGS = {setting.name: setting for setting in settings_of(TrainingSettings)}
+
+
+def read(parse: Callable[[], Any], sentence: str, error: type[Exception] = ValueError) -> Any:
+    """What `parse` reads; REFUSED where it raises that error with such a sentence (a pattern of its beginning)."""
+    try:
+        return parse()
+    except error as caught:
+        told = str(caught)
+    assert re.match(sentence, told), told
+    return REFUSED
+
+
+@pytest.mark.parametrize("env", GAMES, ids=lambda env: env.name)
+@MANY
+@given(st.one_of(st.text(max_size=4), st.from_regex("[A-Ha-h]?[0-9]{0,2}", fullmatch=True)))
+def test_a_move_is_an_action_or_an_error(env: GameEnv, text: str) -> None:
+    action = read(lambda: env.from_text(text), rf"{re.escape(repr(text))} is no \w+( of |: expected )")
+    if action is not REFUSED:
+        assert 0 <= action < env.action_space
+        assert env.from_text(env.to_text(action)) == action
+
+
+@MANY
+@given(st.one_of(NUMBER, st.lists(st.tuples(BOARDS, NUMBER), max_size=3)))
+def test_a_curriculum_is_kept_or_refused(steps: Any) -> None:
+    kept = read(lambda: checked_curriculum(steps), "curriculum is pairs")
+    if kept is not REFUSED:
+        assert len(kept) == len(steps)
+        assert all(share > 0 and boards for boards, share in kept)
+        assert sum(share for _, share in kept) < 1
+
+
+@pytest.mark.parametrize("curriculum", [((7, NAN),), ((5, 0.2), (7, NAN)), ((7, "0.5"),), ((7, True),)])
+def test_a_share_that_is_no_number_is_no_share(curriculum: Any) -> None:
+    with pytest.raises(ValueError, match="curriculum is pairs of a board size"):
+        TrainingSettings(curriculum=curriculum)
+    with pytest.raises(ValueError, match="sizes are pairs of a board size"):
+        TrainingSettings(sizes=((9, 0.5), *curriculum))
+
+
+@MANY
+@given(st.one_of(BOARDS, st.lists(st.tuples(st.integers(2, 9), st.sampled_from([0.25, 0.5, 1.0, NAN])), max_size=3)))
+def test_sizes_are_kept_or_refused(sizes: Any) -> None:
+    kept = read(lambda: checked_sizes(sizes), "sizes are pairs of a board size and its share")
+    if kept is not REFUSED:
+        assert len(dict(kept)) == len(kept)
+        assert not kept or abs(sum(share for _, share in kept) - 1) < 0.01
+
+
+@MANY
+@given(st.one_of(st.text(max_size=8), NUMBER, st.lists(st.tuples(NUMBER, NUMBER), max_size=3)), st.floats(0, 1))
+def test_a_schedule_is_kept_or_refused(schedule: Any, progress: float) -> None:
+    kept = read(lambda: checked(schedule), "schedule is 'cosine', 'steps', 'constant', or pairs")
+    if kept is not REFUSED:
+        assert 0 <= factor(kept, progress) < math.inf
+
+
+@pytest.mark.parametrize("name", ["curriculum", "sizes", "schedule", "num_games", "max_minutes"])
+@MANY
+@given(st.one_of(st.text("7:9.+,-enaif 05", max_size=12), st.text(max_size=6)))
+def test_what_stands_after_a_flag(name: str, text: str) -> None:
+    """Pairs that were read are written as they are read again."""
+    setting = SETTINGS[name]
+    value = read(lambda: setting.read(text), r"(a whole|a number|text|pairs).* wanted, came ", ArgumentTypeError)
+    if isinstance(value, tuple) and "nan" not in str(value):
+        (kind,) = (kind for kind in setting.kinds if "tuple" in str(kind))
+        assert read_value(kind, spelled(value) or "none") == value
+
+
+def test_none_after_a_flag() -> None:
+    assert Setting("", (int, type(None)), None, "").read("NONE") is None
+
+
+@MANY
+@given(st.one_of(st.text(max_size=10), st.from_regex(r"(uct|rave|gnugo)(:[0-9]{0,10})?", fullmatch=True)))
+def test_a_player_without_a_network(name: str) -> None:
+    who = read(lambda: contestant(name), "no player is called|playouts are 1 or more|GNU Go's level")
+    if who is not REFUSED:
+        assert isinstance(who, (Anchor, GtpProgram)) or who == "random"
+        assert not isinstance(who, Anchor) or who.settings.playouts >= 1
+
+
+@MANY
+@given(
+    st.one_of(
+        st.text(max_size=10),
+        st.from_regex(r"(runs/a|7x7|random|uct)@?[0-9]{0,5},?(gumbel|puct|max)?", fullmatch=True),
+    )
+)
+def test_a_player_with_readouts(text: str) -> None:
+    """`runs/a@64,gumbel`: the name that it gets is that player's."""
+    entry = read(lambda: read_text(text), rf"{re.escape(text)}: |no network |playouts are ")
+    if entry is not REFUSED:
+        assert entry.readouts >= 0
+        again = read_text(entry.name)
+        assert (again.base, again.model, again.name) == (entry.base, entry.model, entry.name)
+
+
+@MANY
+@given(st.one_of(st.text(max_size=8), st.from_regex(r"(a|b=1|c)(=-?[0-9a-z.]{0,6})?", fullmatch=True)))
+def test_an_anchor_is_a_player_and_a_rating(text: str) -> None:
+    anchor = read(lambda: read_anchor(text, ["a", "b=1", "c"]), "no player is called|the anchor's rating is")
+    if anchor is not REFUSED:
+        assert anchor[0] in range(3)
+        assert math.isfinite(anchor[1])
+
+
+def spoilt(data: bytes) -> st.SearchStrategy[bytes]:
+    """A file as it is, cut short, with another byte in it, or of anything."""
+    cut = st.integers(0, len(data)).map(lambda end: data[:end])
+    changed = st.tuples(st.integers(0, len(data) - 1), st.integers(0, 255)).map(
+        lambda change: data[: change[0]] + bytes([change[1]]) + data[change[0] + 1 :]
+    )
+    return st.one_of(cut, changed, st.binary(max_size=40))
+
+
+def a_record() -> bytes:
+    """A file with a game of one move."""
+    builder = RecordBuilder()
+    builder.add(0, np.array([0.5, 0.5], np.float32), 0.25, 2, 1)
+    file = io.BytesIO()
+    save_records(file, [builder.finish(1.0, 1.0, False, 2)])
+    return file.getvalue()
+
+
+A_STATE = to_bytes(State({"a": torch.arange(4.0)}, {"games": 3}))
+A_RECORD = a_record()
+
+
+@MANY
+@given(spoilt(A_STATE))
+def test_a_state_is_whole_or_refused(data: bytes) -> None:
+    state = read(lambda: from_bytes(data), r"is damaged \(|is of another version")
+    if state is not REFUSED:
+        assert (state.data, state.tensors["a"].tolist()) == ({"games": 3}, [0, 1, 2, 3])
+
+
+@MANY
+@given(spoilt(A_RECORD))
+def test_records_are_read_or_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "games.npz"
+    path.write_bytes(data)
+    found = read(lambda: load_records(path), rf"{path} holds no game records \(")
+    if found is not REFUSED:
+        assert [len(record) for record in found] == [1]
+
+
+@MANY
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=12),
+            st.dictionaries(st.sampled_from(["seconds", "games"]), NUMBER).map(lambda row: json.dumps(row).encode()),
+        ),
+        max_size=4,
+    )
+)
+def test_metrics_are_rows_or_refused(tmp_path: Path, lines: list[bytes]) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    rows = read(lambda: read_rows(path, "seconds"), rf"{path} is not what a run writes: no line of it is a JSON object")
+    if rows is not REFUSED:
+        values = [number(row, "seconds") for row in rows]
+        assert all(value is None or math.isfinite(value) for value in values)
+
+
+@MANY
+@given(st.one_of(spoilt(A_STATE), st.binary(max_size=30).map(lambda tail: b"\x10\0\0\0\0\0\0\0{" + tail)))
+def test_a_file_that_is_no_network(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "net.safetensors"
+    path.write_bytes(data)
+    assert read(lambda: read_weights(path), rf"{path} \w+", ModelError) is REFUSED
