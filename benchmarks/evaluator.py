@@ -1,10 +1,10 @@
 """What a frozen evaluator is worth beside the network as PyTorch computes it: its rate, and what its rounding costs.
 
-Rates: 5 blocks of 64 channels at 9x9 unless other ones are asked for, positions per second as a search asks for them (planes, legal moves, network,
-softmax), on one core and on all of them at once, where every core makes calls of its own on one torch thread.  The
-module itself in float32 (*eager*) is asked the same way.  All forms and sizes of batches run in turns; a form's rate at
-a size is the median of the turns, and what is compared are the rates of each form's best size.  *Ready* is the time
-from weights to an evaluator.
+Rates: 5 blocks of 64 channels at 9x9 unless other ones are asked for, positions per second as a search asks for them
+(planes, legal moves, network, softmax), on one core and on all of them at once, where every core makes calls of its own
+on one torch thread. The module itself in float32 (*eager*) is asked the same way. All forms and sizes of batches run in
+turns; a form's rate at a size is the median of the turns, and what is compared are the rates of each form's best size.
+*Ready* is the time from weights to an evaluator.
 
 Rounding: on positions of games that the packaged 9x9 network plays against itself, how far priors and values are from
 those of the float32 module: Kullback-Leibler divergence of the priors from the module's in nats, and |dv|, the
@@ -14,6 +14,7 @@ difference of the values (-1 .. 1), in the mean and at most.
 import argparse
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -114,7 +115,9 @@ def print_rounding(options: argparse.Namespace) -> None:
     batch = stack(positions, net.env)
     forms, _ = evaluators(net)
     priors, values = evaluated(forms.pop(EAGER), batch, len(positions))
-    print(f"\n{options.weights} network, {len(positions)} positions of {len(records)} games: off float32's by")
+    print(
+        f"\n{Path(options.weights).name} network, {len(positions)} positions of {len(records)} games: off float32's by"
+    )
     print("                        KL of priors, nats: mean       most   |dv|: mean     most")
     for name, evaluator in forms.items():
         others, valued = evaluated(evaluator, batch, len(positions))

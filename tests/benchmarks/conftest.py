@@ -1,6 +1,7 @@
 """What the tests of benchmarks share."""
 
 import pytest
+
 from tests.benchmarks.bench import Bench
 
 

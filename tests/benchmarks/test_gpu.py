@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.benchmarks.bench import Bench
 
 from alphago.cuda.host import find_compiler
+from tests.benchmarks.bench import Bench
 
 HOST = ("--device", "host", "--quick")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
