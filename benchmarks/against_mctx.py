@@ -6,9 +6,9 @@ that nothing but the search differs.  Both search without Gumbel noise and keep 
 
 It wants an environment of its own, since JAX is no part of the project:
 
-    python3 -m venv .mctx
-    .mctx/bin/pip install -c constraints.txt -e . jax==0.10.2 mctx==0.0.71
-    .mctx/bin/python benchmarks/against_mctx.py WEIGHTS
+    python3 -m venv .peers
+    .peers/bin/pip install -c constraints.txt -e . -r benchmarks/requirements.txt
+    .peers/bin/python benchmarks/against_mctx.py WEIGHTS
 
 WEIGHTS is a network for 9x9, as `load_model` takes it.  `--constants own` plays with each library's defaults
 (mctx: values rescaled to 0 .. 1 between the least and the greatest, times 0.1 (50 + max N); ours: see
@@ -35,7 +35,7 @@ try:
     import jax.numpy as jnp
     import mctx
 except ImportError as error:
-    sys.exit(f"{error.name} is not installed: the top of {os.path.basename(__file__)} says how to set this up")
+    sys.exit(f"{error.name} is not installed: pip install -r benchmarks/requirements.txt")
 
 # A callback that waits for an asynchronous computation on the same threads would wait for ever.
 jax.config.update("jax_cpu_enable_async_dispatch", False)

@@ -30,6 +30,7 @@ def main() -> None:
     file = io.BytesIO()
     save_records(file, records)
     plies = sum(len(record) for record in records)
+    ReplayMemory(env).add(records[:1])  # loads what stays loaded, which is no position's
     tracemalloc.start()
     memory = ReplayMemory(env)
     for record in records:  # copies, made as self-play makes them

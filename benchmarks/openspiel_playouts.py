@@ -8,9 +8,9 @@ that a game is as long on both sides.  Both are scored by area with komi 7.5.
 
 It wants an environment of its own, since OpenSpiel is no part of the project:
 
-    python3 -m venv .openspiel
-    .openspiel/bin/pip install -c constraints.txt -e . open_spiel==2.0.2
-    .openspiel/bin/python benchmarks/openspiel_playouts.py
+    python3 -m venv .peers
+    .peers/bin/pip install -c constraints.txt -e . -r benchmarks/requirements.txt
+    .peers/bin/python benchmarks/openspiel_playouts.py
 
 Both sides run in turns in one process on one core; a ratio is the median of the turns, since other work on the machine
 changes what both reach.
@@ -35,7 +35,7 @@ from alphago.nn.machine import processor
 try:
     import pyspiel
 except ImportError as error:
-    sys.exit(f"{error.name} is not installed: the top of {os.path.basename(__file__)} says how to set this up")
+    sys.exit(f"{error.name} is not installed: pip install -r benchmarks/requirements.txt")
 
 KOMI = 7.5
 

@@ -8,9 +8,9 @@ Compilation is not counted.
 
 It wants an environment of its own, since JAX is no part of the project:
 
-    python3 -m venv .pgx
-    .pgx/bin/pip install -c constraints.txt -e . jax==0.10.2 pgx==2.6.0 mctx==0.0.71
-    .pgx/bin/python benchmarks/pgx_selfplay.py
+    python3 -m venv .peers
+    .peers/bin/pip install -c constraints.txt -e . -r benchmarks/requirements.txt
+    .peers/bin/python benchmarks/pgx_selfplay.py
 
 First every form is measured once, then each side's fastest ones run in turns; the ratio is the median of
 the turns, since other work on the machine changes what both reach.
@@ -41,7 +41,7 @@ try:
     import pgx
     from pgx.experimental import auto_reset
 except ImportError as error:
-    sys.exit(f"{error.name} is not installed: the top of {os.path.basename(__file__)} says how to set this up")
+    sys.exit(f"{error.name} is not installed: pip install -r benchmarks/requirements.txt")
 
 CONSIDERED = 16
 

@@ -1,29 +1,41 @@
-"""The figures that matter for one machine, in about a minute: rules, tree, network, self-play.
+"""The figures that matter for one machine, in about two minutes: rules, tree, network, self-play.
 
 Figures are the best of a few runs, since other work on the machine only ever slows one down; ratios are the
 median of runs side by side.
 The floors behind them, per 9x9 position on one core at 3 to 4 GHz: a light playout is about 105 moves of
 some 60 to 80 ns; a simulation without a network is a descent, some moves, a legal mask and a backup,
 1 to 4 us; 5 blocks of 64 channels are 61 MFLOP, so self-play with them is bound by the network.
+
+*Depth* is the mean number of moves from the root to where a simulation ended.  Threads search as self-play does: the
+games are shared out, and each thread has a search of its own.
 """
 
 import argparse
 import os
 import platform
 import time
+from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from alphago.cli.rates import network_rate, playout_rate, simulation_rate
+from alphago.cli.rates import network_rate, playout_rate, random_starts, simulation_rate
 from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
+from alphago.mcts.kernels.nodes import ROOT
+from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.machine import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import SelfPlay
+
+GAMES, READOUTS = 64, 400  # of the search without a network
+NETWORKS = ((9, 5, 64, 64), (7, 4, 32, 32))  # board, blocks, channels, readouts of self-play
+FORMS = ("openvino", "fused")  # what computes a network; the second is torch
 
 
 class WithPlanes(HashEvaluator):
@@ -46,6 +58,34 @@ class Counting:
         self.evaluator.evaluate(batch, slots, priors, values)
 
 
+class Rates(NamedTuple):
+    """Per second: positions that the evaluator does by itself, moves of self-play, and its evaluations."""
+
+    alone: float
+    moves: float
+    evaluations: float
+
+    @property
+    def ratio(self) -> float:
+        return self.evaluations / self.alone
+
+
+def mean_depth(evaluator: Evaluator, games: int) -> float:
+    """Moves from the root to the ends of a search's simulations, in the mean."""
+    env = GoEnv(9)
+    search = Search(env, evaluator, games, SearchSettings())
+    random_starts(env, search.batch, games, 10)
+    search.run(np.full(games, READOUTS, np.int32))
+    visits = search.tree.visits  # [games, N]; a simulation of depth d visits d nodes below the root
+    return float(visits.sum() - visits[:, ROOT].sum()) / (games * READOUTS)
+
+
+def threads_rate(evaluator: Evaluator, games: int, threads: int, seconds: float) -> float:
+    """Simulations per second of as many searches as threads, which share the games."""
+    with Workers(threads) as workers:
+        return sum(workers.run([lambda: simulation_rate(evaluator, 9, games // threads, seconds)] * threads))
+
+
 def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, readouts: int, plies: int) -> tuple:
     """Moves and network evaluations per second of self-play on all cores."""
     counting = Counting(evaluator)
@@ -60,40 +100,73 @@ def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, rea
     return (games.moves - before) / seconds, sum(counting.counts.values()) / seconds
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale", type=float, default=1.0, help="how long to measure (1: about a minute)")
-    scale = parser.parse_args().scale
-    repeats = max(1, round(4 * scale))
-    cores = available_cores()
-    print(f"{platform.platform()}, {cores} of {os.cpu_count()} cores, torch {torch.__version__}")
-    print(processor())
-
+def print_rules(scale: float, repeats: int) -> None:
     print("\nrules, one core                                  playouts/s")
     for size in (9, 19):
         light = max(playout_rate(size, 0.2 * scale) for _ in range(repeats))
         full = max(playout_rate(size, 0.2 * scale, fill_eyes=True) for _ in range(repeats))
         print(f"  {size}x{size} light (own eyes spared)               {light:12,.0f}")
-        print(f"  {size}x{size} uniform over legal points             {full:12,.0f}")
+        print(f"  {size}x{size} uniform over legal points             {full:12,.0f}", flush=True)
 
-    print("\nsearch, one core, 9x9, 64 games x 400 readouts  simulations/s")
-    rates = {}
+
+def print_search(scale: float, repeats: int, games: int, cores: int) -> None:
+    print(f"\nsearch, one core, 9x9, {games} games x {READOUTS} readouts  simulations/s   depth")
     for name, evaluator in (("hash network", HashEvaluator()), ("hash network and planes", WithPlanes())):
-        rates[name] = max(simulation_rate(evaluator, 9, 64, 0.2 * scale) for _ in range(repeats))
-        print(f"  {name:<42} {rates[name]:12,.0f}")
+        rate = max(simulation_rate(evaluator, 9, games, 0.2 * scale) for _ in range(repeats))
+        print(f"  {name:<42} {rate:12,.0f} {mean_depth(evaluator, games):7.1f}", flush=True)
+    if cores < 2:
+        return
+    pairs = [[threads_rate(HashEvaluator(), games, n, 0.5 * scale) for n in (1, cores)] for _ in range(repeats + 1)]
+    ratio = median(many / one for one, many in pairs)
+    print(f"  {f'hash network, {cores} threads':<42} {max(many for _, many in pairs):12,.0f}")
+    print(f"  {cores} threads over one: {ratio:.2f}", flush=True)
 
+
+def evaluators(env: GoEnv, height: int, channels: int) -> dict[str, NetEvaluator]:
+    """A network with random weights in each form that there is here."""
+    net, found = NeuralNet(env, tower_height=height, channels=channels), {}
+    for form in FORMS:
+        try:
+            found[form] = NetEvaluator(env, net.base_net, net.value, net.policy, form=form)
+        except ValueError:  # openvino, where it is not installed
+            print(f"  {form}: not here")
+    return found
+
+
+def print_selfplay(scale: float, repeats: int, width: int, cores: int) -> None:
     print(f"\nnetwork and self-play, {cores} cores           positions/s   moves/s   evaluations/s   ratio")
-    for size, height, channels, readouts, width in ((9, 5, 64, 64, 128), (7, 4, 32, 32, 128)):
+    for size, height, channels, readouts in NETWORKS:
         env = GoEnv(size)
-        evaluator = NeuralNet(env, tower_height=height, channels=channels).evaluator()
-        runs = []
-        for _ in range(repeats + 1):  # one beside the other, so that both meet the same machine
-            alone = network_rate(evaluator, env, width, cores, scale)
-            moves, evaluations = selfplay_rates(evaluator, env, width, cores, readouts, max(1, round(3 * scale)))
-            runs.append((evaluations / alone, alone, moves, evaluations))
-        ratio, alone, moves, evaluations = sorted(runs)[len(runs) // 2]  # the run with the median ratio
-        name = f"{size}x{size}, {height} x {channels}, {readouts} readouts"
-        print(f"  {name:<38} {alone:12,.0f} {moves:9,.0f} {evaluations:15,.0f} {ratio:7.2f}")
+        forms = evaluators(env, height, channels)
+        runs: dict[str, list[Rates]] = {form: [] for form in forms}
+        for _ in range(repeats + 1):  # one beside the other, so that all meet the same machine
+            for form, evaluator in forms.items():
+                alone = network_rate(evaluator, env, width, cores, scale)
+                played = selfplay_rates(evaluator, env, width, cores, readouts, max(1, round(3 * scale)))
+                runs[form].append(Rates(alone, *played))
+        for form, rates in runs.items():
+            middle = sorted(rates, key=lambda run: run.ratio)[len(rates) // 2]  # the run with the median ratio
+            name = f"{size}x{size}, {height} x {channels}, {readouts} readouts, {form}"
+            told = f"{middle.alone:10,.0f} {middle.moves:9,.0f} {middle.evaluations:15,.0f} {middle.ratio:7.2f}"
+            print(f"  {name:<40} {told}")
+        if len(forms) == len(FORMS):
+            first, second = (runs[form] for form in FORMS)
+            gain = median(mine.moves / other.moves for mine, other in zip(first, second, strict=True))
+            print(f"    end to end, moves with {FORMS[0]} over {FORMS[1]}: {gain:.2f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scale", type=float, default=1.0, help="how long to measure (1: about two minutes)")
+    parser.add_argument("--width", type=int, default=128, help="games of self-play on each core, and its batches (128)")
+    parser.add_argument("--games", type=int, default=GAMES, help=f"of the search without a network ({GAMES})")
+    options = parser.parse_args()
+    scale, repeats, cores = options.scale, max(1, round(4 * options.scale)), available_cores()
+    print(f"{platform.platform()}, {cores} of {os.cpu_count()} cores, torch {torch.__version__}")
+    print(processor(), flush=True)
+    print_rules(scale, repeats)
+    print_search(scale, repeats, options.games, cores)
+    print_selfplay(scale, repeats, options.width, cores)
 
 
 if __name__ == "__main__":

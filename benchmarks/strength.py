@@ -14,7 +14,6 @@ from alphago import evaluate, train
 from alphago.nn.threads import available_cores
 from alphago.training.presets import PRESETS
 
-ANCHOR = "rave:10000"
 READOUTS = (0, 16)
 
 
@@ -22,6 +21,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="training time (10)")
     parser.add_argument("--games", type=int, default=100, help="games per match (100)")
+    parser.add_argument("--anchor", default="rave:10000", help="the player without a network (rave:10000)")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     env = PRESETS["7x7"].make_env()
@@ -29,7 +29,7 @@ def main() -> None:
         net = train(env, preset="7x7", max_minutes=arguments.minutes, seed=arguments.seed, folder=Path(folder) / "run")
     cells = [f"{datetime.date.today()}", f"{arguments.minutes:g} min, {available_cores()} cores, seed {arguments.seed}"]
     for readouts in READOUTS:
-        result = evaluate(env, net, ANCHOR, arguments.games, readouts, search="gumbel", random_opening=2)
+        result = evaluate(env, net, arguments.anchor, arguments.games, readouts, search="gumbel", random_opening=2)
         low, high = result.interval
         cells.append(f"{result.win_rate:.0%} ({low:.0%} to {high:.0%})")
     print(f"| {' | '.join(cells)} |", flush=True)

@@ -8,54 +8,43 @@ import statistics
 import time
 from unittest import mock
 
-import numpy as np
-
 from alphago import NeuralNet
+from alphago.cli.rates import random_sample
 from alphago.nn import passes
 from alphago.nn.machine import describe_machine
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.learner import Learner
-from alphago.training.memory import Sample
 from alphago.training.presets import PRESETS
 from alphago.training.settings import TrainingSettings
 
-
-def random_batch(net: NeuralNet, count: int) -> Sample:
-    """A batch of the right shapes."""
-    random, env = np.random.default_rng(0), net.env
-    points = env.plane_shape[0] * env.plane_shape[1]
-    return Sample(
-        planes=random.integers(0, 2, (count, env.planes, *env.plane_shape)).astype(np.float32),
-        policy=random.dirichlet(np.ones(env.action_space), count).astype(np.float32),
-        value=random.uniform(-1, 1, count).astype(np.float32),
-        weight=np.ones(count, np.float32),
-        score=random.normal(0, 9, count).astype(np.float32),
-        ownership=random.integers(-1, 2, (count, points)).astype(np.int8),
-    )
+WARM_UP = 3  # steps of each kind that are not counted
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=40, help="of each kind (40)")
-    steps = parser.parse_args().steps
+    parser.add_argument("--presets", nargs="+", choices=sorted(PRESETS), default=["7x7", "9x9"], help="recipes")
+    options = parser.parse_args()
     machine = describe_machine()["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores; milliseconds a step")
-    for name in ("7x7", "9x9"):
+    for name in options.presets:
         recipe = PRESETS[name]
         net = NeuralNet(recipe.make_env(), **recipe.network)
         settings = TrainingSettings(**recipe.settings)
-        batch = random_batch(net, settings.batch_size)
+        batch = random_sample(net, settings.batch_size)
         times: dict[bool, list[float]] = {True: [], False: []}
         with one_torch_thread(), Workers(available_cores()) as workers:
             learner = Learner(net, settings, workers)
-            for step in range(2 * (steps + 3)):
+            for step in range(2 * (options.steps + WARM_UP)):
                 fast = step % 2 == 0
                 with mock.patch.object(passes, "is_fast", passes.is_fast if fast else lambda features: False):
                     began = time.perf_counter()
                     learner.step(batch)
                     times[fast].append(1000 * (time.perf_counter() - began))
-        mine, torchs = (statistics.median(times[kind][3:]) for kind in (True, False))
-        print(f"{name}, {settings.batch_size} positions: {mine:.1f} with, {torchs:.1f} without: {mine / torchs:.2f}")
+        mine, torchs = (statistics.median(times[kind][WARM_UP:]) for kind in (True, False))
+        rate = 1000 * settings.batch_size / mine
+        told = f"{mine:.1f} with, {torchs:.1f} without: {mine / torchs:.2f}; {rate:,.0f} positions/s with them"
+        print(f"{name}, {settings.batch_size} positions: {told}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,34 +1,14 @@
 """`make gpu` on a machine without one: so little that it takes seconds, on the host build of the kernels."""
 
-import runpy
-import sys
 from pathlib import Path
 
 import pytest
 
 from alphago.cuda.host import find_compiler
+from tests.benchmarks.bench import Bench
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 HOST = ("--device", "host", "--quick")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
-
-
-class Bench:
-    """Runs a benchmark as its script would, in this process."""
-
-    def __init__(self, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.patch, self.capsys = patch, capsys
-        patch.syspath_prepend(str(BENCHMARKS))
-
-    def run(self, script: str, *arguments: str) -> str:
-        self.patch.setattr(sys, "argv", [script, *arguments])
-        runpy.run_path(str(BENCHMARKS / script), run_name="__main__")
-        return self.capsys.readouterr().out
-
-
-@pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
-    return Bench(monkeypatch, capsys)
 
 
 def table_of(output: str) -> dict[str, list[str]]:

@@ -10,8 +10,10 @@ from sgfmill import boards, sgf
 from alphago.records.sgf import format_sgf, parse_sgf, read_sgf
 
 DATA = Path(__file__).parents[1] / "data"
-MORE = os.environ.get("ALPHAGO_SGF_GAMES")  # a folder of any number of games, for the slow test
+FOLDER = os.environ.get("ALPHAGO_SGF_GAMES")  # of any number of games, on boards of any size
+MORE = sorted(p for p in Path(FOLDER).glob("**/*") if p.suffix.lower() == ".sgf") if FOLDER else []
 GAMES = sorted(DATA.glob("**/*.sgf"))
+needs_folder = pytest.mark.skipif(FOLDER is None, reason="ALPHAGO_SGF_GAMES names no folder")
 
 
 def replay(path: Path) -> int:
@@ -47,7 +49,7 @@ def replay(path: Path) -> int:
 
 
 def test_there_are_games() -> None:
-    assert len(GAMES) == 8
+    assert len(GAMES) == 18
 
 
 @pytest.mark.parametrize("path", GAMES, ids=lambda path: path.stem)
@@ -61,8 +63,14 @@ def test_games_written_again(path: Path) -> None:
     assert parse_sgf(format_sgf(game)) == game
 
 
+@needs_folder
+def test_some_games_of_a_folder() -> None:
+    """Ten of them, spread over the whole folder."""
+    assert len(MORE) >= 10
+    assert sum(replay(path) for path in MORE[:: len(MORE) // 10][:10]) > 10
+
+
+@needs_folder
 @pytest.mark.slow
-@pytest.mark.skipif(MORE is None, reason="ALPHAGO_SGF_GAMES names no folder")
 def test_all_games_of_a_folder() -> None:
-    paths = sorted(p for p in Path(str(MORE)).glob("**/*") if p.suffix.lower() == ".sgf")
-    assert sum(replay(path) for path in paths) > len(paths)
+    assert sum(replay(path) for path in MORE) > len(MORE)

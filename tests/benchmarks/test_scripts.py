@@ -1,0 +1,87 @@
+"""Every script of benchmarks/ at the smallest scale, whose figures mean nothing: that none of them rots."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from alphago import GoEnv, NeuralNet
+from tests.benchmarks.bench import BENCHMARKS, Bench
+
+# By script: what makes it small, and patterns that its output has to match, in this order.
+SMALL = {
+    "evaluator.py": (
+        "--size 5 --height 1 --channels 8 --batches 2 4 --turns 1 --seconds 0.001 --games 2 --readouts 1",
+        [
+            r"network, \d+ positions of 2 games",
+            r"fused, float32 +0\.0000\d\d +0\.000\d\d\d +0\.000\d\d +0\.000\d\d\n",  # float32 rounds little
+            r"5x5, 1 x 8, on 1 of the cores",
+            r"eager, float32 +[\d,]+ +[24] +0\.00s +1\.00\n",
+            r"fused, float32 +[\d,]+ +[24] +\d+\.\d\ds +\d+\.\d\d   \(at least 1\.15 wanted\)",
+        ],
+    ),
+    "quick.py": (
+        "--scale 0.001 --width 2 --games 2",
+        [
+            r"9x9 light \(own eyes spared\) +[\d,]+\n",
+            r"hash network +[\d,]+ +[1-9]\d*\.\d\n",
+            r"7x7, 4 x 32, 32 readouts, fused +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
+        ],
+    ),
+    "start.py": (
+        "--repeats 1 --warm-only",
+        [r"warm, median of 1: ", r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n"],
+    ),
+    "training_step.py": (
+        "--steps 1 --presets 7x7",
+        [r"7x7, \d+ positions: \d+\.\d with, \d+\.\d without: \d+\.\d\d; [\d,]+ positions/s with them\n"],
+    ),
+}
+TRAINING = {  # the same, of those that train
+    "learning.py": (
+        "--minutes 0.001 --seeds 0 --games 2 --readouts 0 --only PUCT",
+        [r"seed 0, 0\.001 minutes, PUCT: \d+\.\d%, Elo .* with 0 readouts\n"],
+    ),
+    "strength.py": (
+        "--minutes 0.001 --games 2 --anchor rave:1",
+        [r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n"],
+    ),
+}
+PEERS = {"against_mctx.py": "jax", "openspiel_playouts.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
+ELSEWHERE = {"gpu.py", "gpu_figures.py", "memory.py", "training_share.py"}  # tested below and in test_gpu.py
+
+
+def test_no_script_is_forgotten() -> None:
+    assert {path.name for path in BENCHMARKS.glob("*.py")} == {*SMALL, *TRAINING, *PEERS, *ELSEWHERE}
+
+
+@pytest.mark.parametrize("script", [*SMALL, *(pytest.param(script, marks=pytest.mark.slow) for script in TRAINING)])
+def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
+    arguments, patterns = {**SMALL, **TRAINING}[script]
+    chosen = arguments.split()
+    if script == "evaluator.py":  # which would take the packaged network
+        NeuralNet(GoEnv(5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")
+        chosen += ["--weights", str(tmp_path / "net.safetensors")]
+    told = bench.run(script, *chosen)
+    assert re.search(".*".join(patterns), told, re.DOTALL), told
+
+
+@pytest.mark.parametrize("script", PEERS)
+def test_without_the_peer(bench: Bench, script: str) -> None:
+    """A sentence says how to get it."""
+    bench.patch.setitem(sys.modules, PEERS[script], None)
+    with pytest.raises(SystemExit, match=rf"^{PEERS[script]} is not installed: pip install -r benchmarks/requirements"):
+        bench.run(script)
+
+
+def test_what_half_a_million_positions_take(bench: Bench) -> None:
+    """At most 250 MB in memory, and as much on disk: 500 bytes for a position of 9x9.
+
+    Every move counts here, trained on or not: the share that is, is chance in so few games.
+    """
+    told = bench.run("memory.py", "--games", "8", "--readouts", "8")
+    moves, positions = map(int, re.search(r"(\d+) moves, (\d+) positions", told).groups())
+    sizes = re.findall(r"(in memory|on disk): (\d+) bytes a position", told)
+    each = {where: int(size) * positions / moves for where, size in sizes}
+    assert 0 < each["on disk"] < each["in memory"] <= 500
