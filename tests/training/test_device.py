@@ -16,9 +16,10 @@ from alphago.nn.device_evaluator import DeviceEvaluator
 from alphago.nn.devices import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
+from alphago.records.record import load_records
 from alphago.training.batches import DeviceSample, sent
 from alphago.training.boards import Boards
-from alphago.training.checkpoint import read_config
+from alphago.training.checkpoint import holds_run, read_config
 from alphago.training.gate import Gate
 from alphago.training.group import SelfPlaySettings
 from alphago.training.learner import Learner
@@ -140,6 +141,39 @@ def test_where_there_is_no_gpu_nothing_is_written(tmp_path: Path, monkeypatch: p
     with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', came 'gpu'"):
         selfplay(GO, lambda position: (position.legal_mask, 0.0), device="gpu")
     assert not (tmp_path / "run").exists()
+
+
+FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize(("owner", "verb"), [(Learner, "step"), (DeviceEvaluator, "explore")])
+def test_a_gpu_that_becomes_full(owner: type, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a gradient step, or in a thread of self-play: "auto" goes on on the CPU, others are told in one sentence."""
+    whole, calls = getattr(owner, verb), []
+
+    def filling(self: Any, *arguments: Any, **options: Any) -> Any:
+        calls.append(verb)
+        if len(calls) == 30:
+            raise torch.OutOfMemoryError(FULL)
+        return whole(self, *arguments, **options)
+
+    monkeypatch.setattr(owner, verb, filling)
+    for module in ("alphago.training.run", "alphago.nn.device_evaluator"):
+        monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
+    told = "20.00 MiB does not fit into the memory that is left on the GPU"
+    _, listener = run(tmp_path / "auto", 20, device="auto")
+    assert listener.notes[0] == "boards and network are on host"
+    assert listener.notes[1] == f"{told}: this run goes on on the CPU, from where it was saved"
+    assert listener.notes[2].startswith("this run goes on after ")
+    assert len(listener.notes) == 3
+    assert (listener.last["games"], listener.stopped) == (20, False)
+    kept = [game.seed for path in (tmp_path / "auto").glob("games/*.npz") for game in load_records(path)]
+    assert sorted(kept) == [(0, number) for number in range(20)]
+    calls.clear()
+    with pytest.raises(MemoryError, match=f"^{told}$"):
+        run(tmp_path / "host", 20, device="host")
+    assert holds_run(tmp_path / "host")
 
 
 def batch_of(count: int = 32) -> Sample:
