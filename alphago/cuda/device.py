@@ -12,7 +12,7 @@ from alphago.stopwatch import TRANSFER
 
 # A product and a sum stay two roundings, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")
-THREADS = 128  # of a block
+THREADS = 32  # of a block: one warp, so that the boards of a wave come to as many multiprocessors as there are
 BLOCKS = 65_535  # at most; a thread takes several boards where there are more
 # Streams that were kept.  None is ever destroyed: torch remembers which streams copied from a block of pinned memory,
 # and asks them when the block is free again, perhaps long after whoever had the stream is gone.

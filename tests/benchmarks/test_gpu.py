@@ -1,6 +1,8 @@
 """`make gpu` on a machine without one: so little that it takes seconds, on the host build of the kernels."""
 
+import os
 import runpy
+import signal
 import sys
 from pathlib import Path
 
@@ -83,6 +85,34 @@ def test_a_part_that_breaks(bench: Bench) -> None:
     table = table_of(bench.capsys.readouterr().out)
     assert table["wave"][0].startswith("failed: TypeError: ")
     assert "compute-sanitizer, memcheck" in table
+
+
+@needs_compiler
+def test_cut_off(bench: Bench) -> None:
+    """Ctrl-C, or the end of somebody's time on a GPU: the table has the figures so far."""
+
+    def interrupt(*arguments: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    bench.patch.setattr("alphago.cuda.batch.CudaGoBatch.planes", interrupt)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit, match=r"^make gpu: it was cut off$"):
+            bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    told = bench.capsys.readouterr().out
+    assert "  compute-sanitizer, memcheck: not run: the host build runs without it (0 errors: -)" in told
+    assert list(table_of(told)) == ["figure", "compute-sanitizer, memcheck"]
+
+
+def test_a_slice_without_an_iteration(bench: Bench) -> None:
+    """So slow a machine has one row that says so."""
+    import gpu_figures
+
+    scale = gpu_figures.Scale("host", **{**gpu_figures.QUICK, "minutes": 1e-6})
+    (figure,) = gpu_figures.training(scale)
+    assert figure.measured == "no iteration came to its end in 1e-06 minutes"
 
 
 @pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="there is a GPU")

@@ -56,6 +56,11 @@ def test_replay_leaves_the_root(backend: Backend) -> None:
     twins.compare()
 
 
+@pytest.mark.parametrize("size", [2, 7])
+def test_every_verb_with_answers_on_the_device(backend: Backend, size: int) -> None:
+    Twins(GoEnv(size, planes="alive", margin_weight=0.3), 12, backend).exercise(np.random.default_rng(size), 25)
+
+
 @pytest.mark.parametrize("planes", [5, "alive"])
 def test_planes_in_the_numbers_and_the_layout_of_a_network(backend: Backend, planes: int | str) -> None:
     twins = played(backend, planes=planes, komi=6.5)

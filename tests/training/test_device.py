@@ -154,7 +154,7 @@ def test_a_gpu_that_becomes_full(owner: type, verb: str, tmp_path: Path, monkeyp
 
     def filling(self: Any, *arguments: Any, **options: Any) -> Any:
         calls.append(verb)
-        if len(calls) == 30:
+        if len(calls) == 8:
             raise torch.OutOfMemoryError(FULL)
         return whole(self, *arguments, **options)
 
@@ -162,17 +162,17 @@ def test_a_gpu_that_becomes_full(owner: type, verb: str, tmp_path: Path, monkeyp
     for module in ("alphago.training.run", "alphago.nn.device_evaluator"):
         monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
     told = "20.00 MiB does not fit into the memory that is left on the GPU"
-    _, listener = run(tmp_path / "auto", 20, device="auto")
+    _, listener = run(tmp_path / "auto", 10, device="auto")
     assert listener.notes[0] == "boards and network are on host"
     assert listener.notes[1] == f"{told}: this run goes on on the CPU, from where it was saved"
     assert listener.notes[2].startswith("this run goes on after ")
     assert len(listener.notes) == 3
-    assert (listener.last["games"], listener.stopped) == (20, False)
+    assert (listener.last["games"], listener.stopped) == (10, False)
     kept = [game.seed for path in (tmp_path / "auto").glob("games/*.npz") for game in load_records(path)]
-    assert sorted(kept) == [(0, number) for number in range(20)]
+    assert sorted(kept) == [(0, number) for number in range(10)]
     calls.clear()
     with pytest.raises(MemoryError, match=f"^{told}$"):
-        run(tmp_path / "host", 20, device="host")
+        run(tmp_path / "host", 10, device="host")
     assert holds_run(tmp_path / "host")
 
 
