@@ -20,7 +20,7 @@ from alphago.env.go_batch import GoBatch
 from alphago.env.kernels.playouts import playout_batch
 from alphago.nn.gpu_meter import GpuMeter
 from alphago.nn.threads import Workers, available_cores
-from alphago.training.history import number, read_history
+from alphago.training.history import METRICS, number, read_history
 from alphago.training.presets import PRESETS
 from alphago.training.time_shares import mean_shares, overhead
 
@@ -265,7 +265,7 @@ def training(scale: Scale) -> Iterator[Figure]:
         how: dict[str, Any] = {"preset": scale.preset, "stop_after": scale.minutes, **scale.settings, **scale.where}
         train(env, folder=folder, compact=True, **how)
         sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-        rows = read_history(folder).metrics
+        rows = read_history(folder).metrics if (folder / METRICS).is_file() else []
     name = f"training by the recipe {scale.preset}"
     if not rows:
         yield Figure(name, f"no iteration came to its end in {scale.minutes} minutes")

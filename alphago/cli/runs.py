@@ -17,7 +17,7 @@ from alphago.cli.models import (
     load,
     with_settings,
 )
-from alphago.cli.options import Setting, add_settings, given_settings, number, whole
+from alphago.cli.options import Parser, Setting, add_settings, given_settings, number, whole
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
@@ -37,12 +37,13 @@ LOSS, GATE = "loss_", "gate_"  # before the names of their settings
 SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
 
 
-def add_train(parser: argparse.ArgumentParser) -> None:
+def add_train(parser: Parser) -> None:
     parser.description = (
         "Trains by the board's recipe until the time is over; Ctrl-C saves and stops. "
         "With the folder of a run, it goes on; options then change what they say and leave the rest, "
         "and the word none takes a setting off."
     )
+    parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after of this slice of it"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
     parser.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
     parser.add_argument("--tower-height", type=whole, metavar="N", help="residual blocks (the recipe's)")

@@ -121,7 +121,7 @@ class Boards:
             )
             first = numbers.start + place
             own = range(first, first + len(counts) * counts[place], len(counts))
-            games = SelfPlay(variant, replace(how, games_in_flight=flights[place]), own, settings.seed)
+            games = SelfPlay(variant, replace(how, games_in_flight=flights[place]), own, settings.seed, device)
             self.boards.append(Board(env, share, memory, games, round(share * settings.start_training_after)))
         self.device = device
         self.evaluators: list[NetEvaluator | DeviceEvaluator] = []

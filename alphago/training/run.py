@@ -108,7 +108,7 @@ def train(
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     wanted = Opponent(until) if isinstance(until, str) else until
-    asked = Asked(env, num_games, preset, model, given_sizes, wanted, settings)
+    asked = Asked(env, num_games, preset, model, given_sizes, wanted, settings, where)
     plan = None if holds_run(path) else new_run(asked)  # what cannot be trained is said before anything is written
     if plan is not None and compact:
         check_network(plan.model)

@@ -11,6 +11,7 @@ from alphago.arena.match import evaluate
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.host import find_compiler
 from alphago.env.go import GoEnv
+from alphago.mcts import ranges
 from alphago.mcts.player import MCTSPlayer
 from alphago.nn.device_evaluator import DeviceEvaluator
 from alphago.nn.devices import torch_device
@@ -57,6 +58,24 @@ def test_games_on_a_device_are_the_cpus(device: str) -> None:
         assert all(group.search is not None and group.search.batch.device == evaluator.device for group in games.groups)
     same = [np.array_equal(one.moves, two.moves) for one, two in zip(*played, strict=True)]
     assert np.mean(same) >= {"host": 0.75, "cuda": 0.5}[device]
+
+
+def test_the_cores_help_with_trees(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are more of them than groups, which on the CPU have one each; the games stay the same."""
+    evaluator, played = tiny().evaluator("float32", device), []
+    monkeypatch.setattr(ranges, "LEAST", 1)
+    for cores in (1, 5):
+        monkeypatch.setattr("alphago.training.selfplay.available_cores", lambda cores=cores: cores)
+        settings = SelfPlaySettings(readouts=8, games_in_flight=6, groups=2)
+        games = SelfPlay(GO, settings, range(6), 3, device)
+        with Workers(2) as workers:
+            played.append(games.run(workers, evaluator))
+        assert [group.search.ranges.threads for group in games.groups] == [max(1, cores // 2)] * 2
+        assert [group.threads for group in SelfPlay(GO, settings, range(6), 3).groups] == [1, 1]
+    for one, two in zip(*played, strict=True):
+        assert device == "cuda" or np.array_equal(one.moves, two.moves)
+    assert len(SelfPlay(GO, SelfPlaySettings(), range(5000), 0, device).groups) == 4
+    assert sum(len(group.builders) for group in SelfPlay(GO, SelfPlaySettings(), range(5000), 0, device).groups) == 4096
 
 
 def test_a_run_on_a_device_goes_on_on_the_cpu_and_back(device: str, tmp_path: Path) -> None:
