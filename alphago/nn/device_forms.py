@@ -27,6 +27,10 @@ class CudnnConv(nn.Module):
 
     PyTorch would compute bias, addition and relu each in a pass over all features, which together take half as long as
     the convolution.
+
+    A risk: `cudnn_convolution_relu` hands cuDNN the memory of its result as what is to be added, 0 times.  cuDNN should
+    not look at it.  Where it did, what was left there by others, NaN or infinite, would come out as NaN.
+    `gives_results` looks at fresh memory only; later it would be met as an output that is not finite (`Answer.broken`).
     """
 
     weight: torch.Tensor

@@ -110,7 +110,8 @@ class Boards:
         board b has every B-th number from b on: no two games of a run have a random stream in common.
         """
         self.settings = settings
-        how = settings.selfplay()
+        how = settings.selfplay(device)
+        assert how.games_in_flight is not None
         flights = apportion(how.games_in_flight, [share for _, share in stage.boards])
         counts = apportion(len(numbers), [share / env.N**2 for env, share in stage.boards])
         self.boards = []

@@ -107,7 +107,8 @@ class TestSettings:
         assert (options.board_size, options.gate, options.gate_games) == (9, 0.6, 40)
 
     def test_a_flag_that_other_programs_have(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--compact"]) == 2
+        with pytest.raises(SystemExit, match="2"):
+            main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--compact"])
         wanted = "no option --max-minutes: --minutes is the length of the whole run, --stop-after of this slice of it"
         assert capsys.readouterr().err == f"alphago train: {wanted}\n"
 
