@@ -127,14 +127,16 @@ def main() -> None:
     }
     wanted = set(options.only or parts)
     figures: list[Figure] = []
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whose time is over gets a table too
     cut_off = False
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # whose time is over gets a table too
     try:
         for name, part in parts.items():
             if name in wanted:
                 figures.extend(figures_of(name, part))
     except KeyboardInterrupt:
         cut_off = True
+    finally:
+        signal.signal(signal.SIGTERM, before)
     print_table(figures)
     if cut_off or any(figure.measured.startswith("failed: ") for figure in figures):
         raise SystemExit("make gpu: it was cut off" if cut_off else 1)

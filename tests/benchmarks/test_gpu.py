@@ -96,11 +96,9 @@ def test_cut_off(bench: Bench) -> None:
 
     bench.patch.setattr("alphago.cuda.batch.CudaGoBatch.planes", interrupt)
     before = signal.getsignal(signal.SIGTERM)
-    try:
-        with pytest.raises(SystemExit, match=r"^make gpu: it was cut off$"):
-            bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck")
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    with pytest.raises(SystemExit, match=r"^make gpu: it was cut off$"):
+        bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck")
+    assert signal.getsignal(signal.SIGTERM) is before
     told = bench.capsys.readouterr().out
     assert "  compute-sanitizer, memcheck: not run: the host build runs without it (0 errors: -)" in told
     assert list(table_of(told)) == ["figure", "compute-sanitizer, memcheck"]

@@ -11,6 +11,7 @@ import torch.nn.functional as functional
 
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.batch import make_batch
+from alphago.cuda.device import KEPT
 from alphago.cuda.host import Host, find_compiler
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameBatch, Leaves
@@ -337,6 +338,23 @@ def test_a_full_gpu_is_one_sentence(
         net.evaluator(device="host")
     monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: "host")
     assert isinstance(net.evaluator(device="auto"), NetEvaluator)
+
+
+@pytest.mark.gpu
+def test_streams_of_lanes_that_end_are_lent_again(net: NeuralNet) -> None:
+    """With pinned memory that was copied from on them."""
+
+    def work() -> None:
+        evaluator = net.evaluator(device="cuda")
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda count: evaluate(evaluator, played("cuda"), np.arange(count)), (3, 9)))
+
+    before = len(KEPT)
+    for _ in range(4):
+        work()
+        gc.collect()
+        torch.cuda.synchronize()
+    assert len(KEPT) <= before + 2
 
 
 @pytest.mark.gpu
