@@ -94,13 +94,10 @@ class CudaGoBatch(GameBatch):
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
         """As `GameBatch.reach`, in two kernels; nothing waits where `out` is on the device."""
         upload = self._backend.upload
-        paths, depths, slots = (
-            upload(leaves.paths, np.int32),
-            upload(leaves.lengths, np.int32),
-            upload(leaves.slots, np.int64),
-        )
+        roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
+        paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
         rooms = [self._room(array, dtype, (len(leaves.slots),)) for array, dtype in zip(out, REACHED, strict=True)]
-        self._copy(self._rows, upload(leaves.roots, np.int64), slots)
+        self._copy(self._rows, roots, slots)
         targets = (target for target, _ in rooms)
         self._launch("reach_batch", slots, paths, paths.shape[1], depths, self._margin_weight, *targets)
         for array, (target, room) in zip(out, rooms, strict=True):

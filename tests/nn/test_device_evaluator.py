@@ -20,6 +20,7 @@ from alphago.mcts.search import Search, SearchSettings
 from alphago.nn import device_evaluator
 from alphago.nn.device_evaluator import DeviceEvaluator
 from alphago.nn.device_forms import Unsuited, make_form
+from alphago.nn.devices import memory_told
 from alphago.nn.evaluator import ROUNDING, NetEvaluator
 from alphago.nn.frozen import agree, example_planes, frozen_parts
 from alphago.nn.lane import standing_size
@@ -270,6 +271,11 @@ def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.
     assert agree(got, wanted, ROUNDING[torch.float32])
     assert calls.count("plain") >= 4  # the entry, the blocks' first ones, the heads
     assert calls.count("adding") == 2  # the blocks' second ones
+
+
+def test_what_else_goes_wrong_is_told_as_it_is() -> None:
+    with pytest.raises(RuntimeError, match="CUBLAS_STATUS_EXECUTION_FAILED"), memory_told():
+        raise RuntimeError("cuBLAS error: CUBLAS_STATUS_EXECUTION_FAILED")
 
 
 class Lending(Host):
