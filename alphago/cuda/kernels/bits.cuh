@@ -9,8 +9,8 @@
     for (Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x, each = (count); i < each; \
          i += (Long)gridDim.x * blockDim.x)
 
-// The same over `count` items of so many parts each: `i` is the item. Threads side by side do the same part of different
-// items, so that they take the same branches.
+// The same over `count` items of so many parts each: `i` is the item. Threads side by side do the same part of
+// different items, so that they take the same branches.
 #define EACH_PART(i, part, count, parts)    \
     EACH(share, (count) * (Long)(parts))    \
         for (Long i = share % (count), part = share / (count), once = 1; once; once = 0)

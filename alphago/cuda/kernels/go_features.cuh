@@ -4,7 +4,7 @@
 #include "go_alive.cuh"
 #include "go_score.cuh"
 
-static_assert(PLANES == 20, "a new plane of go_features.py has to be written here too: see begin_features and features");
+static_assert(PLANES == 20, "a new plane of go_features.py has to be written here too, in begin_features or features");
 
 // One position's planes in the network's tensor: numbers of type T, `plane` and `point` steps apart.
 template <typename T>
