@@ -3,13 +3,15 @@
 Runs the tests that need a device, once more a few of their games under compute-sanitizer where that is installed, then
 the benchmarks and a slice of training, and prints one table: figures beside what was wanted.  Nothing is installed and
 no network is needed: a bare checkout with PYTHONPATH=. does, where there are torch, cupy, numba, numpy, tqdm and
-safetensors.  A part that fails is told in the table, and the others go on.
+safetensors.  Each figure is told as it comes.  A part that fails is told in the table, and the others go on; where all
+of it is cut off, by Ctrl-C or SIGTERM, the table has what there was.
 """
 
 import argparse
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import traceback
@@ -23,6 +25,7 @@ from gpu_figures import QUICK, SECTIONS, Figure, Scale
 from alphago import GoEnv
 from alphago.arena.standings import table
 from alphago.cuda.backend import BackendMissing, find_backend
+from alphago.cuda.device import import_cupy
 from alphago.nn.machine import describe_machine
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,7 +34,7 @@ MEMORY_ERROR = 9  # what compute-sanitizer is told to exit with
 
 
 def tests(scale: Scale, quick: bool) -> Iterator[Figure]:
-    """The gpu tests; of quick ones on the host, those of one file that need no device."""
+    """The kernels' builds and the gpu tests; on the host those that need no device, of quick ones one file."""
     if importlib.util.find_spec("pytest") is None:
         yield Figure("gpu tests", "not run: pytest is not installed", "all pass")
         return
@@ -40,14 +43,25 @@ def tests(scale: Scale, quick: bool) -> Iterator[Figure]:
     chosen = [path.parent if path.name == "conftest.py" else path for path in files]
     if quick:
         chosen = [ROOT / "tests" / "cuda" / "test_policy.py"]
-    marked = "gpu" if on_device else "not gpu and not slow"
+    usual = "not gpu and not slow"
+    if on_device:
+        yield tested(
+            "builds of the kernels, nvcc's too where it is", usual, [ROOT / "tests" / "cuda" / "test_build.py"]
+        )
+        yield tested("gpu tests", "gpu", chosen)
+    else:
+        yield tested("tests", usual, chosen)
+
+
+def tested(name: str, marked: str, paths: list[Path]) -> Figure:
+    """What pytest says of the tests with such marks."""
     # Other versions of libraries warn of other things.
-    arguments = ["-q", "-m", marked, "-W", "default", "-p", "no:cacheprovider", *map(str, chosen)]
+    arguments = ["-q", "-m", marked, "-W", "default", "-p", "no:cacheprovider", *map(str, paths)]
     done = run([sys.executable, "-m", "pytest", *arguments])
     lines = (done.stdout.strip() or done.stderr.strip() or "nothing was said").splitlines()
     if done.returncode:
         print("\n".join(lines[-40:]), flush=True)
-    yield Figure("gpu tests" if on_device else "tests", lines[-1].strip("= "), "all pass", done.returncode == 0)
+    return Figure(name, lines[-1].strip("= "), "all pass", done.returncode == 0)
 
 
 def memcheck(scale: Scale) -> Iterator[Figure]:
@@ -80,10 +94,12 @@ def play_games(device: str) -> None:
     """Every verb of the boards over random games, compared with numba's: what memcheck looks at."""
     from tests.cuda.boards import Twins
 
+    if device == "cuda":
+        # Each array gets memory of its own: what overruns one in CuPy's pool is in the next one, and nobody sees it.
+        import_cupy().cuda.set_allocator(None)
     for size in (2, 9, 19):
-        twins = Twins(GoEnv(size, planes="alive", suicide=size == 9), 3, find_backend(device))
-        twins.play_on(np.random.default_rng(size), 60, every=10)
-        twins.theirs.playout(twins.slots, np.arange(3, dtype=np.int64), False)
+        twins = Twins(GoEnv(size, planes="alive", suicide=size == 9), 6, find_backend(device))
+        twins.exercise(np.random.default_rng(size), 60)
 
 
 def main() -> None:
@@ -110,30 +126,46 @@ def main() -> None:
         **{name: partial(section, scale) for name, section in SECTIONS.items()},
     }
     wanted = set(options.only or parts)
-    figures = [figure for name, part in parts.items() if name in wanted for figure in figures_of(name, part)]
+    figures: list[Figure] = []
+    cut_off = False
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # whose time is over gets a table too
+    try:
+        for name, part in parts.items():
+            if name in wanted:
+                figures.extend(figures_of(name, part))
+    except KeyboardInterrupt:
+        cut_off = True
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    print_table(figures)
+    if cut_off or any(figure.measured.startswith("failed: ") for figure in figures):
+        raise SystemExit("make gpu: it was cut off" if cut_off else 1)
+
+
+VERDICTS = {True: "yes", False: "no", None: "-"}
+
+
+def print_table(figures: list[Figure]) -> None:
+    """The machine and its figures."""
     machine = describe_machine()
     print(f"\n{machine['machine']['processor']}, {machine['machine']['cores']} cores")
     print(f"devices: {', '.join(machine['machine']['CUDA devices']) or 'none'}")
     print(", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version), end="\n\n")
-    verdicts = {True: "yes", False: "no", None: "-"}
-    rows = [[figure.name, figure.measured, figure.target, verdicts[figure.held]] for figure in figures]
-    print(table([["figure", "measured", "wanted", "held"], *rows]))
-    if any(figure.measured.startswith("failed: ") for figure in figures):
-        raise SystemExit(1)
+    rows = [[figure.name, figure.measured, figure.target, VERDICTS[figure.held]] for figure in figures]
+    print(table([["figure", "measured", "wanted", "held"], *rows]), flush=True)
 
 
-def figures_of(name: str, part: Callable[[], Iterator[Figure]]) -> list[Figure]:
+def figures_of(name: str, part: Callable[[], Iterator[Figure]]) -> Iterator[Figure]:
     """The figures of a part, told as they come; where it fails, one that says so."""
-    figures: list[Figure] = []
     print(f"{name} …", flush=True)
     try:
         for figure in part():
-            figures.append(figure)
-            print(f"  {figure.name}: {figure.measured}", flush=True)
+            wanted = f" ({figure.target}: {VERDICTS[figure.held]})" if figure.target else ""
+            print(f"  {figure.name}: {figure.measured}{wanted}", flush=True)
+            yield figure
     except Exception as error:  # whatever it is, a machine that is at hand for minutes should tell the rest
         traceback.print_exc()
-        figures.append(Figure(name, f"failed: {type(error).__name__}: {error}".splitlines()[0], "", False))
-    return figures
+        yield Figure(name, f"failed: {type(error).__name__}: {error}".splitlines()[0], "", False)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,12 @@ from torch.utils.flop_counter import FlopCounterMode
 from alphago import GoEnv, NeuralNet, selfplay, train
 from alphago.cuda.backend import Backend, find_backend
 from alphago.cuda.batch import CudaGoBatch
-from alphago.env.game import GameBatch
+from alphago.env.game import GameBatch, Leaves, Reached
 from alphago.env.go_batch import GoBatch
 from alphago.env.kernels.playouts import playout_batch
 from alphago.nn.gpu_meter import GpuMeter
 from alphago.nn.threads import Workers, available_cores
-from alphago.training.history import number, read_history
+from alphago.training.history import METRICS, number, read_history
 from alphago.training.presets import PRESETS
 from alphago.training.time_shares import mean_shares, overhead
 
@@ -50,8 +50,8 @@ class Scale:
     flight: int = 4096
     minutes: float = 1.5
     preset: str = "9x9"
-    # Of training, where they are not the recipe's: a GPU wants more games side by side.
-    settings: Mapping[str, Any] = field(default_factory=lambda: {"games_in_flight": 4096})
+    # Of training, where they are not the recipe's: the slice is too short for smaller boards to come first.
+    settings: Mapping[str, Any] = field(default_factory=lambda: {"curriculum": ()})
 
     @property
     def where(self) -> dict[str, str]:
@@ -137,25 +137,31 @@ def wave(scale: Scale) -> Iterator[Figure]:
 
 
 def wave_seconds(scale: Scale) -> float:
-    """Of a move, legal moves and planes of all positions, in one go; planes in bfloat16, all arrays on the device."""
+    """Of what a wave of self-play asks of the boards, in one go, all arrays on the device.
+
+    From each root a move to a leaf (`reach`), its legal moves, and its planes in bfloat16, channels last.
+    """
     env, count = GoEnv(9), scale.wave
     backend = find_backend(scale.device)
     mask = backend.zeros((count, env.action_space), np.bool_)
-    planes = backend.zeros((count, env.planes, 9, 9), np.int16)
-    batch = CudaGoBatch(env, count, backend)
-    slots = backend.upload(np.arange(count), np.int64)
+    planes = backend.zeros((count, 9, 9, env.planes), np.int16).transpose(0, 3, 1, 2)
+    reached = Reached(*(backend.zeros((count,), kind) for kind in (np.bool_, np.int8, np.float32)))
+    batch = CudaGoBatch(env, 2 * count, backend)
+    here, there = (backend.upload(np.arange(first, first + count), np.int64) for first in (0, count))
+    ones = backend.upload(np.ones(count), np.int32)
     moves = [backend.upload(actions, np.int32) for actions in game_of_all(env, backend, count, OPENING + scale.waves)]
     seconds = []
     for _ in range(4):
-        batch.reset(slots)
+        batch.reset(here)
         for actions in moves[:OPENING]:
-            batch.play(slots, actions)
+            batch.play(here, actions)
         wait(scale)
         start = time.perf_counter()
         for actions in moves[OPENING:]:
-            batch.play(slots, actions)
-            batch.legal_mask(slots, mask)
-            batch.planes(slots, planes)
+            batch.reach(Leaves(here, actions[:, None], ones, there), reached)
+            batch.legal_mask(there, mask)
+            batch.planes(there, planes)
+            here, there = there, here  # a leaf is the next wave's root
         wait(scale)
         seconds.append((time.perf_counter() - start) / scale.waves)
     return min(seconds[1:])  # the first one compiles
@@ -259,19 +265,28 @@ def training(scale: Scale) -> Iterator[Figure]:
         how: dict[str, Any] = {"preset": scale.preset, "stop_after": scale.minutes, **scale.settings, **scale.where}
         train(env, folder=folder, compact=True, **how)
         sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-        rows = read_history(folder).metrics
+        rows = read_history(folder).metrics if (folder / METRICS).is_file() else []
+    name = f"training by the recipe {scale.preset}"
+    if not rows:
+        yield Figure(name, f"no iteration came to its end in {scale.minutes} minutes")
+        return
     last = rows[-1]
+    later = rows[1:]  # the first one compiles
     seconds, positions_made = number(last, "seconds") or 0.0, number(last, "positions") or 0.0
-    yield Figure(f"training by the recipe {scale.preset}", f"{positions_made / max(seconds, 1e-9):,.0f} positions/s")
+    yield Figure(name, f"{positions_made / max(seconds, 1e-9):,.0f} positions/s")
     whole, largest = sum(sizes) / 2**20, max(sizes) / 2**20
     fits = whole <= 60 and largest <= 16
     yield Figure("its compact folder", f"{whole:.1f} MiB, {largest:.1f} a file", "at most 60 MiB, 16 a file", fits)
-    shares = mean_shares(rows[1:])
+    try:
+        shares = mean_shares(later)
+    except ValueError as error:  # few of them
+        yield Figure("what bounds training", str(error))
+        return
     kind, share = max(shares.items(), key=lambda pair: pair[1])
     yield Figure("what bounds training", f"{kind} {share:.0%}")
     rest = overhead(shares)
     yield Figure("neither inference nor gradient steps", f"{rest:.1%}", "at most 12%", rest <= 0.12)
-    busy = [found for row in rows[1:] if (found := number(row, "gpu_busy")) is not None]
+    busy = [found for row in later if (found := number(row, "gpu_busy")) is not None]
     yield Figure("GPU busy in training", f"{np.mean(busy):.0%}" if busy else "nobody tells")
 
 

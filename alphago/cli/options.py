@@ -44,6 +44,7 @@ class Parser(argparse.ArgumentParser):
                 **options,
             }
         )
+        self.others: dict[str, str] = {}  # flags of other programs: what to say to who wants one here
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         words = list(sys.argv[1:] if arguments is None else arguments)
@@ -54,7 +55,8 @@ class Parser(argparse.ArgumentParser):
                 continue
             meant = [known for known in flags if known.startswith(flag)]
             if not meant:
-                self.error(f"no option {flag}: {near_misses(flag, flags, told=f'{self.prog} --help lists them all')}")
+                near = near_misses(flag, flags, told=f"{self.prog} --help lists them all")
+                self.error(f"no option {flag}: {self.others.get(flag, near)}")
             if len(meant) > 1:
                 self.error(f"{flag} may be {', '.join(meant[:-1])} or {meant[-1]}")
         return super().parse_args(words, namespace)

@@ -17,7 +17,7 @@ from alphago.cli.models import (
     given_game_settings,
     load,
 )
-from alphago.cli.options import Setting, add_settings, given_settings, number, whole
+from alphago.cli.options import Parser, Setting, add_settings, given_settings, number, whole
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
 from alphago.mcts.evaluator import as_evaluator
@@ -37,12 +37,13 @@ SELFPLAY = {"resign_threshold": "the model's own"}
 SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
 
 
-def add_train(parser: argparse.ArgumentParser) -> None:
+def add_train(parser: Parser) -> None:
     parser.description = (
         "Trains by the board's recipe, or the next larger board's, until the time is over; Ctrl-C saves and stops. "
         "With the folder of a run, it goes on; options then change what they say and leave the rest, "
         "and the word none takes a setting off."
     )
+    parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after of this slice of it"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
     parser.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
     parser.add_argument("--tower-height", type=whole, metavar="N", help="residual blocks (the recipe's)")

@@ -38,6 +38,9 @@ class Backend(Protocol):
         On a device CuPy's stream, which other streams do not wait for, with its address as `ptr`.
         """
 
+    def keep_stream(self, stream: Any) -> None:
+        """Takes a stream back that nobody uses any more, for the next one who wants a new one."""
+
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
         """Runs a kernel over so many items. An argument is an array, a whole number (64 bits) or a float (double)."""
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from alphago.cuda.backend import Backend, BackendMissing, check_device, find_backend
+from alphago.cuda.source import BOARD_PARTS, LANES
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import check_komi, check_player
@@ -60,7 +61,7 @@ class CudaGoBatch(GameBatch):
             raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
         komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
         mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
-        self._launch("reset_batch", slots, self._start, komi2)
+        self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if stones is None and mover == layout.BLACK:
             return
         colours = np.zeros(self._size**2, np.int8) if stones is None else np.ravel(stones)
@@ -79,31 +80,33 @@ class CudaGoBatch(GameBatch):
             sources = np.arange(len(targets))
         targets = self._backend.upload(targets, np.int64)
         sources = self._backend.upload(sources, np.int64)
-        self._backend.launch("copy_batch", len(targets), rows, sources, self._rows, self._words, targets, len(targets))
+        self._copy(rows, sources, targets)
 
     def play(self, slots: Any, actions: Any) -> None:
         self._launch("play_batch", slots, self._backend.upload(actions, np.int32))
 
     def replay(self, roots: Any, paths: Any, lengths: Any, targets: Any) -> None:
         upload = self._backend.upload
-        steps, depths = upload(paths, np.int32), upload(lengths, np.int32)
-        self._launch("replay_batch", targets, upload(roots, np.int64), steps, steps.shape[1], depths)
+        steps, depths, slots = upload(paths, np.int32), upload(lengths, np.int32), upload(targets, np.int64)
+        self._copy(self._rows, upload(roots, np.int64), slots)
+        self._launch("replay_batch", slots, steps, steps.shape[1], depths)
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """As `GameBatch.reach`, in one kernel; nothing waits where `out` is on the device."""
+        """As `GameBatch.reach`, in two kernels; nothing waits where `out` is on the device."""
         upload = self._backend.upload
+        roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
         paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
         rooms = [self._room(array, dtype, (len(leaves.slots),)) for array, dtype in zip(out, REACHED, strict=True)]
-        self._launch(
-            "reach_batch", leaves.slots, upload(leaves.roots, np.int64), paths, paths.shape[1], depths,
-            self._margin_weight, *(target for target, _ in rooms),
-        )  # fmt: skip
+        self._copy(self._rows, roots, slots)
+        targets = (target for target, _ in rooms)
+        self._launch("reach_batch", slots, paths, paths.shape[1], depths, self._margin_weight, *targets)
         for array, (target, room) in zip(out, rooms, strict=True):
             self._deliver(target, array, room)
         return out
 
     def legal_mask(self, slots: Any, out: Any) -> Any:
-        return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,))
+        size = self._size
+        return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,), size, threads=size + 1)
 
     def planes(self, slots: Any, out: Any) -> Any:
         """As `GameBatch.planes`, but of any number type in PLANE_KINDS and, where kernels reach `out`, any layout.
@@ -125,12 +128,20 @@ class CudaGoBatch(GameBatch):
             raise ValueError(
                 f"the points of a plane have to follow each other evenly, came steps of {line} and {point}"
             )
-        if self._places is None:
-            self._launch(f"planes_{kind}_batch", slots, target, board, plane, point, self._history)
-        else:
-            scratch = self._scratch(len(slots) if self._has_alive else 0)
-            self._launch(f"features_{kind}_batch", slots, target, board, plane, point, self._places, *scratch)
+        self._write_planes(slots, kind, target, board, plane, point)
         return self._deliver(target, out, room)
+
+    def _write_planes(self, slots: Any, kind: str, *target: Any) -> None:
+        """Runs the kernels of planes as numbers of a kind. target: memory, steps of boards, planes and points."""
+        slots, size = self._backend.upload(slots, np.int64), self._size
+        if self._places is None:
+            threads = self._history * size + 1
+            self._launch(f"planes_{kind}_batch", slots, *target, size, self._history, threads=threads)
+            return
+        self._launch(f"begin_features_{kind}_batch", slots, *target, self._places, threads=2 + features.PLANES)
+        scratch = self._scratch(2 * len(slots) if self._has_alive else 0)
+        threads = size + BOARD_PARTS
+        self._launch(f"features_{kind}_batch", slots, *target, size, self._places, *scratch, threads=threads)
 
     def is_over(self, slots: Any, out: Any) -> Any:
         return self._answer("is_over_batch", slots, out, np.bool_)
@@ -172,16 +183,30 @@ class CudaGoBatch(GameBatch):
         self._deliver(streams, states, room)
         return self._backend.download(moves)
 
-    def _launch(self, kernel: str, slots: Any, *arguments: Any) -> None:
+    def _launch(self, kernel: str, slots: Any, *arguments: Any, threads: int = 1) -> None:
+        """threads: of a board."""
         numbers = self._backend.upload(slots, np.int64)
-        self._backend.launch(kernel, len(numbers), self._rows, self._words, numbers, len(numbers), *arguments)
+        count = len(numbers)
+        self._backend.launch(kernel, count * threads, self._rows, self._words, numbers, count, *arguments)
+
+    def _copy(self, rows: Any, sources: Any, targets: Any) -> None:
+        """Copies from those rows; sources, targets: arrays of the back end, int64."""
+        count = len(targets)
+        self._backend.launch("copy_batch", count * LANES, rows, sources, self._rows, self._words, targets, count)
 
     def _answer(
-        self, kernel: str, slots: Any, out: Any, dtype: DTypeLike, shape: tuple[int, ...] = (), *arguments: Any
+        self,
+        kernel: str,
+        slots: Any,
+        out: Any,
+        dtype: DTypeLike,
+        shape: tuple[int, ...] = (),
+        *arguments: Any,
+        threads: int = 1,
     ) -> Any:
         """Runs a kernel that writes one item of `shape` per slot, and leaves what it wrote in `out`."""
         target, room = self._room(out, dtype, (len(slots), *shape))
-        self._launch(kernel, slots, target, *arguments)
+        self._launch(kernel, slots, target, *arguments, threads=threads)
         return self._deliver(target, out, room)
 
     def _room(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> tuple[Any, Any]:

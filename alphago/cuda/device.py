@@ -12,8 +12,11 @@ from alphago.stopwatch import TRANSFER
 
 # A product and a sum stay two roundings, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")
-THREADS = 128  # of a block
+THREADS = 32  # of a block: one warp, so that the boards of a wave come to as many multiprocessors as there are
 BLOCKS = 65_535  # at most; a thread takes several boards where there are more
+# Streams that were kept.  None is ever destroyed: torch remembers which streams copied from a block of pinned memory,
+# and asks them when the block is free again, perhaps long after whoever had the stream is gone.
+KEPT: list[Any] = []
 
 
 def import_cupy() -> Any:
@@ -36,11 +39,18 @@ def import_cupy() -> Any:
 
 @cache
 def load_module() -> Any:
-    """The compiled kernels as a `cupy.RawModule`; BackendMissing with what is wrong if they cannot be compiled."""
+    """The compiled kernels as a `cupy.RawModule`.
+
+    BackendMissing with what is wrong if they cannot be compiled or loaded, MemoryError where they do not fit.
+    """
     cupy = import_cupy()
     module = cupy.RawModule(code=program(), options=OPTIONS, backend="nvrtc")
     try:
         module.compile()
+    except (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError) as error:
+        if "out of memory" in str(error):
+            raise MemoryError(f"the kernels do not fit into the memory that is left on the GPU: {error}") from error
+        raise BackendMissing(f"no CUDA device can be used: {error}") from error
     except cupy.cuda.compiler.CompileException as error:
         complaint = next((line for line in str(error).splitlines() if "error" in line), str(error))
         raise BackendMissing(f"NVRTC cannot compile the kernels: {complaint}") from error
@@ -84,7 +94,13 @@ class Device:
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
     def new_stream(self) -> Any:
-        return self._cupy.cuda.Stream(non_blocking=True)
+        try:
+            return KEPT.pop()
+        except IndexError:  # and not a look before: another thread may take the last one
+            return self._cupy.cuda.Stream(non_blocking=True)
+
+    def keep_stream(self, stream: Any) -> None:
+        KEPT.append(stream)
 
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
         if items == 0:

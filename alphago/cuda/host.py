@@ -92,6 +92,9 @@ class Host:
     def new_stream(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
+    def keep_stream(self, stream: contextlib.AbstractContextManager[None]) -> None:
+        """Nothing is left of it."""
+
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
         function = self._library[kernel]
         function.restype = None

@@ -35,11 +35,17 @@ def sample(backend: Backend, weights: Any, states: Any) -> Any:
     """An action per line of float32 [n, actions], with a chance in proportion to its weight: int32 [n].
 
     Weights are 0 or more; where all are 0 the action is -1.  `states`, an int64 [n] array of the back end, are streams
-    of random numbers (splitmix64), which advance.
+    of random numbers (splitmix64), which advance; ValueError for others.
     """
     check("the states", states, weights.shape[:1])
+    room = backend.reachable(states)
+    if room is None or room.dtype != np.int64 or not room.flags.c_contiguous:
+        raise ValueError(
+            f"the states are C-contiguous int64 where {backend.name!r} kernels reach them, "
+            f"came a {type(states).__name__} of {states.dtype}"
+        )
     out = backend.zeros(weights.shape[:1], np.int32)
-    backend.launch("sample_batch", len(weights), backend.upload(weights, np.float32), *weights.shape, states, out)
+    backend.launch("sample_batch", len(weights), backend.upload(weights, np.float32), *weights.shape, room, out)
     return out
 
 

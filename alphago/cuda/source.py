@@ -13,6 +13,9 @@ from alphago.env.kernels import go_alive, go_features, go_row, hashing
 
 FOLDER = Path(__file__).parent / "kernels"
 FILES = ("go.cu", "policy.cu")
+# How work that is more than one thread's is shared out; whoever launches asks for as many threads.
+LANES = 32  # that copy a row together: those of a warp
+BOARD_PARTS = 4  # of a set of planes, beside one for each board row: the score, its sign, what is alive for a colour
 _INCLUDE = re.compile(r'#include "(\S+)"\n')
 
 
@@ -44,7 +47,7 @@ def expand(name: str, seen: set[str]) -> str:
 @cache
 def program() -> str:
     """The source of all kernels, for NVRTC and nvcc, and after `host.h` for a C++ compiler."""
-    numbers = constants(hashing, go_row, go_alive, go_features)
+    numbers = constants(hashing, go_row, go_alive, go_features) | {"LANES": LANES, "BOARD_PARTS": BOARD_PARTS}
     kinds = {name: "int" if abs(value) < 2**31 else "long long" for name, value in numbers.items()}
     defined = "".join(f"[[maybe_unused]] constexpr {kinds[name]} {name} = {numbers[name]};\n" for name in numbers)
     seen: set[str] = set()

@@ -13,8 +13,9 @@ from alphago.cuda.batch import make_batch
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.halving import stacked_schedules
-from alphago.mcts.kernels import gumbel, roots, subtrees, waves
+from alphago.mcts.kernels import gumbel, roots, subtrees
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
+from alphago.mcts.ranges import Ranges
 from alphago.mcts.tree import Rule, grown, new_tree
 from alphago.settings import checks_keywords, is_finite, is_whole
 from alphago.stopwatch import BOARDS, TREE
@@ -95,9 +96,13 @@ class Search:
     """Trees for `games` games, whose root positions are slots 0 .. games - 1 of `batch`.
 
     Not for use by two threads at once; several searches may share an evaluator.
+
+    threads: on which the trees of many games grow side by side; what is found does not depend on it.
     """
 
-    def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, settings: SearchSettings) -> None:
+    def __init__(
+        self, env: GameEnv, evaluator: Evaluator, games: int, settings: SearchSettings, threads: int = 1
+    ) -> None:
         self.env = env
         self.evaluator = evaluator
         self.games = games
@@ -112,6 +117,7 @@ class Search:
         rows = games * settings.leaves
         self.batch: GameBatch = make_batch(env, games + rows, getattr(evaluator, "device", "cpu"))
         self.tree = new_tree(games, 64, env.action_space)
+        self.ranges = Ranges(threads)
         self._leaf_slots = np.arange(games, games + rows)
         self._game = np.zeros(rows, np.int64)
         self._leaf = np.zeros(rows, np.int32)
@@ -200,7 +206,7 @@ class Search:
 
     def wave(self, budget: np.ndarray) -> int:
         """One wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
-        leaves, collided = waves.select(
+        leaves, collided = self.ranges.select(
             self.tree, budget, self.rule, self.gumbel, self._schedules, self._schedule_of,
             self._game, self._leaf, self._path, self._length, self._collisions,
         )  # fmt: skip
@@ -227,8 +233,8 @@ class Search:
             reached, priors, values = explore(self.batch, leaves)
         else:
             reached, priors, values = self._reach_and_evaluate(leaves, room)
-        broken = waves.expand(
-            self.tree, leaves.roots, self._leaf, reached.movers, reached.over, values, priors,
+        broken = self.ranges.expand(
+            self.tree, leaves.roots, self._leaf[:n], reached.movers, reached.over, values, priors,
             self._collisions[:collided],
         )  # fmt: skip
         if broken or not np.isfinite(values).all():

@@ -10,7 +10,7 @@ from torch import nn
 from alphago.cuda.backend import find_backend
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.nn.device_forms import Unsuited, fastest_on, gives_results, make_form
-from alphago.nn.devices import find_device, torch_device
+from alphago.nn.devices import find_device, memory_told, torch_device
 from alphago.nn.evaluator import NOT_FINITE, NetEvaluator, check_batch, check_room
 from alphago.nn.frozen import TRACING, dtype_name, frozen_parts, wanted_dtype
 from alphago.nn.lane import Lane
@@ -30,9 +30,10 @@ class DeviceEvaluator:
     dtype: "float32" or "bfloat16"; None takes the faster.
     device: "cuda"; or "host", the kernels' build for the CPU with torch there, in float32 unless said, for tests.
     Raises ValueError for a network whose weights are not finite or which the device cannot compute, BackendMissing
-    where there is no such device.
+    where there is no such device, and everything MemoryError where the device has no room for it.
     """
 
+    @memory_told()
     def __init__(
         self,
         env: GameEnv,
@@ -58,6 +59,7 @@ class DeviceEvaluator:
         """What the network computes in, "float32" or "bfloat16"."""
         return dtype_name(self._kind)
 
+    @memory_told()
     @torch.no_grad()
     def load(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
         """Takes the weights of a network like the one it was made of; nobody may be evaluating meanwhile.
@@ -81,6 +83,7 @@ class DeviceEvaluator:
         for name, tensor in mine.items():
             tensor.copy_(new[name])
 
+    @memory_told()
     def explore(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
         """A wave: see `alphago.mcts.evaluator.WaveEvaluator`.  ValueError if the network's output is not finite."""
         check_batch(batch, self.env)
@@ -96,6 +99,7 @@ class DeviceEvaluator:
                 batch.planes(sent.slots, room.plane_rows[:count])
             return self._finish(lane, count)
 
+    @memory_told()
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         """As `NetEvaluator.evaluate`, of positions on the device or on the CPU, from where their planes go up."""
         count = len(slots)
@@ -143,13 +147,13 @@ def make_evaluator(
     """The evaluator of a network's base, value and policy where it is wanted.
 
     device: where it computes and searches' boards should be, see `alphago.nn.devices.find_device`; "auto" takes the
-        CPU also for a network that the GPU cannot compute.
+        CPU also for a network that the GPU cannot compute or has no room for.
     """
     where = find_device(env, device)
     if where != "cpu":
         try:
             return DeviceEvaluator(env, *parts, dtype=dtype, device=where)
-        except Unsuited:
+        except (Unsuited, MemoryError):
             if device != "auto":
                 raise
     return NetEvaluator(env, *parts, dtype=dtype)

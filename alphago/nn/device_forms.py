@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from alphago.env.game import GameEnv
+from alphago.nn.devices import is_out_of_memory
 from alphago.nn.frozen import TRACING, Frozen, agree, example_planes
 from alphago.nn.fusion import folded, fused
 
@@ -26,6 +27,10 @@ class CudnnConv(nn.Module):
 
     PyTorch would compute bias, addition and relu each in a pass over all features, which together take half as long as
     the convolution.
+
+    A risk: `cudnn_convolution_relu` hands cuDNN the memory of its result as what is to be added, 0 times.  cuDNN should
+    not look at it.  Where it did, what was left there by others, NaN or infinite, would come out as NaN.
+    `gives_results` looks at fresh memory only; later it would be met as an output that is not finite (`Answer.broken`).
     """
 
     weight: torch.Tensor
@@ -66,7 +71,7 @@ def make_form(form: str, frozen: Frozen, env: GameEnv, kind: torch.dtype, place:
 def fastest_on(frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.device) -> tuple[Frozen, str, torch.dtype]:
     """The fastest form that gives the network's results on a device, its name, and the type it computes in.
 
-    Unsuited if the device gives none of them.
+    Unsuited if the device gives none of them; an error of torch's where it has no memory for one.
     """
     forms = [(form, kind) for form in FORMS if form != "fused" or place.type == "cuda"]
     with TRACING, torch.no_grad():
@@ -75,8 +80,9 @@ def fastest_on(frozen: Frozen, env: GameEnv, kind: torch.dtype, place: torch.dev
                 whole = make_form(form, frozen, env, dtype, place)
                 if gives_results(whole, frozen, env, dtype, place):
                     return whole, form, dtype
-            except Exception:  # whatever a user's module, torch.fx or cuDNN may raise: take the next form
-                continue
+            except Exception as error:  # whatever a user's module, torch.fx or cuDNN may raise: take the next form
+                if is_out_of_memory(error):
+                    raise
     raise Unsuited(f"the network cannot be computed on {place.type}: its modules fail there, or give other results")
 
 

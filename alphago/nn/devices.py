@@ -1,5 +1,9 @@
 """The one meaning of `device=`: where boards stand and where their network is computed."""
 
+import contextlib
+import re
+from collections.abc import Iterator
+
 import torch
 
 from alphago.cuda.backend import BackendMissing
@@ -27,3 +31,23 @@ def find_device(env: GameEnv, device: str) -> str:
 def torch_device(device: str) -> torch.device:
     """Where torch computes for boards on "cpu", "cuda" or "host"."""
     return torch.device(TORCH_NAMES[device])
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether torch, or a library under it, says that there is no room on the GPU."""
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and bool(re.search("out of memory|ALLOC_FAILED", str(error)))
+
+
+@contextlib.contextmanager
+def memory_told() -> Iterator[None]:
+    """Makes of torch's error in the block, where there is no room on the GPU, a MemoryError of one sentence."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        asked = re.search(r"Tried to allocate ([\d.]+ \w+)", str(error))
+        what = asked[1] if asked else "what is wanted"
+        raise MemoryError(f"{what} does not fit into the memory that is left on the GPU") from error

@@ -1,6 +1,7 @@
 """What one thread needs to have positions evaluated on a device: a stream, buffers, and captured graphs."""
 
 import contextlib
+import weakref
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -100,6 +101,7 @@ class Lane:
         self._env, self._net, self._kind, self._place, self._backend = env, net, kind, place, backend
         self._on_gpu = place.type == "cuda"
         self._stream = backend.new_stream()
+        weakref.finalize(self, backend.keep_stream, self._stream)
         self._standing: dict[int, Standing] = {}
         self._uploads = Uploads(4096, place, backend)
         if self._on_gpu:

@@ -110,7 +110,8 @@ class Boards:
         board b has every B-th number from b on: no two games of a run have a random stream in common.
         """
         self.settings = settings
-        how = settings.selfplay()
+        how = settings.selfplay(device)
+        assert how.games_in_flight is not None
         flights = apportion(how.games_in_flight, [share for _, share in stage.boards])
         counts = apportion(len(numbers), [share / env.N**2 for env, share in stage.boards])
         self.boards = []
@@ -121,7 +122,7 @@ class Boards:
             )
             first = numbers.start + place
             own = range(first, first + len(counts) * counts[place], len(counts))
-            games = SelfPlay(variant, replace(how, games_in_flight=flights[place]), own, settings.seed)
+            games = SelfPlay(variant, replace(how, games_in_flight=flights[place]), own, settings.seed, device)
             self.boards.append(Board(env, share, memory, games, round(share * settings.start_training_after)))
         self.device = device
         self.evaluators: list[NetEvaluator | DeviceEvaluator] = []

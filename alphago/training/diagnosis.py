@@ -139,7 +139,7 @@ def starved_device(recent: Recent) -> Finding | None:
         return Finding(
             "starved device",
             f"the GPU is busy {busy:.0%} of the time",
-            "raise games_in_flight, or leaves in search, or set groups to the number of cores",
+            "raise leaves in search, or games_in_flight in a new run",
         )
     share = recent.selfplay_share()
     if share is not None and share < LITTLE_SELFPLAY:

@@ -9,6 +9,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.root import choose_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.threads import available_cores
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.settings import checks_keywords, real, whole
 from alphago.stopwatch import Stopwatch
@@ -25,8 +26,9 @@ class SelfPlaySettings:
     """How games are played.
 
     readouts: simulations added per move (800 in AlphaZero and AlphaGo.jl).
-    games_in_flight: games played side by side, over all groups.
-    groups: threads, each with its own share of the games; None for one per core.
+    games_in_flight: games played side by side, over all groups; None for 64, and 4096 on a GPU.
+    groups: threads, each with its own share of the games; None for one per core, and 4 on a GPU, where the other cores
+        help them with their trees.
     temperature_plies: plies whose move is drawn in proportion to visits; None for N^2 / 12.
     resign_threshold: a mover whose root value is below it resigns; None for never.
     no_resign_share: share of games in which nobody resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05).
@@ -46,7 +48,7 @@ class SelfPlaySettings:
     """
 
     readouts: int = 800
-    games_in_flight: int = 64
+    games_in_flight: int | None = None
     groups: int | None = None
     temperature_plies: int | None = None
     resign_threshold: float | None = None
@@ -59,9 +61,9 @@ class SelfPlaySettings:
 
     def __post_init__(self) -> None:
         whole("readouts", self.readouts, 1)
-        whole("games_in_flight", self.games_in_flight, 1)
-        if self.groups is not None:
-            whole("groups", self.groups, 1)
+        for name in ("games_in_flight", "groups"):
+            if getattr(self, name) is not None:
+                whole(name, getattr(self, name), 1)
         if self.temperature_plies is not None:
             whole("temperature_plies", self.temperature_plies, 0)
         if self.opening_plies is not None:
@@ -72,11 +74,27 @@ class SelfPlaySettings:
             real(name, getattr(self, name), 0, 1)
 
 
-class Group:
-    """Some games of a run, `width` of them side by side; `numbers` are those that have not begun."""
+def default_flight(device: str) -> int:
+    """Games side by side that keep a device busy, "cpu" or another."""
+    return 64 if device == "cpu" else 4096
 
-    def __init__(self, env: GameEnv, settings: SelfPlaySettings, width: int, seed: int, numbers: range) -> None:
+
+def default_groups(device: str) -> int:
+    """Threads of self-play: on a GPU so many that its network never waits for trees, and no more."""
+    return available_cores() if device == "cpu" else 4
+
+
+class Group:
+    """Some games of a run, `width` of them side by side; `numbers` are those that have not begun.
+
+    threads: see Search.
+    """
+
+    def __init__(
+        self, env: GameEnv, settings: SelfPlaySettings, width: int, seed: int, numbers: range, *, threads: int = 1
+    ) -> None:
         self.env = env
+        self.threads = threads
         self.settings = settings
         self.seed = seed
         self.numbers = numbers
@@ -100,10 +118,14 @@ class Group:
         self.readouts_done = 0  # simulations, and the roots' own evaluations
         self.watch = Stopwatch()  # of the thread that plays
 
+    def make_search(self, evaluator: Evaluator) -> Search:
+        """Trees and boards for the group's games."""
+        return Search(self.env, evaluator, len(self.builders), self.settings.search, self.threads)
+
     def use(self, evaluator: Evaluator) -> None:
         """Plays on with another evaluator; what the trees hold of the old one is dropped."""
         if self.search is None:
-            self.search = Search(self.env, evaluator, len(self.builders), self.settings.search)
+            self.search = self.make_search(evaluator)
             for slot in range(len(self.builders)):
                 self.begin(slot)
         self.search.evaluator = evaluator

@@ -17,16 +17,18 @@ from alphago.env.games import go_only
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, built_from
-from alphago.nn.threads import available_cores
 from alphago.settings import UNSAID, Unsaid, make_settings
 from alphago.training.gate import Gate
+from alphago.training.group import default_groups
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.presets import Preset, named_preset, preset_for
 from alphago.training.proof import Opponent
 from alphago.training.run_config import another_version, of_this_version
 from alphago.training.settings import TrainingSettings, optimizer_name, stages
 
-# Settings that a run keeps: its games so far would be other ones, or belong elsewhere.
+# Settings that a run keeps: its games so far would be other ones, or belong elsewhere.  `groups` is among them because
+# games are dealt to groups by their numbers, and each group knows the next of its own only: with another number of
+# groups some numbers would be played twice and others never.
 STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer")
 CHOSEN = ("games_in_flight", "groups")  # those of them that a run chooses where it was given None
 NESTED = ("search", "losses", "gate")  # settings that are made of settings
@@ -46,6 +48,7 @@ class Asked:
     sizes: Mapping[str, int]  # of the network
     until: Opponent | Unsaid | None
     settings: Mapping[str, Any]
+    device: str = "cpu"  # where the run goes on, or begins
 
     def __post_init__(self) -> None:
         if self.model is not None and self.sizes:
@@ -54,7 +57,7 @@ class Asked:
     def said(self, recipe: Preset | None) -> dict[str, Any]:
         """The settings that were said; what the recipe says counts as said before."""
         games = {} if self.num_games is UNSAID else {"num_games": self.num_games}
-        before = recipe.settings if recipe else {}
+        before = recipe.settings_on(self.device) if recipe else {}
         return {**before, **changed_nested(before, self.settings), **games}
 
 
@@ -82,8 +85,8 @@ def new_run(asked: Asked) -> Plan:
         given.setdefault("num_games", None)
     settings = make_settings(TrainingSettings, **given)
     # A run keeps these, wherever it goes on and however long it becomes.
-    flight = settings.selfplay().games_in_flight
-    settings = replace(settings, groups=settings.groups or available_cores(), games_in_flight=flight)
+    flight, groups = settings.selfplay(asked.device).games_in_flight, settings.groups or default_groups(asked.device)
+    settings = replace(settings, groups=groups, games_in_flight=flight)
     model = asked.model
     if model is None:
         with seeded(settings.seed):

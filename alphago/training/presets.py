@@ -19,6 +19,7 @@ class Preset:
     """A recipe: the game's options, the network, and the training.
 
     env: options of the game.  network: of NeuralNet.  settings: of TrainingSettings.
+    gpu: what of these settings is another on a GPU.
     proved_after: opponents, and after how many positions of self-play the network was proved to be stronger.
     game: which one, by its name; "" for any, as it is.
     note: what a run that takes the recipe is told.
@@ -28,8 +29,13 @@ class Preset:
     network: Mapping[str, Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
     proved_after: Mapping[str, int] = field(default_factory=dict)
+    gpu: Mapping[str, Any] = field(default_factory=dict)
     game: str = "go"
     note: str = ""
+
+    def settings_on(self, device: str) -> Mapping[str, Any]:
+        """The settings where the run begins, on the "cpu" or elsewhere."""
+        return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
     def make_env(self, board_size: int | None = None) -> GameEnv:
         """The game that the recipe is for, by default on its own board."""
@@ -53,29 +59,37 @@ FAST: dict[str, Any] = {
     "ckp_freq": 2000,
 }
 
+# A GPU plays hundreds of games a second: each network that is kept would be a second of training apart.  How many games
+# are side by side there, TrainingSettings say by themselves.
+ON_GPU: dict[str, Any] = {"ckp_freq": 50_000}
+
 PRESETS: dict[str, Preset] = {
     "7x7": Preset(
         {"board_size": 7, "komi": 9},
         {"tower_height": 4, "channels": 32},
         {**FAST, "max_minutes": 10.0},
         {"gnugo": 320_000, "gnugo:10": 320_000},
+        gpu=ON_GPU,
     ),
     "9x9": Preset(
         {"board_size": 9, "komi": 7},
         {"tower_height": 4, "channels": 64},
         {**FAST, "max_minutes": 30.0, "first_readouts": 16, "readouts": 24, "curriculum": ((7, 0.15),)},
         {"gnugo": 484_000, "gnugo:10": 484_000},
+        gpu=ON_GPU,
     ),
     # The next two are the 9x9 recipe stretched, and not measured yet.
     "13x13": Preset(
         {"board_size": 13, "komi": 7},
         {"tower_height": 6, "channels": 64},
         {**FAST, "max_minutes": 120.0, "curriculum": ((7, 0.05), (9, 0.25))},
+        gpu=ON_GPU,
     ),
     "19x19": Preset(
         {"board_size": 19, "komi": 7},
         {"tower_height": 8, "channels": 96},
         {**FAST, "max_minutes": 720.0, "curriculum": ((7, 0.02), (9, 0.1), (13, 0.25))},
+        gpu=ON_GPU,
     ),
     # The game of cody2007/alpha_go_zero_implementation (2018): each side plays 20 moves and does not pass, no komi,
     # the area counts as the board stands.  The losses are his (alphago.nn.loss.LOSSES), search, network and optimizer
@@ -84,6 +98,7 @@ PRESETS: dict[str, Preset] = {
         {"board_size": 7, "komi": 0, "turns": 20, "first_pass": 40, "planes": "turns"},
         {"tower_height": 4, "channels": 32},
         {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
+        gpu=ON_GPU,
     ),
     # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse.
     "paper": Preset(

@@ -14,7 +14,7 @@ class Report(Protocol):
     """Anything that wants to follow a run.  `metrics` is what a line of metrics.jsonl holds."""
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Before the first game."""
+        """Before the first game, and once more where a run goes on without its GPU."""
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """After each round of self-play and training."""
@@ -38,6 +38,8 @@ class TensorBoardReport:
         self.games = 0
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
+        if self.writer is not None:
+            self.writer.close()
         self.writer = self.make_writer(str(folder / "tensorboard"))
         rows = "\n".join(f"| {name} | {value} |" for name, value in settings.items())
         self.writer.add_text("settings", f"| setting | value |\n| --- | --- |\n{rows}")
@@ -74,6 +76,8 @@ class ConsoleReport:
         self.bar: tqdm | None = None
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
+        if self.bar is not None:
+            self.bar.close()
         minutes = settings["max_minutes"]
         self.timed = minutes is not None
         print(f"training in {folder}", file=sys.stderr)

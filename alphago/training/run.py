@@ -1,10 +1,8 @@
 """`train`: one run from its settings to its network, behind a progress bar."""
 
-import contextlib
-import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.search import SearchSettings
-from alphago.nn.devices import find_device
+from alphago.nn.devices import find_device, memory_told
 from alphago.nn.gpu_meter import GpuMeter
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
@@ -30,6 +28,7 @@ from alphago.training.proof import Examiner, Opponent, expectation
 from alphago.training.report import ConsoleReport, Report
 from alphago.training.run_config import holds_run, of_this_version
 from alphago.training.settings import TrainingSettings
+from alphago.training.stopping import stopped_at, stopped_by_interrupt
 from alphago.training.time_shares import OTHER
 from alphago.training.trainer import Trainer
 
@@ -79,7 +78,8 @@ def train(
         `alphago.training.compact`): older networks go, and so do the oldest games of the memory.  It goes on there as
         any run, but no longer to the bit as it would have without.
     device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU where there is one that
-        suits game and network.  It is no setting of the run, which may go on elsewhere.
+        suits game and network, and as long as its memory is enough: then the run goes on on the CPU from where it was
+        saved, and says so.  It is no setting of the run, which may go on elsewhere.
     Further keywords are those of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` it is
         the best network that is kept, saved and returned, instead of the latest.
 
@@ -94,8 +94,8 @@ def train(
 
     Raises ValueError that names both values for what a run cannot change, BlockingIOError if somebody else trains
     in the folder, and OSError with a sentence if something cannot be written; the last checkpoint then stands;
-    BackendMissing for device="cuda" where there is none; EngineError where `until` names an engine that is not
-    installed or refuses the board.
+    BackendMissing for device="cuda" where there is none, MemoryError with a sentence where its memory is too small;
+    EngineError where `until` names an engine that is not installed or refuses the board.
     """
     began = time.monotonic()
     check_env(env)
@@ -106,7 +106,7 @@ def train(
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     wanted = Opponent(until) if isinstance(until, str) else until
-    asked = Asked(env, num_games, preset, model, given_sizes, wanted, settings)
+    asked = Asked(env, num_games, preset, model, given_sizes, wanted, settings, where)
     plan = None if holds_run(path) else new_run(asked)  # what cannot be trained is said before anything is written
     if plan is not None and compact:
         check_network(plan.model)
@@ -116,16 +116,27 @@ def train(
         assert plan is not None
         if compact:
             check_network(plan.model)
-        stop = threading.Event()
         deadline = None if stop_after is None else began + 60 * stop_after
         told = [ConsoleReport()] if reports is None else reports
         if where != "cpu":
             where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
-        try:
+        chosen = plan
+
+        def go(where: str, *notes: str) -> NeuralNet:
+            stop = threading.Event()
             with stopped_by_interrupt(stop), stopped_at(deadline, stop):
-                return carry_out(plan, env, run, told, stop=stop, where=where, compact=compact)
+                return carry_out(chosen, env, run, told, stop=stop, where=where, compact=compact, notes=notes)
+
+        try:
+            with memory_told():
+                return go(where)
+        except MemoryError as error:
+            if device != "auto" or where == "cpu":
+                raise
+            note = f"{error}: this run goes on on the CPU, from where it was saved"
         finally:
             plan.model.cpu()
+        return go("cpu", note)  # behind the error, whose traceback holds on to what is on the GPU
 
 
 def carry_out(
@@ -137,15 +148,26 @@ def carry_out(
     stop: threading.Event,
     where: str,
     compact: bool,
+    notes: Sequence[str] = (),
 ) -> NeuralNet:
-    """Trains as planned until the run is over or `stop` is set, and leaves a `compact` folder or not."""
+    """Trains as planned until the run is over or `stop` is set, and leaves a `compact` folder or not.
+
+    notes: to be told at the beginning.
+    """
     with one_torch_thread(), Workers(plan.settings.groups or 1) as workers, GpuMeter() as meter:
         trainer = Trainer(env, plan.model, plan.settings, run, workers, stop, where)
-        return carry_out_by(trainer, plan, run, reports, meter, compact=compact)
+        return carry_out_by(trainer, plan, run, reports, meter, compact=compact, notes=notes)
 
 
 def carry_out_by(
-    trainer: Trainer, plan: Plan, run: RunFolder, reports: Sequence[Report], meter: GpuMeter, *, compact: bool
+    trainer: Trainer,
+    plan: Plan,
+    run: RunFolder,
+    reports: Sequence[Report],
+    meter: GpuMeter,
+    *,
+    compact: bool,
+    notes: Sequence[str],
 ) -> NeuralNet:
     """As `carry_out`, by a trainer that has just been made."""
     settings, stop, hear = plan.settings, trainer.stop, partial(tell, reports)
@@ -158,7 +180,7 @@ def carry_out_by(
         report.start(run.path, settings.plain())
     if trainer.device != "cpu":
         hear(f"boards and network are on {trainer.device}")
-    hear(*lost, *told)
+    hear(*notes, *lost, *told)
     done = trainer.is_over and not trainer.candidate_is_due and not trainer.last_examination_is_due
     nothing_to_do = done and not lost
     with trainer.watch.running(OTHER):
@@ -264,40 +286,3 @@ def logged(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str,
 def earlier_rows(path: Path) -> list[Row]:
     """The metrics of the iterations before a run goes on."""
     return read_rows(path / METRICS, "seconds") if (path / METRICS).is_file() else []
-
-
-@contextlib.contextmanager
-def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
-    """Lets the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once."""
-
-    interrupted = threading.Event()  # beside `stop`, which may have another reason
-
-    def handle(number: int, frame: Any) -> None:
-        if interrupted.is_set():
-            raise KeyboardInterrupt
-        interrupted.set()
-        stop.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextlib.contextmanager
-def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
-    """Sets `stop` at that time (of time.monotonic()), unless the block is over before; None: never."""
-    if deadline is None:
-        yield
-        return
-    timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop.set)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

@@ -17,18 +17,28 @@ from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.records.record import GameRecord
 from alphago.settings import checks_keywords, make_settings, whole
-from alphago.training.group import Group, SelfPlaySettings, Tell
+from alphago.training.group import Group, SelfPlaySettings, Tell, default_flight, default_groups
 
 
 class SelfPlay:
-    """The games of these numbers, in groups.  Games unfinished when `run` returns go on in the next call."""
+    """The games of these numbers, in groups.  Games unfinished when `run` returns go on in the next call.
 
-    def __init__(self, env: GameEnv, settings: SelfPlaySettings, numbers: range, seed: int) -> None:
-        self.env, self.settings, self.numbers, self.seed = env, settings, numbers, seed
-        flight = min(settings.games_in_flight, len(numbers))
-        groups = min(settings.groups or available_cores(), flight)
+    device: where they will be played.
+    """
+
+    def __init__(
+        self, env: GameEnv, settings: SelfPlaySettings, numbers: range, seed: int, device: str = "cpu"
+    ) -> None:
+        self.env, self.settings, self.numbers, self.seed, self.device = env, settings, numbers, seed, device
+        flight = min(settings.games_in_flight or default_flight(device), len(numbers))
+        groups = min(settings.groups or default_groups(device), flight)
         widths = [flight // groups + (g < flight % groups) for g in range(groups)]
-        self.groups = [Group(env, settings, width, seed, numbers[g::groups]) for g, width in enumerate(widths)]
+        self.groups = [self.new_group(width, numbers[g::groups], groups) for g, width in enumerate(widths)]
+
+    def new_group(self, width: int, numbers: range, groups: int) -> Group:
+        """One of so many groups.  Where the network is elsewhere, each has its share of the cores for its trees."""
+        threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
+        return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
 
     def run(
         self,
@@ -137,8 +147,11 @@ def selfplay(
     check_env(env)
     num_games, seed = whole("num_games", num_games, 1), whole("seed", seed, 0)
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
-    flight = min(chosen.games_in_flight, num_games)
-    chosen = replace(chosen, search=chosen_search(search, flight, readouts))
-    games = SelfPlay(env, chosen, range(num_games), seed)
-    with one_torch_thread(), Workers(len(games.groups)) as workers:
-        return games.run(workers, as_evaluator(nn, env, device), tell=tell)
+    with one_torch_thread():
+        evaluator = as_evaluator(nn, env, device)
+        where = getattr(evaluator, "device", "cpu")
+        flight = min(chosen.games_in_flight or default_flight(where), num_games)
+        chosen = replace(chosen, search=chosen_search(search, flight, readouts))
+        games = SelfPlay(env, chosen, range(num_games), seed, where)
+        with Workers(len(games.groups)) as workers:
+            return games.run(workers, evaluator, tell=tell)

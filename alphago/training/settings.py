@@ -14,7 +14,7 @@ from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
 from alphago.settings import checks_keywords, make_settings, positive, real, whole
 from alphago.training.gate import Gate
-from alphago.training.group import SelfPlaySettings
+from alphago.training.group import SelfPlaySettings, default_flight
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
 from alphago.training.schedule import Steps, checked
 from alphago.training.selfplay import chosen_search
@@ -58,7 +58,7 @@ class TrainingSettings:
     weight_averaging: how much of the averaged weights, which play, is kept at each gradient step.
     first_readouts: readouts at the beginning, from which they rise to `readouts` in equal ratios over the
         run; None for `readouts` all along.
-    games_in_flight: games played side by side; None for an eighth of num_games, at most 256, so that
+    games_in_flight: games played side by side; None for an eighth of num_games, at most 256 (4096 on a GPU), so that
         a run of any length sees several generations, and at least one on each board.
     plies_per_iteration: moves played in every game between two rounds of training.
     learning_rate, weight_decay: of the optimizer; Muon moves at MUON_RATE times the rate.
@@ -200,9 +200,10 @@ class TrainingSettings:
         """Boards side by side, where they are most."""
         return max([1, len(self.sizes), *(len(sizes) for sizes, _ in self.curriculum if isinstance(sizes, tuple))])
 
-    def selfplay(self) -> SelfPlaySettings:
-        """The part that self-play reads."""
-        flight = self.games_in_flight or max(self.boards_at_once, min(256, self.game_limit // 8))
+    def selfplay(self, device: str = "cpu") -> SelfPlaySettings:
+        """The part that self-play reads.  device: where it is, if nobody has said yet how many games there are."""
+        most = 256 if device == "cpu" else default_flight(device)
+        flight = self.games_in_flight or max(self.boards_at_once, min(most, self.game_limit // 8))
         search = chosen_search(self.search, flight, self.readouts)
         names = (
             "readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share", "opening_plies",

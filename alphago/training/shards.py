@@ -59,6 +59,7 @@ class Shards:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Knows these files again, and removes those of later games, which will be played again."""
         self.files, self.written = [Shard(*fields) for fields in state["files"]], state["written"]
+        self.waiting.clear()
         for path in self.folder.glob("games-*.npz"):
             numbers = path.stem.split("-")[1:]
             if all(map(str.isdecimal, numbers)) and int(numbers[0]) >= self.written:

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, read_arrays, to_arrays
 from alphago.training.group import Group
 from alphago.training.selfplay import SelfPlay
@@ -87,9 +86,9 @@ def go_on_with(
     selfplay.groups = []
     for kept in data["groups"]:
         width, numbers = len(kept["slots"]), range(kept["next"], end, step)
-        group = Group(selfplay.env, selfplay.settings, width, selfplay.seed, numbers)
+        group = selfplay.new_group(width, numbers, len(data["groups"]))
         group.left, group.readouts = kept["left"], kept["readouts"]
-        group.search = Search(group.env, evaluator, width, group.settings.search)
+        group.search = group.make_search(evaluator)
         for slot, slot_kept in enumerate(kept["slots"]):
             if slot_kept is None:
                 group.begin(slot)

@@ -1,5 +1,7 @@
 """`make gpu` on a machine without one: so little that it takes seconds, on the host build of the kernels."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,36 @@ def test_a_part_that_breaks(bench: Bench) -> None:
     table = table_of(bench.capsys.readouterr().out)
     assert table["wave"][0].startswith("failed: TypeError: ")
     assert "compute-sanitizer, memcheck" in table
+
+
+@needs_compiler
+def test_cut_off(bench: Bench) -> None:
+    """Ctrl-C, or the end of somebody's time on a GPU: the table has the figures so far."""
+
+    def interrupt(*arguments: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    bench.patch.setattr("alphago.cuda.batch.CudaGoBatch.planes", interrupt)
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit, match=r"^make gpu: it was cut off$"):
+        bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck")
+    assert signal.getsignal(signal.SIGTERM) is before
+    told = bench.capsys.readouterr().out
+    assert "  compute-sanitizer, memcheck: not run: the host build runs without it (0 errors: -)" in told
+    assert list(table_of(told)) == ["figure", "compute-sanitizer, memcheck"]
+
+
+def test_a_slice_without_an_iteration(bench: Bench) -> None:
+    """So slow a machine has one row that says so."""
+    import gpu_figures
+
+    def stopped(env: object, folder: Path, **how: object) -> None:
+        folder.mkdir()
+        (folder / "weights.safetensors").write_bytes(b"")
+
+    bench.patch.setattr(gpu_figures, "train", stopped)
+    (figure,) = gpu_figures.training(gpu_figures.Scale("host", minutes=0.5))
+    assert figure.measured == "no iteration came to its end in 0.5 minutes"
 
 
 @pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="there is a GPU")

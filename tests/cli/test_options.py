@@ -106,6 +106,12 @@ class TestSettings:
         options = parser.parse_args(["--board", "9", "--gate", "0.6", "--gate-g", "40"])
         assert (options.board_size, options.gate, options.gate_games) == (9, 0.6, 40)
 
+    def test_a_flag_that_other_programs_have(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit, match="2"):
+            main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--compact"])
+        wanted = "no option --max-minutes: --minutes is the length of the whole run, --stop-after of this slice of it"
+        assert capsys.readouterr().err == f"alphago train: {wanted}\n"
+
     def test_only_what_was_given(self) -> None:
         assert parse(LampSettings) == {}
         assert parse(LampSettings, "--no-lit", "--shade", "0") == {"lit": False, "shade": 0.0}

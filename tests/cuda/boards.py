@@ -6,6 +6,7 @@ import numpy as np
 
 from alphago.cuda.backend import Backend
 from alphago.cuda.batch import CudaGoBatch
+from alphago.env.game import Leaves, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 
@@ -60,3 +61,55 @@ class Twins:
             chances[:, -1] += 1e-9 * masks[:, -1]
             self.do("play", going, chances[going].argmax(axis=1).astype(np.int32))
         self.compare()
+
+    def wave(self, random: np.random.Generator) -> None:
+        """What a search does: from the first third of the slots to the second, by up to three moves.
+
+        The third third is for `replay`.
+        """
+        third = len(self.slots) // 3
+        roots, slots, spare = self.slots[:third], self.slots[third : 2 * third], self.slots[2 * third : 3 * third]
+        paths, lengths = np.zeros((third, 5), np.int32), np.zeros(third, np.int32)
+        for i, root in enumerate(roots):
+            position = self.env.position_of(self.ours, int(root))
+            while lengths[i] < i % 4 and not position.is_over:
+                paths[i, lengths[i]] = random.choice(np.flatnonzero(position.legal_mask))
+                position = position.play(int(paths[i, lengths[i]]))
+                lengths[i] += 1
+        self.do("replay", roots, paths, lengths, spare)
+        ours, theirs = (
+            Reached(np.zeros(third, np.bool_), np.zeros(third, np.int8), np.zeros(third, np.float32)) for _ in range(2)
+        )
+        self.ours.reach(Leaves(roots, paths, lengths, slots), ours)
+        backend = self.theirs._backend
+        there = Reached(*(backend.upload(array.copy(), array.dtype) for array in theirs))
+        self.theirs.reach(Leaves(roots, paths, lengths, slots), there)
+        assert all(np.array_equal(one, backend.download(two)) for one, two in zip(ours, there, strict=True))
+        assert np.array_equal(self.ours.rows, self.theirs.rows)
+
+    def compare_there(self) -> None:
+        """As `compare`, with answers that are written where the kernels are, planes with channels last."""
+        env, count, backend = self.env, len(self.slots), self.theirs._backend
+        shapes = {
+            "legal_mask": ((env.action_space,), np.bool_), "is_over": ((), np.bool_), "to_play": ((), np.int8),
+            "hash": ((), np.int64), "score": ((), np.float32), "outcome": ((), np.float32),
+            "ownership": ((env.N**2,), np.int8), "pass_alive": ((env.N**2,), np.int8),
+        }  # fmt: skip
+        for verb, (shape, dtype) in shapes.items():
+            there = getattr(self.theirs, verb)(self.slots, backend.zeros((count, *shape), dtype))
+            here = getattr(self.ours, verb)(self.slots, np.empty((count, *shape), dtype))
+            assert np.array_equal(backend.download(there), here), verb
+        planes = backend.zeros((count, env.N, env.N, env.planes), np.float32)
+        self.theirs.planes(self.slots, planes.transpose(0, 3, 1, 2))
+        here = self.ours.planes(self.slots, np.empty((count, env.planes, env.N, env.N), np.float32))
+        assert np.array_equal(backend.download(planes), here.transpose(0, 2, 3, 1))
+
+    def exercise(self, random: np.random.Generator, plies: int) -> None:
+        """Every verb once at least, over games of so many plies."""
+        self.play_on(random, plies, every=10)
+        self.wave(random)
+        self.compare_there()
+        self.do("copy", self.slots[:1], self.slots[-1:])
+        self.ask("settle", (), np.bool_, self.slots)
+        self.compare()
+        self.theirs.playout(self.slots, np.arange(len(self.slots), dtype=np.int64), False)

@@ -1,5 +1,6 @@
 """The kernels and numba's agree on every answer and every word of the rows."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.eyes import own_eyes
 from tests.naive.go import random_board
 
 GAMES = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
+MORE = os.environ.get("ALPHAGO_SGF_GAMES")  # a folder of any number of games, for the slow test
 
 
 @pytest.mark.parametrize("suicide", [False, True])
@@ -72,12 +74,26 @@ def test_set_ups(backend: Backend, size: int, options: dict) -> None:
 
 @pytest.mark.parametrize("path", GAMES, ids=lambda path: path.stem)
 def test_games_of_players(backend: Backend, path: Path) -> None:
+    replay(path, backend, every=8)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(MORE is None, reason="ALPHAGO_SGF_GAMES names no folder")
+def test_all_games_of_a_folder(backend: Backend) -> None:
+    paths = sorted(p for p in Path(str(MORE)).glob("**/*") if p.suffix.lower() == ".sgf")
+    assert paths
+    for path in paths:
+        replay(path, backend, every=40)
+
+
+def replay(path: Path, backend: Backend, every: int) -> None:
+    """A game move by move; all that can be asked is compared after every so many."""
     game = read_sgf(path)
     start = game.position(ply=0)
     twins = Twins(start.env, 1, backend)
     twins.do("copy", twins.slots, twins.slots, start.batch)
     for ply, move in enumerate(game.moves):
-        if ply % 8 == 0:
+        if ply % every == 0:
             assert twins.compare()[0, move]
         twins.do("play", twins.slots, np.array([move], np.int32))
     twins.compare()

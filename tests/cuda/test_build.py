@@ -74,10 +74,18 @@ def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
 
 
 @needs_compiler
-@pytest.mark.slow
 def test_the_source_compiles_without_warnings(tmp_path: Path) -> None:
     host.compile_library(source.host_program(), tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))
     assert (tmp_path / "strict.so").is_file()
+
+
+@needs_compiler
+def test_a_plane_that_only_python_has_does_not_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would stay as it was in memory."""
+    monkeypatch.setattr(go_features, "PLANES", go_features.PLANES + 1)
+    text = source.expand("host.h", set()) + source.program.__wrapped__()
+    with pytest.raises(BackendMissing, match=r"a new plane of go_features\.py has to be written here too"):
+        host.compile_library(text, tmp_path / "x.so", ("-fsyntax-only",))
 
 
 CHECKED = """
@@ -113,7 +121,6 @@ def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None
 
 
 @needs_nvcc
-@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
 def test_nvcc_compiles_without_warnings_or_spills(architecture: str, tmp_path: Path) -> None:
     path = tmp_path / "kernels.cu"

@@ -61,6 +61,10 @@ def test_shapes_that_do_not_belong_together(backend: Backend) -> None:
         policy.masked_softmax(backend, values, backend.zeros((3, 5), np.bool_))
     with pytest.raises(ValueError, match=r"the states of shape \[3\] was wanted, came \[2\]"):
         policy.sample(backend, values, backend.zeros((2,), np.int64))
+    with pytest.raises(ValueError, match=r"the states are C-contiguous int64 where .* reach them, came a \w+ of int32"):
+        policy.sample(backend, values, backend.zeros((3,), np.int32))
+    with pytest.raises(ValueError, match=r"the states are C-contiguous int64 where"):
+        policy.sample(backend, values, backend.zeros((3, 2), np.int64)[:, 0])
     with pytest.raises(ValueError, match=r"a table of shape \[8, 4\] was wanted, came \[8, 3\]"):
         policy.permute(
             backend, backend.zeros((3, 1, 4), np.float32), backend.zeros((3,), np.int64), np.zeros((8, 3), np.int64)

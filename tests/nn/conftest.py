@@ -13,3 +13,9 @@ def one_torch_thread() -> Iterator[None]:
     torch.manual_seed(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def float32_is_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not TF32, a GPU's convolutions of 10 bits, which would decide between moves that are nearly as good."""
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)

@@ -1,5 +1,6 @@
 """Networks on a device: the host build of the boards' kernels with torch on the CPU, and with -m gpu the GPU."""
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,7 +11,8 @@ import torch.nn.functional as functional
 
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.batch import make_batch
-from alphago.cuda.host import find_compiler
+from alphago.cuda.device import KEPT
+from alphago.cuda.host import Host, find_compiler
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
@@ -18,6 +20,7 @@ from alphago.mcts.search import Search, SearchSettings
 from alphago.nn import device_evaluator
 from alphago.nn.device_evaluator import DeviceEvaluator
 from alphago.nn.device_forms import Unsuited, make_form
+from alphago.nn.devices import memory_told
 from alphago.nn.evaluator import ROUNDING, NetEvaluator
 from alphago.nn.frozen import agree, example_planes, frozen_parts
 from alphago.nn.lane import standing_size
@@ -26,7 +29,8 @@ from tests.nn.boards import evaluate, lived_in
 
 ENV = GoEnv(5, margin_weight=0.3)
 COUNT = 40
-NEAR = {"host": 1e-5, "cuda": 1e-2}  # a GPU's float32 convolutions are TF32, of 10 bits
+NEAR = {"host": 1e-5, "cuda": 1e-2}  # sums on a GPU are in another order
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 
 
 @pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)], scope="module")
@@ -267,6 +271,96 @@ def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.
     assert agree(got, wanted, ROUNDING[torch.float32])
     assert calls.count("plain") >= 4  # the entry, the blocks' first ones, the heads
     assert calls.count("adding") == 2  # the blocks' second ones
+
+
+def test_what_else_goes_wrong_is_told_as_it_is() -> None:
+    with pytest.raises(RuntimeError, match="CUBLAS_STATUS_EXECUTION_FAILED"), memory_told():
+        raise RuntimeError("cuBLAS error: CUBLAS_STATUS_EXECUTION_FAILED")
+
+
+class Lending(Host):
+    """A back end that knows which streams are out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lent: list[Any] = []
+
+    def new_stream(self) -> Any:
+        self.lent.append(super().new_stream())
+        return self.lent[-1]
+
+    def keep_stream(self, stream: Any) -> None:
+        self.lent.remove(stream)
+
+
+@needs_compiler
+def test_a_lane_gives_its_stream_back_when_it_ends(net: NeuralNet) -> None:
+    """Each thread has its own; they are there for others once the threads, or the evaluator, are gone."""
+    evaluator = net.evaluator("float32", "host")
+    assert isinstance(evaluator, DeviceEvaluator)
+    backend = evaluator._backend = Lending()
+    batch = played("host")
+    evaluate(evaluator, batch, np.arange(3))
+    assert len(backend.lent) == 1
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(evaluate, evaluator, batch, np.arange(3)).result()
+        assert len(backend.lent) == 2
+    gc.collect()
+    assert len(backend.lent) == 1
+    del evaluator
+    gc.collect()
+    assert backend.lent == []
+
+
+FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (torch.OutOfMemoryError(FULL), "20.00 MiB does not fit into the memory that is left on the GPU"),
+        (
+            RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+            "what is wanted does not fit into the memory that is left on the GPU",
+        ),
+    ],
+)
+def test_a_full_gpu_is_one_sentence(
+    net: NeuralNet, error: Exception, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no network that gives other results, wherever it is noticed."""
+    evaluator, batch = net.evaluator("float32", "host"), played("host")
+
+    def fail(*arguments: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr("alphago.nn.lane.Standing", fail)
+    for ask in (lambda: evaluate(evaluator, batch, np.arange(3)), lambda: evaluator.explore(batch, passing())):
+        with pytest.raises(MemoryError, match=f"^{told}$"):
+            ask()
+    monkeypatch.setattr("alphago.nn.device_forms.make_form", fail)
+    with pytest.raises(MemoryError, match=f"^{told}$"):
+        net.evaluator(device="host")
+    monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: "host")
+    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
+
+
+@pytest.mark.gpu
+def test_streams_of_lanes_that_end_are_lent_again(net: NeuralNet) -> None:
+    """With pinned memory that was copied from on them."""
+
+    def work() -> None:
+        evaluator = net.evaluator(device="cuda")
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda count: evaluate(evaluator, played("cuda"), np.arange(count)), (3, 9)))
+
+    before = len(KEPT)
+    for _ in range(4):
+        work()
+        gc.collect()
+        torch.cuda.synchronize()
+    assert len(KEPT) <= before + 2
 
 
 @pytest.mark.gpu

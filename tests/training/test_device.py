@@ -11,11 +11,13 @@ from alphago.arena.match import evaluate
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.host import find_compiler
 from alphago.env.go import GoEnv
+from alphago.mcts import ranges
 from alphago.mcts.player import MCTSPlayer
 from alphago.nn.device_evaluator import DeviceEvaluator
 from alphago.nn.devices import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
+from alphago.records.record import load_records
 from alphago.training.batches import DeviceSample, sent
 from alphago.training.boards import Boards
 from alphago.training.gate import Gate
@@ -23,7 +25,7 @@ from alphago.training.group import SelfPlaySettings
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.optimizer import OPTIMIZERS
-from alphago.training.run_config import read_config
+from alphago.training.run_config import holds_run, read_config
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.settings import TrainingSettings, stages
 from alphago.ui.gtp_commands import GoEngine
@@ -56,6 +58,24 @@ def test_games_on_a_device_are_the_cpus(device: str) -> None:
         assert all(group.search is not None and group.search.batch.device == evaluator.device for group in games.groups)
     same = [np.array_equal(one.moves, two.moves) for one, two in zip(*played, strict=True)]
     assert np.mean(same) >= {"host": 0.75, "cuda": 0.5}[device]
+
+
+def test_the_cores_help_with_trees(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are more of them than groups, which on the CPU have one each; the games stay the same."""
+    evaluator, played = tiny().evaluator("float32", device), []
+    monkeypatch.setattr(ranges, "LEAST", 1)
+    for cores in (1, 5):
+        monkeypatch.setattr("alphago.training.selfplay.available_cores", lambda cores=cores: cores)
+        settings = SelfPlaySettings(readouts=8, games_in_flight=6, groups=2)
+        games = SelfPlay(GO, settings, range(6), 3, device)
+        with Workers(2) as workers:
+            played.append(games.run(workers, evaluator))
+        assert [group.search.ranges.threads for group in games.groups] == [max(1, cores // 2)] * 2
+        assert [group.threads for group in SelfPlay(GO, settings, range(6), 3).groups] == [1, 1]
+    for one, two in zip(*played, strict=True):
+        assert device == "cuda" or np.array_equal(one.moves, two.moves)
+    assert len(SelfPlay(GO, SelfPlaySettings(), range(5000), 0, device).groups) == 4
+    assert sum(len(group.builders) for group in SelfPlay(GO, SelfPlaySettings(), range(5000), 0, device).groups) == 4096
 
 
 def test_a_run_on_a_device_goes_on_on_the_cpu_and_back(device: str, tmp_path: Path) -> None:
@@ -140,6 +160,39 @@ def test_where_there_is_no_gpu_nothing_is_written(tmp_path: Path, monkeypatch: p
     with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', came 'gpu'"):
         selfplay(GO, lambda position: (position.legal_mask, 0.0), device="gpu")
     assert not (tmp_path / "run").exists()
+
+
+FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize(("owner", "verb"), [(Learner, "step"), (DeviceEvaluator, "explore")])
+def test_a_gpu_that_becomes_full(owner: type, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a gradient step, or in a thread of self-play: "auto" goes on on the CPU, others are told in one sentence."""
+    whole, calls = getattr(owner, verb), []
+
+    def filling(self: Any, *arguments: Any, **options: Any) -> Any:
+        calls.append(verb)
+        if len(calls) == 8:
+            raise torch.OutOfMemoryError(FULL)
+        return whole(self, *arguments, **options)
+
+    monkeypatch.setattr(owner, verb, filling)
+    for module in ("alphago.training.run", "alphago.nn.device_evaluator"):
+        monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
+    told = "20.00 MiB does not fit into the memory that is left on the GPU"
+    _, listener = run(tmp_path / "auto", 10, device="auto")
+    assert listener.notes[0] == "boards and network are on host"
+    assert listener.notes[1] == f"{told}: this run goes on on the CPU, from where it was saved"
+    assert listener.notes[2].startswith("this run goes on after ")
+    assert len(listener.notes) == 3
+    assert (listener.last["games"], listener.stopped) == (10, False)
+    kept = [game.seed for path in (tmp_path / "auto").glob("games/*.npz") for game in load_records(path)]
+    assert sorted(kept) == [(0, number) for number in range(10)]
+    calls.clear()
+    with pytest.raises(MemoryError, match=f"^{told}$"):
+        run(tmp_path / "host", 10, device="host")
+    assert holds_run(tmp_path / "host")
 
 
 def batch_of(count: int = 32) -> Sample:

@@ -23,11 +23,13 @@ from alphago.env.go_position import GoPosition
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.threads import available_cores
 from alphago.nn.weights import read_weights
 from alphago.records.record import GameRecord, load_records
+from alphago.settings import UNSAID
 from alphago.training.game_metrics import describe_games
 from alphago.training.history import read_history
-from alphago.training.plan import saved_settings
+from alphago.training.plan import Asked, new_run, saved_settings
 from alphago.training.presets import PRESETS
 from alphago.training.proof import Examiner, Opponent
 from alphago.training.resignation import Resignation
@@ -229,6 +231,24 @@ class TestGamesInFlight:
     def test_several_generations(self, num_games: int, flight: int) -> None:
         """Never so many side by side that all are played by the untrained network."""
         assert TrainingSettings(num_games=num_games).selfplay().games_in_flight == flight
+
+    @pytest.mark.parametrize(("num_games", "flight"), [(100, 12), (25_000, 3125), (None, 4096)])
+    def test_a_gpu_wants_more(self, num_games: int | None, flight: int) -> None:
+        settings = TrainingSettings(num_games=num_games, max_minutes=1)
+        assert settings.selfplay("cuda").games_in_flight == flight
+
+    def test_a_run_that_begins_on_a_gpu(self) -> None:
+        """It keeps what it began with; what the call says goes before what the recipe says of GPUs."""
+        begun = [
+            new_run(Asked(GoEnv(7), UNSAID, None, None, {}, UNSAID, said, device)).settings
+            for device, said in (
+                ("cuda", {}),
+                ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}),
+                ("cpu", {}),
+            )
+        ]
+        told = [(settings.games_in_flight, settings.groups, settings.ckp_freq) for settings in begun]
+        assert told == [(4096, 4, 50_000), (9, 2, 7), (256, available_cores(), 2000)]
 
     def test_as_asked(self) -> None:
         assert TrainingSettings(num_games=100, games_in_flight=64).selfplay().games_in_flight == 64

@@ -9,6 +9,17 @@
     for (Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x, each = (count); i < each; \
          i += (Long)gridDim.x * blockDim.x)
 
+// The same over `count` items of so many parts each: `i` is the item. Threads side by side do the same part of
+// different items, so that they take the same branches.
+#define EACH_PART(i, part, count, parts)    \
+    EACH(share, (count) * (Long)(parts))    \
+        for (Long i = share % (count), part = share / (count), once = 1; once; once = 0)
+
+// The same where LANES threads side by side do an item together, so that they reach into memory side by side.
+#define EACH_LANE(i, lane, count)    \
+    EACH(share, (count) * LANES)     \
+        for (Long i = share / LANES, lane = share % LANES, once = 1; once; once = 0)
+
 typedef long long Long;
 
 // Signed numbers may not overflow in C++; these products do, as Python's `wrap` says.

@@ -1,4 +1,6 @@
-// The kernels of Go, one thread per board: what GameBatch's verbs do to rows, an int [boards, words].
+// The kernels of Go: what GameBatch's verbs do to rows, an int [boards, words].
+// A thread does a board, or a part of one where parts do not wait for each other: what they need was written by an
+// earlier kernel.
 // slots: long long [n]. Whole numbers arrive as Long, others as double.
 
 #include "go_features.cuh"
@@ -17,9 +19,9 @@ __device__ inline float outcome(int* row, double margin_weight) {
 
 // Makes each row equal to `start` but for what belongs to one game.
 KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* start, Long komi2) {
-    EACH_SLOT {
-        copy(start, ROW);
-        ROW[KOMI2] = (int)komi2;
+    EACH_LANE(i, lane, n) {
+        copy(start, ROW, (int)lane);
+        if (lane == KOMI2 % LANES) ROW[KOMI2] = (int)komi2;
     }
 }
 
@@ -33,27 +35,25 @@ KERNEL set_up_batch(int* rows, Long words, const Long* slots, Long n, const sign
 }
 
 KERNEL copy_batch(const int* from_rows, const Long* sources, int* rows, Long words, const Long* slots, Long n) {
-    EACH_SLOT copy(from_rows + sources[i] * words, ROW);
+    EACH_LANE(i, lane, n) copy(from_rows + sources[i] * words, ROW, (int)lane);
 }
 
 KERNEL play_batch(int* rows, Long words, const Long* slots, Long n, const int* actions) {
     EACH_SLOT play(ROW, actions[i]);
 }
 
-// Copies each root and plays the first lengths[i] actions of paths[i] (int [n, depth]) on the copy.
-KERNEL replay_batch(int* rows, Long words, const Long* slots, Long n, const Long* roots, const int* paths, Long depth,
+// Plays the first lengths[i] actions of paths[i] (int [n, depth]).
+KERNEL replay_batch(int* rows, Long words, const Long* slots, Long n, const int* paths, Long depth,
                     const int* lengths) {
     EACH_SLOT {
-        copy(rows + roots[i] * words, ROW);
         for (int ply = 0; ply < lengths[i]; ply++) play(ROW, paths[i * depth + ply]);
     }
 }
 
 // As replay_batch; then over: [n], movers: +1 Black, -1 White, and outcomes where the game is over, as outcome_batch.
-KERNEL reach_batch(int* rows, Long words, const Long* slots, Long n, const Long* roots, const int* paths, Long depth,
-                   const int* lengths, double margin_weight, bool* over, signed char* movers, float* outcomes) {
+KERNEL reach_batch(int* rows, Long words, const Long* slots, Long n, const int* paths, Long depth, const int* lengths,
+                   double margin_weight, bool* over, signed char* movers, float* outcomes) {
     EACH_SLOT {
-        copy(rows + roots[i] * words, ROW);
         for (int ply = 0; ply < lengths[i]; ply++) play(ROW, paths[i * depth + ply]);
         movers[i] = (signed char)(3 - 2 * ROW[TO_PLAY]);
         over[i] = is_over(ROW);
@@ -61,9 +61,9 @@ KERNEL reach_batch(int* rows, Long words, const Long* slots, Long n, const Long*
     }
 }
 
-// out: [n, N * N + 1].
-KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* out) {
-    EACH_SLOT legal_mask(ROW, out + i * (ROW[SIZE] * ROW[SIZE] + 1));
+// out: [n, N * N + 1]. size: N.
+KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* out, Long size) {
+    EACH_PART(i, part, n, size + 1) legal_mask(ROW, (int)part, out + i * (size * size + 1));
 }
 
 KERNEL is_over_batch(int* rows, Long words, const Long* slots, Long n, bool* out) { EACH_SLOT out[i] = is_over(ROW); }
@@ -159,16 +159,25 @@ KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* sta
     EACH_SLOT moves[i] = playout(ROW, states + i, fill_eyes != 0);
 }
 
-// The planes of boards alone, and a named set of planes, as numbers of type T.
-// board, plane, point: the steps of `out`.
-#define PLANES_KERNELS(T, NAME)                                                                                     \
-    KERNEL planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,  \
-                                 Long point, Long history) {                                                       \
-        EACH_SLOT board_planes(ROW, (int)history, Planes<T>{out + i * board, plane, point});                       \
-    }                                                                                                              \
-    KERNEL features_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,           \
-                                   Long plane, Long point, const Long* places, int* scratch, Long per_board) {     \
-        EACH_SLOT features(ROW, places, scratch + i * per_board, Planes<T>{out + i * board, plane, point});        \
+// The planes of boards alone, and a named set of planes in two steps, as numbers of type T.
+// size: of the boards. board, plane, point: the steps of `out`. scratch: int [n, 2, per_board], for one colour each.
+#define PLANES_KERNELS(T, NAME)                                                                                      \
+    KERNEL planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,   \
+                                 Long point, Long size, Long history) {                                             \
+        EACH_PART(i, part, n, history * size + 1)                                                                   \
+        board_planes(ROW, (int)part, (int)history, Planes<T>{out + i * board, plane, point});                       \
+    }                                                                                                               \
+    KERNEL begin_features_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,      \
+                                         Long plane, Long point, const Long* places) {                              \
+        EACH_PART(i, part, n, 2 + PLANES)                                                                           \
+        begin_features(ROW, (int)part, places, Planes<T>{out + i * board, plane, point});                           \
+    }                                                                                                               \
+    KERNEL features_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,            \
+                                   Long plane, Long point, Long size, const Long* places, int* scratch,             \
+                                   Long per_board) {                                                                \
+        EACH_PART(i, part, n, size + BOARD_PARTS)                                                                   \
+        features(ROW, (int)part, places, scratch + 2 * i * per_board, (int)per_board,                               \
+                 Planes<T>{out + i * board, plane, point});                                                         \
     }
 
 PLANES_KERNELS(float, float32)

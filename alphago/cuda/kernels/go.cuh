@@ -241,10 +241,10 @@ BOTH Long position_hash(const int* row) {
     return mix(load_long(row, HASH_LOW) ^ (Long)(2 * row[TO_PLAY] + (row[PASSES] > 0)));
 }
 
-// Makes `target` equal to `source`, up to the last board hash in use.
-BOTH void copy(const int* source, int* target) {
+// A lane's share of the words that make `target` equal to `source`, up to the last board hash in use.
+BOTH void copy(const int* source, int* target, int lane) {
     int words = source[AT_HASHES] + 2 * source[BOARDS_SEEN];
-    for (int i = 0; i < words; i++) target[i] = source[i];
+    for (int i = lane; i < words; i += LANES) target[i] = source[i];
 }
 
 // Places stones on an empty board (`colours`: 1 Black, -1 White); then `to_play` moves. See the Python twin.

@@ -96,16 +96,23 @@ BOTH bool is_own_eye(const int* row, int point, int colour) {
     return enemies + edge < 2;
 }
 
-// Writes N * N + 1 flags; none is set once the game is over.
-__device__ inline void legal_mask(const int* row, bool* out) {
-    int size = row[SIZE], points = 0;
+// Whether any point is legal.
+__device__ inline bool any_legal(const int* row) {
+    for (int r = 0; r < row[SIZE]; r++)
+        if (legal_bits(row, r) != 0) return true;
+    return false;
+}
+
+// Writes a part of N * N + 1 flags, a board row or the pass; none is set once the game is over.
+__device__ inline void legal_mask(const int* row, int part, bool* out) {
+    int size = row[SIZE];
     bool going = !is_over(row);
-    for (int r = 0; r < size; r++) {
-        int legal = going ? legal_bits(row, r) : 0;
-        points |= legal;
-        for (int c = 0; c < size; c++) out[r * size + c] = (legal >> c) & 1;
+    if (part == size) {
+        out[size * size] = going && (row[PLY] >= row[FIRST_PASS] || !any_legal(row));
+        return;
     }
-    out[size * size] = going && (row[PLY] >= row[FIRST_PASS] || points == 0);
+    int legal = going ? legal_bits(row, part) : 0;
+    for (int c = 0; c < size; c++) out[part * size + c] = (legal >> c) & 1;
 }
 
 // Whether an illegal empty point is illegal only because the board would repeat.

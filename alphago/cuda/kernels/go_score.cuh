@@ -28,12 +28,17 @@ BOTH void reach(int* row, int own, int size) {
     }
 }
 
-// Leaves in the scratch words what Black's stones reach, then what White's do: N words each.
+// Leaves in N scratch words what the stones of a colour reach.
+BOTH void mark_area(int* row, int colour) {
+    int size = row[SIZE], of_white = colour == WHITE ? size : 0;
+    int newest = row[AT_BOARDS] + 2 * size * row[NEWEST] + of_white, own = row[AT_SCRATCH] + of_white;
+    for (int i = 0; i < size; i++) row[own + i] = row[newest + i];
+    reach(row, own, size);
+}
+
 BOTH void mark_areas(int* row) {
-    int size = row[SIZE], newest = row[AT_BOARDS] + 2 * size * row[NEWEST], black = row[AT_SCRATCH];
-    for (int i = 0; i < 2 * size; i++) row[black + i] = row[newest + i];
-    reach(row, black, size);
-    reach(row, black + size, size);
+    mark_area(row, BLACK);
+    mark_area(row, WHITE);
 }
 
 // Black's area minus White's, from the marks.

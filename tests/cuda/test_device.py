@@ -1,0 +1,156 @@
+"""The device without a device: a CuPy that says what the real one would."""
+
+import sys
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import alphago.cuda.device as device
+from alphago.cuda.backend import BackendMissing
+from alphago.env.go import GoEnv
+from alphago.env.go_batch import GoBatch
+
+
+class CUDARuntimeError(RuntimeError):
+    """Of a call of CUDA's runtime."""
+
+
+class CUDADriverError(RuntimeError):
+    """Of a call of the driver, which loads kernels."""
+
+
+class CompileException(Exception):
+    """Of NVRTC."""
+
+
+class OutOfMemoryError(MemoryError):
+    """Of CuPy's pool."""
+
+
+def fake_cupy(
+    patch: pytest.MonkeyPatch,
+    *,
+    count: Callable[[], int] = lambda: 1,
+    compiling: Callable[[], None] = lambda: None,
+    zeros: Any = np.zeros,
+) -> None:
+    """Makes `import cupy` find one whose device answers so."""
+    cupy = ModuleType("cupy")
+    parts = {
+        "cuda": SimpleNamespace(
+            runtime=SimpleNamespace(getDeviceCount=count, CUDARuntimeError=CUDARuntimeError),
+            driver=SimpleNamespace(CUDADriverError=CUDADriverError),
+            compiler=SimpleNamespace(CompileException=CompileException),
+            memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+            Stream=lambda non_blocking: SimpleNamespace(non_blocking=non_blocking),
+        ),
+        "RawModule": lambda **options: SimpleNamespace(compile=compiling),
+        "zeros": zeros,
+    }
+    vars(cupy).update(parts)
+    patch.setitem(sys.modules, "cupy", cupy)
+    patch.setattr(device, "load_module", device.load_module.__wrapped__)  # which keeps what it compiled
+
+
+def raising(error: Exception) -> Callable[..., Any]:
+    def fail(*arguments: Any) -> Any:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("count", "sentence"),
+    [
+        (
+            raising(CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")),
+            r"^no CUDA device can be used: cudaErrorNoDevice: no CUDA-capable device is detected$",
+        ),
+        (
+            raising(CUDARuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient")),
+            r"^no CUDA device can be used: cudaErrorInsufficientDriver: CUDA driver version is insufficient$",
+        ),
+        (lambda: 0, r"^no CUDA device can be used: there is none$"),
+    ],
+)
+def test_no_device_is_one_sentence(count: Any, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_cupy(monkeypatch, count=count)
+    refused(BackendMissing, sentence)
+
+
+@pytest.mark.parametrize(
+    ("problem", "kind", "sentence"),
+    [
+        *(
+            (
+                kind("CuPy failed to load libnvrtc.so.12\nand says more"),
+                BackendMissing,
+                r"^NVRTC, which compiles the kernels, cannot be used: CuPy failed to load libnvrtc\.so\.12$",
+            )
+            for kind in (RuntimeError, OSError, ImportError)
+        ),
+        (
+            CompileException("kernels.cu(3): warning: odd\ngo.cu(7): error: expected a ;\n1 error"),
+            BackendMissing,
+            r"^NVRTC cannot compile the kernels: go\.cu\(7\): error: expected a ;$",
+        ),
+        (
+            CUDARuntimeError("cudaErrorDevicesUnavailable: all CUDA-capable devices are busy or unavailable"),
+            BackendMissing,
+            "^no CUDA device can be used: cudaErrorDevicesUnavailable: all CUDA-capable devices are busy",
+        ),
+        (
+            CUDADriverError("CUDA_ERROR_UNSUPPORTED_PTX_VERSION: the PTX was compiled with an unsupported toolchain"),
+            BackendMissing,
+            "^no CUDA device can be used: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+        ),
+        *(
+            (
+                kind("ERROR: out of memory"),
+                MemoryError,
+                "^the kernels do not fit into the memory that is left on the GPU: ERROR: out of memory$",
+            )
+            for kind in (CUDARuntimeError, CUDADriverError)
+        ),
+    ],
+)
+def test_kernels_that_cannot_be_compiled_or_loaded(
+    problem: Exception, kind: type[Exception], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CuPy is there and has a device, but fails at the first compilation."""
+    fake_cupy(monkeypatch, compiling=raising(problem))
+    refused(kind, sentence)
+
+
+def test_boards_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_cupy(monkeypatch, zeros=raising(OutOfMemoryError("Out of memory allocating 9,999 bytes")))
+    with pytest.raises(MemoryError, match=r"^954 MiB do not fit into the memory that is left on the GPU$"):
+        device.Device().zeros((1000, 250_000), np.int32)
+
+
+def test_a_device_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    refused(BackendMissing, r"used through CuPy, which cannot be imported .*: install alphago\[cuda12\]")
+
+
+def refused(kind: type[Exception], sentence: str) -> None:
+    """The sentence for who wants the device, the CPU for who does not mind."""
+    with pytest.raises(kind, match=sentence):
+        GoEnv(5).new_batch(2, device="cuda")
+    assert type(GoEnv(5).new_batch(2, device="auto")) is GoBatch
+
+
+def test_streams_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They go from one owner to the next, and never two have the same one."""
+    fake_cupy(monkeypatch)
+    monkeypatch.setattr(device, "KEPT", [])
+    place = device.Device()
+    one, two = place.new_stream(), place.new_stream()
+    assert one is not two
+    assert one.non_blocking
+    place.keep_stream(one)
+    assert place.new_stream() is one
+    assert all(place.new_stream() is not other for other in (one, two))

@@ -1,0 +1,55 @@
+"""A wave on several threads finds what one thread finds, to the last bit."""
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.mcts import ranges
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.ranges import Ranges, whole_games
+from alphago.mcts.search import Search, SearchSettings
+
+ENV = GoEnv(3, komi=0.5, max_moves=14)
+GAMES = 23
+
+
+def searched(settings: SearchSettings, threads: int) -> Search:
+    """Games that are a few plies from their longest length, some of which get no readouts."""
+    search = Search(ENV, HashEvaluator(), GAMES, settings, threads)
+    random = np.random.default_rng(1)
+    search.gumbel[:] = random.gumbel(size=search.gumbel.shape)
+    slots = np.arange(GAMES)
+    for ply in range(11):
+        mask = search.batch.legal_mask(slots, np.empty((GAMES, ENV.action_space), np.bool_))
+        going = slots[(slots % 12 >= ply) & mask.any(axis=1)]
+        search.batch.play(going, (random.random(mask.shape) * mask)[going].argmax(axis=1).astype(np.int32))
+    going = ~search.batch.is_over(slots, np.empty(GAMES, np.bool_))
+    for _ in range(2):
+        search.run(np.where(going, slots * 3 % 40, 0).astype(np.int32))
+    return search
+
+
+@pytest.mark.parametrize("gumbel", [False, True])
+@pytest.mark.parametrize("leaves", [1, 3])
+@pytest.mark.parametrize("threads", [2, 5])
+def test_trees_are_the_same(threads: int, leaves: int, gumbel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = SearchSettings(gumbel=gumbel, leaves=leaves, considered=4)
+    one = searched(settings, 1)
+    monkeypatch.setattr(ranges, "LEAST", 2)
+    several = searched(settings, threads)
+    assert several.ranges._pool._threads  # it was used
+    for name, mine, other in zip(one.tree._fields, one.tree, several.tree, strict=True):
+        assert np.array_equal(mine, other), name
+    assert (one.tree.state == 3).any()  # TERMINAL
+    assert np.array_equal(one.batch.rows[:GAMES], several.batch.rows[:GAMES])
+
+
+def test_few_games_stay_on_one_thread() -> None:
+    assert Ranges(8)._bounds(2 * ranges.LEAST - 1) == [0, 2 * ranges.LEAST - 1]
+    assert Ranges(8)._bounds(4 * ranges.LEAST) == [part * ranges.LEAST for part in range(5)]
+    assert Ranges(2)._bounds(4 * ranges.LEAST) == [0, 2 * ranges.LEAST, 4 * ranges.LEAST]
+
+
+def test_a_game_is_in_one_range() -> None:
+    games = np.array([0, 0, 1, 1, 1, 2])
+    assert [whole_games(games, bound) for bound in range(7)] == [0, 2, 2, 5, 5, 5, 6]
