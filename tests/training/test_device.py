@@ -183,9 +183,10 @@ def test_a_gpu_that_becomes_full(owner: type, verb: str, tmp_path: Path, monkeyp
     told = "20.00 MiB does not fit into the memory that is left on the GPU"
     _, listener = run(tmp_path / "auto", 10, device="auto")
     assert listener.notes[0] == "boards and network are on host"
-    assert listener.notes[1] == f"{told}: this run goes on on the CPU, from where it was saved"
-    assert listener.notes[2].startswith("this run goes on after ")
-    assert len(listener.notes) == 3
+    assert listener.notes[1] == f"a new run of {GO} begins in {tmp_path / 'auto'}"
+    assert listener.notes[2] == f"{told}: this run goes on on the CPU, from where it was saved"
+    assert listener.notes[3].startswith("this run goes on after ")
+    assert len(listener.notes) == 4
     assert (listener.last["games"], listener.stopped) == (10, False)
     kept = [game.seed for path in (tmp_path / "auto").glob("games/*.npz") for game in load_records(path)]
     assert sorted(kept) == [(0, number) for number in range(10)]

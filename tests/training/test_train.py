@@ -494,7 +494,7 @@ class TestSettings:
             ({"seed": -1}, "seed is a whole number from 0, came -1"),
             ({"seed": 2**63}, "seed is less than 2 to the power of 63, came 9223372036854775808"),
             ({"learning_rate": None}, "learning_rate has to have a value, came None"),
-            ({"num_games": None}, "a run ends by num_games or by max_minutes, both came as None"),
+            ({"num_games": None, "max_minutes": None}, "a run ends by num_games or by max_minutes, both came as None"),
             ({"max_minutes": 0}, "max_minutes is more than 0, came 0"),
             ({"games_in_flight": 0}, "games_in_flight is a whole number from 1, came 0"),
             ({"games_in_flight": 2.5}, "games_in_flight is a whole number from 1, came 2.5"),
