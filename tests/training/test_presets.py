@@ -66,7 +66,7 @@ class TestBoards:
     def test_train_says_so(self, tmp_path: Path) -> None:
         """Where the run begins, and not where it goes on."""
         _, listener = run(tmp_path, None, max_minutes=0.001)
-        assert listener.notes == [preset_for(GO).note]
+        assert listener.notes == [f"a new run of {GO} begins in {tmp_path}", preset_for(GO).note]
         _, listener = go_on(tmp_path, max_minutes=0.002)
         assert preset_for(GO).note not in listener.notes
 
