@@ -78,13 +78,13 @@ PRESETS: dict[str, Preset] = {
         {"gnugo": 484_000, "gnugo:10": 484_000},
         gpu=ON_GPU,
     ),
-    # The next two are the 9x9 recipe stretched, and not measured yet.
     "13x13": Preset(
         {"board_size": 13, "komi": 7},
-        {"tower_height": 6, "channels": 64},
-        {**FAST, "max_minutes": 120.0, "curriculum": ((7, 0.05), (9, 0.25))},
+        {"tower_height": 5, "channels": 64},
+        {**FAST, "max_minutes": 120.0, "first_readouts": 16, "readouts": 24, "curriculum": ((7, 0.05), (9, 0.25))},
         gpu=ON_GPU,
     ),
+    # That of 13x13 stretched, and not measured yet.
     "19x19": Preset(
         {"board_size": 19, "komi": 7},
         {"tower_height": 8, "channels": 96},
