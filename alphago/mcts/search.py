@@ -13,7 +13,7 @@ from alphago.cuda.batch import make_batch
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.halving import stacked_schedules
-from alphago.mcts.kernels import gumbel, roots, subtrees
+from alphago.mcts.kernels import gumbel, roots, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.ranges import Ranges
 from alphago.mcts.tree import Rule, grown, new_tree
@@ -117,7 +117,7 @@ class Search:
         rows = games * settings.leaves
         self.batch: GameBatch = make_batch(env, games + rows, getattr(evaluator, "device", "cpu"))
         self.tree = new_tree(games, 64, env.action_space)
-        self.ranges = Ranges(threads)
+        self.waves = Ranges(threads) if threads > 1 else waves
         self._leaf_slots = np.arange(games, games + rows)
         self._game = np.zeros(rows, np.int64)
         self._leaf = np.zeros(rows, np.int32)
@@ -206,7 +206,7 @@ class Search:
 
     def wave(self, budget: np.ndarray) -> int:
         """One wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
-        leaves, collided = self.ranges.select(
+        leaves, collided = self.waves.select(
             self.tree, budget, self.rule, self.gumbel, self._schedules, self._schedule_of,
             self._game, self._leaf, self._path, self._length, self._collisions,
         )  # fmt: skip
@@ -233,13 +233,13 @@ class Search:
             reached, priors, values = explore(self.batch, leaves)
         else:
             reached, priors, values = self._reach_and_evaluate(leaves, room)
-        broken = self.ranges.expand(
+        broken = self.waves.expand(
             self.tree, leaves.roots, self._leaf[:n], reached.movers, reached.over, values, priors,
             self._collisions[:collided],
         )  # fmt: skip
-        if broken or not np.isfinite(values).all():
+        if broken:
             raise ValueError(
-                f"{type(self.evaluator).__name__} gave no usable evaluation of {max(broken, 1)} of {n} positions: "
+                f"{type(self.evaluator).__name__} gave no usable evaluation of {broken} of {n} positions: "
                 "a legal action needs a positive prior and every value must be finite"
             )
 

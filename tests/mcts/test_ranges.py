@@ -37,7 +37,7 @@ def test_trees_are_the_same(threads: int, leaves: int, gumbel: bool, monkeypatch
     one = searched(settings, 1)
     monkeypatch.setattr(ranges, "LEAST", 2)
     several = searched(settings, threads)
-    assert several.ranges._pool._threads  # it was used
+    assert several.waves._pool._threads  # it was used
     for name, mine, other in zip(one.tree._fields, one.tree, several.tree, strict=True):
         assert np.array_equal(mine, other), name
     assert (one.tree.state == 3).any()  # TERMINAL

@@ -70,7 +70,7 @@ def test_the_cores_help_with_trees(device: str, monkeypatch: pytest.MonkeyPatch)
         games = SelfPlay(GO, settings, range(6), 3, device)
         with Workers(2) as workers:
             played.append(games.run(workers, evaluator))
-        assert [group.search.ranges.threads for group in games.groups] == [max(1, cores // 2)] * 2
+        assert [group.threads for group in games.groups] == [max(1, cores // 2)] * 2
         assert [group.threads for group in SelfPlay(GO, settings, range(6), 3).groups] == [1, 1]
     for one, two in zip(*played, strict=True):
         assert device == "cuda" or np.array_equal(one.moves, two.moves)

@@ -1,5 +1,7 @@
 """A wave: simulations go down to new leaves in all games, and evaluations come back up."""
 
+import math
+
 from alphago.env.kernels.jit import kernel
 from alphago.mcts.kernels.gumbel import choose_candidate, choose_improved
 from alphago.mcts.kernels.nodes import (
@@ -88,7 +90,7 @@ def expand(tree, games, leaves, movers, over, values, priors, collisions):
 
     `values` [n] are the movers'; `priors` [rows, A] has a row for each leaf or, where it has fewer, for each that
     is not `over`, in order.  `collisions` int32 [m, 2]: those that `select` noted.  Returns the number of leaves
-    without any positive prior (a broken evaluator).
+    without any positive prior or whose value is not finite (a broken evaluator).
     """
     broken = 0
     row = 0
@@ -99,6 +101,7 @@ def expand(tree, games, leaves, movers, over, values, priors, collisions):
         leaf = leaves[i]
         tree.mover[game, leaf] = movers[i]
         tree.value[game, leaf] = values[i]
+        fine = math.isfinite(values[i])
         if over[i]:
             tree.state[game, leaf] = TERMINAL
             row += for_all
@@ -107,8 +110,9 @@ def expand(tree, games, leaves, movers, over, values, priors, collisions):
             for action in range(priors.shape[1]):
                 tree.waiting[game, leaf, action] = priors[row, action]
             tree.next_action[game, leaf] = greatest_waiting(tree.waiting[game, leaf])
-            broken += tree.next_action[game, leaf] == NONE
+            fine &= tree.next_action[game, leaf] != NONE
             row += 1
+        broken += not fine
         back_up(tree, game, leaf, values[i], 1)
     for i in range(collisions.shape[0]):
         add_virtual(tree, collisions[i, 0], collisions[i, 1], -1)
