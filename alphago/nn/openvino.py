@@ -8,7 +8,6 @@ a changing one, would have OpenVINO choose its kernels anew.
 """
 
 import operator
-import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -17,8 +16,6 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
-
-from alphago.nn.threads import available_cores
 
 ROWS = 32  # positions of one call; larger ones are not faster, smaller ones are
 
@@ -205,7 +202,11 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 
 class OpenVinoModel:
-    """Base, value and policy as one compiled model of ROWS positions a call; each thread has its own request."""
+    """Base, value and policy as one model of ROWS positions a call, compiled anew for each call at the same time.
+
+    A compiled model of one thread runs in the caller's.  One for several threads, which callers could share, has
+    threads of its own, and to wake them and be woken by them took self-play on 7x7 an eighth of its time.
+    """
 
     def __init__(
         self, base: fx.GraphModule, value: fx.GraphModule, policy: fx.GraphModule, plane_shape: tuple[int, ...],
@@ -217,35 +218,39 @@ class OpenVinoModel:
         features = Translator(base).run(planes)
         logits = Translator(policy).run(features)
         values = flatten(openvino.opset13, Translator(value).run(features))
-        model = openvino.Model([openvino.opset13.result(x) for x in (logits, values)], [planes], "network")
-        threads = available_cores()
-        options = {
-            "INFERENCE_PRECISION_HINT": "bf16" if bfloat16 else "f32",
-            "INFERENCE_NUM_THREADS": threads,
-            "NUM_STREAMS": threads,  # one thread per call, and as many calls at once as there are cores
-            "ENABLE_CPU_PINNING": False,
-        }
-        self.compiled = core().compile_model(model, "CPU", options)
-        self.plane_shape = plane_shape
-        self._local = threading.local()
+        self.model = openvino.Model([openvino.opset13.result(x) for x in (logits, values)], [planes], "network")
+        self.precision = "bf16" if bfloat16 else "f32"
+        self._idle: list[Request] = []
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Planes float32 [n, …] into logits float32 [n, A] and values float32 [n]."""
-        request = self._request()
+        try:
+            request = self._idle.pop()
+        except IndexError:
+            request = Request(self.model, self.precision)
         for begin in range(0, len(planes), ROWS):
-            count = min(ROWS, len(planes) - begin)
-            self._local.inputs[:count] = planes[begin : begin + count]
-            request.infer()
-            logits[begin : begin + count] = self._local.logits[:count]
-            values[begin : begin + count] = self._local.values[:count]
+            rows = slice(begin, begin + ROWS)
+            request.run(planes[rows], logits[rows], values[rows])
+        self._idle.append(request)
 
-    def _request(self) -> Any:
-        local = self._local
-        if not hasattr(local, "request"):
-            local.request = self.compiled.create_infer_request()
-            local.inputs = np.zeros((ROWS, *self.plane_shape), np.float32)
-            local.request.set_input_tensor(package().Tensor(local.inputs, shared_memory=True))
-            local.request.infer()
-            local.logits = local.request.get_output_tensor(0).data
-            local.values = local.request.get_output_tensor(1).data
-        return local.request
+
+class Request:
+    """A model compiled for one call at a time."""
+
+    def __init__(self, model: Any, precision: str) -> None:
+        options = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
+        compiled = core().compile_model(model, "CPU", options | {"ENABLE_CPU_PINNING": False})
+        self.request = compiled.create_infer_request()
+        self.inputs = np.zeros(tuple(compiled.input(0).shape), np.float32)
+        self.request.set_input_tensor(package().Tensor(self.inputs, shared_memory=True))
+        self.request.infer()
+        self.logits = self.request.get_output_tensor(0).data
+        self.values = self.request.get_output_tensor(1).data
+
+    def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+        """At most ROWS positions."""
+        count = len(planes)
+        self.inputs[:count] = planes
+        self.request.infer()
+        logits[:] = self.logits[:count]
+        values[:] = self.values[:count]
