@@ -27,10 +27,15 @@ from alphago import (
     selfplay,
     train,
 )
+from alphago.arena.entrant import Entrant
+from alphago.arena.gtp import GtpProgram
+from alphago.arena.sprt import Sprt
+from alphago.arena.tournament import TournamentSettings
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.loss import LossWeights
 from alphago.settings import make_settings
 from alphago.training.gate import Gate
+from alphago.training.proof import Opponent
 from alphago.training.settings import TrainingSettings
 from alphago.ui.thinking import Limit
 from examples.tic_tac_toe import TicTacToeEnv
@@ -55,6 +60,11 @@ NOT_A_GAME = "a game was wanted, such as GoEnv(9), came 9"
         (SearchSettings, "c_pukt", "c_puct"),
         (LossWeights, "ownershp", "ownership"),
         (Gate, "winrate", "win_rate"),
+        (Opponent, "readout", "readouts"),
+        (TournamentSettings, "random_openings", "random_opening"),
+        (Entrant, "serch", "search"),
+        (GtpProgram, "time_out", "timeout"),
+        (Sprt, "elo_1", "elo1"),
         (TrainingSettings, "batchsize", "batch_size"),
         (ReplayMemory, "capazity", "capacity"),
         (evaluate, "num_game", "num_games"),

@@ -14,6 +14,7 @@ from alphago.env.go_rules import Rules
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import load_model
 from alphago.nn.saved import model_file, saved_game
+from alphago.settings import checks_keywords
 
 # What may be chosen for networks that differ.
 OPTIONS = {
@@ -25,6 +26,7 @@ OPTIONS = {
 }
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class Entrant:
     """One side of a match.

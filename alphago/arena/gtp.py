@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from alphago.env.go_rules import Rules
+from alphago.settings import checks_keywords
 
 LONGEST_REPLY = 1000  # lines
 GLANCE = 0.5  # seconds between two looks at a process whose answer is awaited
@@ -27,6 +28,7 @@ class EngineRefusal(EngineError):
     """The engine answered a command with a failure; it goes on."""
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class GtpProgram:
     """How to run an engine.

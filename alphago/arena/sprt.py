@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from alphago.arena.elo import expected_score
+from alphago.settings import checks_keywords
 
 RARE = 1e-3  # count of an outcome that has not occurred: with 0 it would be held impossible
 
@@ -29,6 +30,7 @@ class Verdict(NamedTuple):
     samples: int  # games or pairs that it rests on
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class Sprt:
     """A test of elo0 against elo1, Elo points of the first player above the second.

@@ -15,6 +15,7 @@ from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.root import temperature_plies
+from alphago.settings import checks_keywords
 
 SIDE_BY_SIDE = 64  # games at once: enough for a network's batches, and few to lose by an interruption
 LOOK = 32  # games between two looks at a sequential test
@@ -33,6 +34,7 @@ class Listener(Protocol):
         """A sequential test has made so many games unnecessary."""
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class TournamentSettings:
     """How every match is played.

@@ -19,7 +19,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.weights import write_whole
-from alphago.settings import real, whole
+from alphago.settings import checks_keywords, real, whole
 from alphago.training.history import EVALUATIONS, append_row, read_rows
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
@@ -30,6 +30,7 @@ PROOF = "proof.json"
 SEARCH = SearchSettings(gumbel=True)  # one leaf at a time: few games, but the opponent takes most of the time
 
 
+@checks_keywords()
 @dataclass(frozen=True)
 class Opponent:
     """Whom a run has to beat, and how it is examined.
