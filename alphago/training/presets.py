@@ -100,7 +100,9 @@ PRESETS: dict[str, Preset] = {
         {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
         gpu=ON_GPU,
     ),
-    # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse.
+    # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse; 700 000
+    # batches from games of some 200 plies; a candidate plays 400 games after 25 000 of self-play.  Not as there: the
+    # threshold of resignation is fixed, not fitted to 5 % of false positives (`alphago info RUN` tells how many came).
     "paper": Preset(
         {"board_size": 19, "komi": 7.5, "planes": 17, "max_moves": 722},
         {"preset": "paper"},
@@ -111,7 +113,8 @@ PRESETS: dict[str, Preset] = {
             "opening_plies": 0.0, "decided_value": 1.0, "played_out_share": 1.0, "temperature_plies": 30,
             "learning_rate": 1e-2, "search": SearchSettings(first_play_reduction=0.0),
             "optimizer": "sgd", "schedule": "steps", "losses": "alphago-zero", "weight_decay": 0.0,
-            "gradient_norm": None,
+            "gradient_norm": None, "weight_averaging": 0.0, "samples_per_position": 1.5,
+            "gate": {"win_rate": 0.55, "games": 400, "every": 25_000},
         },
     ),
 }  # fmt: skip
