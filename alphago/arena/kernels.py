@@ -13,21 +13,21 @@ from alphago.env.kernels.go import play
 from alphago.env.kernels.go_legal import legal_bits, without_own_eyes
 from alphago.env.kernels.go_row import BLACK, FIRST_PASS, KOMI2, PLY, SIZE, TO_PLAY, copy, is_over, pass_ends
 from alphago.env.kernels.go_score import area
-from alphago.env.kernels.jit import kernel, load, lowest_bit, store
+from alphago.env.kernels.jit import kernel, load, lowest_bit, part, store
 from alphago.env.kernels.playouts import next_random, random_action
 
 ROOT = 0
 NOBODY = -1  # has played on a point
 
 
-@kernel
+@part
 def black_points(row):
     """Black's 2, 1 or 0 points for the board as it stands."""
     margin = 2 * area(row) - load(row, KOMI2)
     return 2 * (margin > 0) + (margin == 0)
 
 
-@kernel
+@part
 def add_node(tree, action, amaf_visits, amaf_points):
     node = load(tree.used, 0)
     store(tree.action, node, action)
@@ -40,7 +40,7 @@ def add_node(tree, action, amaf_visits, amaf_points):
     store(tree.used, 0, node + 1)
 
 
-@kernel
+@part
 def add_points(tree, row, own_eyes, prior):
     """Adds the mover's legal points as nodes, with `own_eyes` or without; returns whether any point is legal."""
     size = load(row, SIZE)
@@ -55,7 +55,7 @@ def add_points(tree, row, own_eyes, prior):
     return any_legal
 
 
-@kernel
+@part
 def shuffle(tree, first, state):
     """Brings the new nodes from `first` into random order, for the first of equals is chosen."""
     for left in range(load(tree.used, 0) - first, 1, -1):
@@ -66,7 +66,7 @@ def shuffle(tree, first, state):
         store(tree.action, b, action)
 
 
-@kernel
+@part
 def expand(tree, node, row, state, prior):
     """Gives a node its children, unless the tree is full: the legal points that are no own eyes, and perhaps a pass.
 
@@ -91,7 +91,7 @@ def expand(tree, node, row, state, prior):
     store(tree.children, node, load(tree.used, 0) - first)
 
 
-@kernel
+@part
 def uct_value(tree, child, log_visits, exploration):
     """The upper confidence bound w / n + c sqrt(log(N) / n); untried children come first."""
     visits = load(tree.visits, child)
@@ -100,7 +100,7 @@ def uct_value(tree, child, log_visits, exploration):
     return load(tree.points, child) / (2.0 * visits) + exploration * math.sqrt(log_visits / visits)
 
 
-@kernel
+@part
 def rave_value(tree, child, equivalence):
     """(1 - beta) w / n + beta w' / n', where n', w' count the playouts in which the side played there at any time.
 
@@ -113,7 +113,7 @@ def rave_value(tree, child, equivalence):
     return points / (2 * (visits + amaf_visits + visits * amaf_visits / equivalence))
 
 
-@kernel
+@part
 def best_child(tree, node, exploration, equivalence):
     """The child with the greatest value, the first of equals; RAVE's value where `equivalence` is not 0."""
     log_visits = math.log(max(1, load(tree.visits, node)))
@@ -131,7 +131,7 @@ def best_child(tree, node, exploration, equivalence):
     return best
 
 
-@kernel
+@part
 def descend(tree, game, settings):
     """Plays from the root to a node without children and leaves the way in `game`; returns its depth.
 
@@ -156,7 +156,7 @@ def descend(tree, game, settings):
     return depth
 
 
-@kernel
+@part
 def play_out(game, ply):
     """Plays random moves to the end and notes them from `ply`; returns the plies of the whole game."""
     while not is_over(game.row):
@@ -167,7 +167,7 @@ def play_out(game, ply):
     return ply
 
 
-@kernel
+@part
 def count_amaf(tree, node, first_side, side, points):
     """Counts a result of `points` for `side` on the children whose point that side was the first to play on."""
     first = load(tree.first_child, node)
@@ -177,7 +177,7 @@ def count_amaf(tree, node, first_side, side, points):
             store(tree.amaf_points, child, load(tree.amaf_points, child) + points)
 
 
-@kernel
+@part
 def back_up(tree, game, depth, plies, mover_points):
     """Counts a finished game; `mover_points` are those of the root's mover, who is side 0.
 

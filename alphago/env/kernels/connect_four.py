@@ -1,6 +1,6 @@
 """Connect Four on packed rows (see `rows`): a stone falls to the lowest empty point of its column."""
 
-from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.jit import kernel, load, part, store
 from alphago.env.kernels.rows import (
     EMPTY,
     HEADER,
@@ -21,7 +21,7 @@ from alphago.env.kernels.rows import (
 CONNECT = 4
 
 
-@kernel
+@part
 def play(row, action):
     width = load(row, WIDTH)
     point = (load(row, HEIGHT) - 1) * width + action
@@ -37,14 +37,14 @@ def play(row, action):
         store(row, OVER, 1)
 
 
-@kernel
+@part
 def legal_mask(row, out):
     going = load(row, OVER) == 0
     for column in range(load(row, WIDTH)):
         store(out, column, going and load(row, HEADER + column) == EMPTY)
 
 
-@kernel
+@part
 def planes(row, out):
     stone_planes(row, out, 0)
 

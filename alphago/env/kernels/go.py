@@ -49,7 +49,7 @@ from alphago.env.kernels.go_row import (
     store_long,
 )
 from alphago.env.kernels.hashing import mix
-from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.jit import kernel, load, part, store
 
 
 @kernel
@@ -128,7 +128,7 @@ def advance_boards(row):
     store(row, NEWEST, after)
 
 
-@kernel
+@part
 def play(row, action):
     """Plays a legal action for the side to move."""
     size = load(row, SIZE)
@@ -161,7 +161,7 @@ def board(row, out):
         store(out, action, (colour == BLACK) - (colour == WHITE))
 
 
-@kernel
+@part
 def planes(row, history, out, at):
     """Writes 2 * history + 1 planes of N * N floats into `out` from index `at`.
 
@@ -188,7 +188,7 @@ def planes(row, history, out, at):
         store(out, at + i, np.float32(black_moves))
 
 
-@kernel
+@part
 def position_hash(row):
     """A hash of stones, side to move and whether the last move was a pass."""
     return mix(load_long(row, HASH_LOW) ^ (2 * load(row, TO_PLAY) + (load(row, PASSES) > 0)))

@@ -37,7 +37,7 @@ from alphago.env.kernels.go_row import (
     point_of,
     store_long,
 )
-from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.jit import kernel, load, part, store
 
 VITAL = 2  # regions that a chain needs
 
@@ -47,7 +47,7 @@ def scratch_words(size):
     return 3 * size * size + 1 + 2 * bordered_points(size)
 
 
-@kernel
+@part
 def gather(row, colour, first, members, scratch, at_marks):
     """Appends the region around `first` to scratch from index `members`; returns the index after it."""
     stride = load(row, SIZE) + 1
@@ -68,7 +68,7 @@ def gather(row, colour, first, members, scratch, at_marks):
     return end
 
 
-@kernel
+@part
 def divide(row, colour, scratch, at_begins, at_marks):
     """Divides all points without a stone of `colour` into regions; returns how many there are."""
     size = load(row, SIZE)
@@ -85,7 +85,7 @@ def divide(row, colour, scratch, at_begins, at_marks):
     return regions
 
 
-@kernel
+@part
 def touches(row, point, colour, head):
     """Whether a stone beside the point belongs to the chain of `colour` with this head point."""
     stride = load(row, SIZE) + 1
@@ -97,13 +97,13 @@ def touches(row, point, colour, head):
     return False
 
 
-@kernel
+@part
 def has_to_touch(row, point):
     """Whether a point of a region has to be beside a chain that the region is vital to."""
     return load(row, SUICIDE) != 0 or load(row, cell(point) + COLOUR) == EMPTY
 
 
-@kernel
+@part
 def is_vital(row, colour, head, scratch, begin, end):
     """Whether all points of scratch[begin:end] that are empty, or can become so by suicide, are beside the chain."""
     for i in range(begin, end):
@@ -113,7 +113,7 @@ def is_vital(row, colour, head, scratch, begin, end):
     return True
 
 
-@kernel
+@part
 def count_vital(row, colour, scratch, begin, end, at_counts):
     """Adds one to each chain that the region is vital to; returns how many these are."""
     i = begin
@@ -139,7 +139,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
     return chains
 
 
-@kernel
+@part
 def touches_struck_out(row, colour, scratch, begin, end, at_counts):
     """Whether a chain beside the region has too few vital regions."""
     stride = load(row, SIZE) + 1
@@ -153,7 +153,7 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
     return False
 
 
-@kernel
+@part
 def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
     """One round: counts the vital regions of all chains, and closes regions beside a chain with too few.
 
@@ -176,7 +176,7 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
     return closed
 
 
-@kernel
+@part
 def mark_alive(row, colour, value, scratch, out, at):
     """Writes `value` into `out`, N * N numbers from index `at`, at the pass-alive stones and points of `colour`."""
     size = load(row, SIZE)
@@ -204,7 +204,7 @@ def mark_alive(row, colour, value, scratch, out, at):
                 store(out, at + r * size + point - (r + 1) * stride - 1, value)
 
 
-@kernel
+@part
 def mark_both_alive(row, scratch, out):
     """`out` is int8 [N * N]: 1 where the mover is pass-alive, -1 where the other side is, else 0."""
     mover = load(row, TO_PLAY)
@@ -221,7 +221,7 @@ def pass_alive_batch(rows, slots, scratch, out):
         mark_both_alive(rows[slots[i]], scratch, out[i])
 
 
-@kernel
+@part
 def plies_to_take(row, scratch, owners):
     """Plies in which the owners of all points (see `mark_both_alive`) can take every dead stone off the board.
 
@@ -245,7 +245,7 @@ def plies_to_take(row, scratch, owners):
     return plies
 
 
-@kernel
+@part
 def settle(row, scratch, owners):
     """Ends a game in which every point is pass-alive for one side, with the dead stones taken off the board.
 

@@ -36,32 +36,32 @@ from alphago.env.kernels.go_row import (
     store_long,
 )
 from alphago.env.kernels.hashing import GOLDEN, mix
-from alphago.env.kernels.jit import kernel, load, lowest_bit, store, wrap
+from alphago.env.kernels.jit import load, lowest_bit, part, store, wrap
 
 
-@kernel
+@part
 def stone_hash(point, colour):
     return mix(wrap((2 * point + colour) * GOLDEN))
 
 
-@kernel
+@part
 def liberty(point):
     """One pseudo-liberty at this point, as chains sum them up."""
     return (1 << COUNT_BITS) + (point << SUM_BITS) + point * point
 
 
-@kernel
+@part
 def is_stone(colour):
     """1 for Black and White, 0 for empty points and the border."""
     return (colour ^ (colour >> 1)) & 1
 
 
-@kernel
+@part
 def head_of(row, point):
     return cell(load(row, cell(point) + HEAD))
 
 
-@kernel
+@part
 def in_atari(row, head):
     """Whether the chain with this head cell has one liberty (or none)."""
     liberties = load_long(row, head + LIBERTIES_LOW)
@@ -69,7 +69,7 @@ def in_atari(row, head):
     return (liberties >> COUNT_BITS) * (liberties & ((1 << SUM_BITS) - 1)) == total * total
 
 
-@kernel
+@part
 def add_liberties(row, head, liberties):
     """Adds a sum of liberties, which may be negative, to a head cell's; returns what it has then."""
     liberties += load_long(row, head + LIBERTIES_LOW)
@@ -77,7 +77,7 @@ def add_liberties(row, head, liberties):
     return liberties
 
 
-@kernel
+@part
 def list_empty(row, point):
     """Appends a point to the list of empty points."""
     place = load(row, EMPTIES)
@@ -86,7 +86,7 @@ def list_empty(row, point):
     store(row, cell(point) + PLACE, place)
 
 
-@kernel
+@part
 def unlist_empty(row, point):
     """Takes a point off the list of empty points, where the last one gets its place."""
     last = load(row, EMPTIES) - 1
@@ -97,7 +97,7 @@ def unlist_empty(row, point):
     store(row, cell(moved) + PLACE, place)
 
 
-@kernel
+@part
 def swap_empties(row, a, b):
     """Exchanges two places of the list of empty points."""
     point_a = load(row, cell(a) + EMPTY_POINT)
@@ -108,7 +108,7 @@ def swap_empties(row, a, b):
     store(row, cell(point_a) + PLACE, b)
 
 
-@kernel
+@part
 def join(row, a, b):
     """Makes one chain of the two whose heads are the points a and b; the one with fewer liberties takes the other's."""
     at_a = cell(a)
@@ -129,7 +129,7 @@ def join(row, a, b):
     store(row, at_b + NEXT, after_a)
 
 
-@kernel
+@part
 def take(row, head_point, taker, at_board):
     """Takes the chain with this head off the board; `at_board`: its colour's words of the newest board."""
     stride = load(row, SIZE) + 1
@@ -152,7 +152,7 @@ def take(row, head_point, taker, at_board):
             break
 
 
-@kernel
+@part
 def place_stone(row, point, colour):
     """Makes a stone on an empty point a chain of its own, and takes the point from the liberties beside it.
 
@@ -179,7 +179,7 @@ def place_stone(row, point, colour):
     return dead
 
 
-@kernel
+@part
 def put(row, point, colour):
     """Places a stone, joins its chains and takes what has no liberty left, the enemy's before its own.
 

@@ -34,7 +34,7 @@ from alphago.env.kernels.go_row import (
     occupied_bits,
 )
 from alphago.env.kernels.go_score import mark_areas, marked_area, mover_margin
-from alphago.env.kernels.jit import kernel, load, lowest_bit, store
+from alphago.env.kernels.jit import kernel, load, lowest_bit, part, store
 
 # Planes, all from the mover's view.
 OWN, ENEMY = 0, 1
@@ -69,7 +69,7 @@ def places(name):
     return table
 
 
-@kernel
+@part
 def liberties_to_three(row, head_point):
     """How many different liberties a chain has: 1, 2, or 3 for any number above."""
     stride = load(row, SIZE) + 1
@@ -91,14 +91,14 @@ def liberties_to_three(row, head_point):
             return 1 if second == NO_ACTION else 2
 
 
-@kernel
+@part
 def write_constant(value, points, place, out, at):
     if place != ABSENT:
         for i in range(at + points * place, at + points * place + points):
             store(out, i, np.float32(value))
 
 
-@kernel
+@part
 def write_chain(row, head, place, out, at):
     """Sets the stones of the chain with this head point in the plane that stands at `place`."""
     size = load(row, SIZE)
@@ -112,7 +112,7 @@ def write_chain(row, head, place, out, at):
             return
 
 
-@kernel
+@part
 def write_liberties(row, places, out, at):
     """Sets each stone in the plane of its chain's liberties."""
     size = load(row, SIZE)
@@ -129,7 +129,7 @@ def write_liberties(row, places, out, at):
                     write_chain(row, point, place, out, at)
 
 
-@kernel
+@part
 def write_bits(bits, size, place, out, at):
     """Writes one board row, `at` in a plane, of the plane that stands at `place`."""
     if place != ABSENT:
@@ -138,7 +138,7 @@ def write_bits(bits, size, place, out, at):
             store(out, at + c, np.float32((bits >> c) & 1))
 
 
-@kernel
+@part
 def repeating_bits(row, r, forbidden):
     """The bits of `forbidden`, points of board row r, that only the ko rule forbids."""
     size = load(row, SIZE)
@@ -151,7 +151,7 @@ def repeating_bits(row, r, forbidden):
     return forbidden
 
 
-@kernel
+@part
 def write_rows(row, places, out, at):
     """The planes that are bits: stones, forbidden points and regions."""
     size = load(row, SIZE)
@@ -175,7 +175,7 @@ def write_rows(row, places, out, at):
             write_bits(repeating_bits(row, r, forbidden), size, load(places, KO), out, begin)
 
 
-@kernel
+@part
 def write_alive(row, places, scratch, out, at):
     """The pass-alive planes."""
     points = load(row, SIZE) * load(row, SIZE)
@@ -187,7 +187,7 @@ def write_alive(row, places, scratch, out, at):
             mark_alive(row, colour, np.float32(1), scratch, out, at + points * place)
 
 
-@kernel
+@part
 def write_last_moves(row, places, out, at):
     """The planes of the latest three moves, of which a pass has no point."""
     points = load(row, SIZE) * load(row, SIZE)
@@ -199,7 +199,7 @@ def write_last_moves(row, places, out, at):
             store(out, at + points * place + action, np.float32(1))
 
 
-@kernel
+@part
 def features(row, places, scratch, out, at):
     """Writes a set of planes of N * N floats into `out` from index `at`; `places` says which and where.
 

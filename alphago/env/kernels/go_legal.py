@@ -31,16 +31,16 @@ from alphago.env.kernels.go_row import (
     point_of,
     store_long,
 )
-from alphago.env.kernels.jit import kernel, load, lowest_bit, store
+from alphago.env.kernels.jit import kernel, load, lowest_bit, part, store
 
 
-@kernel
+@part
 def situation(row, board, mover):
     """What superko compares: the board's hash, where the rule says so with the side to move."""
     return board ^ (mover * SIDE_FACTOR) if load(row, KO_RULE) == SITUATIONAL else board
 
 
-@kernel
+@part
 def remember(row):
     """Enters the present board, with its side to move, into the superko record."""
     board = situation(row, load_long(row, HASH_LOW), load(row, TO_PLAY))
@@ -52,7 +52,7 @@ def remember(row):
     store(row, at, load(row, at) | (1 << (bit & 31)))
 
 
-@kernel
+@part
 def occurred(row, board, mover):
     """Whether the ko rule knows the board with this hash and `mover` to play: whether it may not come back."""
     if load(row, KO_RULE) == SIMPLE:
@@ -68,7 +68,7 @@ def occurred(row, board, mover):
     return False
 
 
-@kernel
+@part
 def has_empty_neighbour(row, point):
     stride = load(row, SIZE) + 1
     empties = 0
@@ -77,7 +77,7 @@ def has_empty_neighbour(row, point):
     return empties != 0
 
 
-@kernel
+@part
 def allowed(row, point, colour, check_repetition):
     """Whether a stone may be placed on this empty point: no board that the ko rule forbids, suicide by the rules.
 
@@ -88,7 +88,7 @@ def allowed(row, point, colour, check_repetition):
     return load(row, SUICIDE) != 0 and suicide_allowed(row, point, colour)
 
 
-@kernel
+@part
 def has_liberties(row, point, colour):
     """Whether a stone without an empty point beside it has a liberty all the same: an own chain's, or by taking one."""
     stride = load(row, SIZE) + 1
@@ -101,13 +101,13 @@ def has_liberties(row, point, colour):
     return found != 0
 
 
-@kernel
+@part
 def hash_after(row, point, colour):
     """The board's hash after a stone that takes the enemy's chains in atari beside it."""
     return hash_without(row, point, 3 - colour, True) ^ stone_hash(point, colour)
 
 
-@kernel
+@part
 def hash_without(row, point, colour, only_in_atari):
     """The board's hash without the chains of `colour` beside a point, all of them or those in atari."""
     stride = load(row, SIZE) + 1
@@ -125,7 +125,7 @@ def hash_without(row, point, colour, only_in_atari):
     return board
 
 
-@kernel
+@part
 def suicide_allowed(row, point, colour):
     """Whether the ko rule allows a stone that takes itself and its chains off the board.
 
@@ -135,13 +135,13 @@ def suicide_allowed(row, point, colour):
     return board != load_long(row, HASH_LOW) and not occurred(row, board, 3 - colour)
 
 
-@kernel
+@part
 def is_repetition(row, action):
     """Whether an illegal empty point is illegal only because the board would repeat."""
     return load(row, SUICIDE) != 0 or allowed(row, point_of(row, action), load(row, TO_PLAY), False)
 
 
-@kernel
+@part
 def legal_bits(row, r):
     """The legal points of board row r as bits.
 
@@ -184,7 +184,7 @@ def is_own_eye(row, point, colour):
     return enemies + edge < 2
 
 
-@kernel
+@part
 def without_own_eyes(row, r, legal):
     """The bits of `legal`, points of board row r, that are not the mover's own eyes."""
     size = load(row, SIZE)
@@ -198,7 +198,7 @@ def without_own_eyes(row, r, legal):
     return legal
 
 
-@kernel
+@part
 def legal_mask(row, out, at):
     """Writes N * N + 1 flags into `out` from index `at`; none is set once the game is over.
 

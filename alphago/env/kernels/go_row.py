@@ -15,7 +15,7 @@ A point is an index into the bordered board, p = (row + 1) * (N + 1) + column + 
 neighbours are p - 1, p + 1, p - (N + 1), p + (N + 1).  An action is row * N + column, pass N * N.
 """
 
-from alphago.env.kernels.jit import kernel, load, load_pair, store, store_pair
+from alphago.env.kernels.jit import kernel, load, load_pair, part, store, store_pair
 
 # Header words.
 SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES = 0, 1, 2, 3, 4, 5
@@ -87,7 +87,7 @@ def action_of(row, point):
     return point - board_row(row, point) - load(row, SIZE) - 2
 
 
-@kernel
+@part
 def board_row(row, point):
     return ((point * load(row, PER_STRIDE)) >> 16) - 1
 
@@ -104,25 +104,25 @@ def load_long(row, i):
     return load_pair(row, i)
 
 
-@kernel
+@part
 def store_long(row, i, value):
     store_pair(row, i, value)
 
 
-@kernel
+@part
 def flip_bit(row, at_board, point):
     """Sets or clears a point in N row words that begin at `at_board`."""
     r = board_row(row, point)
     store(row, at_board + r, load(row, at_board + r) ^ (1 << (point - (r + 1) * (load(row, SIZE) + 1) - 1)))
 
 
-@kernel
+@part
 def is_vacated(row, point):
     """Whether a stone was ever taken from an empty point."""
     return load(row, cell(point) + HEAD) != 0
 
 
-@kernel
+@part
 def occupied_bits(row, r):
     """The stones in board row r, both colours; an imaginary row outside the board is full."""
     size = load(row, SIZE)
@@ -132,7 +132,7 @@ def occupied_bits(row, r):
     return load(row, at) | load(row, at + size)
 
 
-@kernel
+@part
 def is_over(row):
     """Enough passes in a row, or the longest game allowed."""
     return load(row, PASSES) >= load(row, PASSES_TO_END) or load(row, PLY) >= load(row, MAX_MOVES)
@@ -144,7 +144,7 @@ def pass_ends(row):
     return load(row, PASSES) + 1 >= load(row, PASSES_TO_END)
 
 
-@kernel
+@part
 def copy(source, target):
     """Makes `target` equal to `source`, up to the last board hash in use."""
     for i in range(load(source, AT_HASHES) + 2 * load(source, BOARDS_SEEN)):

@@ -3,10 +3,10 @@
 import numpy as np
 
 from alphago.env.kernels.go_row import AT_BOARDS, AT_SCRATCH, BLACK, KOMI2, NEWEST, SIZE, TO_PLAY, occupied_bits
-from alphago.env.kernels.jit import count_bits, kernel, load, store
+from alphago.env.kernels.jit import count_bits, kernel, load, part, store
 
 
-@kernel
+@part
 def spread(row, own, r, size):
     """Grows the marks of scratch row r through empty points, from above, below and along the row."""
     empty = ~occupied_bits(row, r) & ((1 << size) - 1)
@@ -24,7 +24,7 @@ def spread(row, own, r, size):
     return changed
 
 
-@kernel
+@part
 def reach(row, own, size):
     """Grows marks from the stones in scratch words `own` to every empty point they reach."""
     changed = True
@@ -36,7 +36,7 @@ def reach(row, own, size):
             changed |= spread(row, own, r, size)
 
 
-@kernel
+@part
 def mark_areas(row):
     """Leaves in the scratch words what Black's stones reach, then what White's do: N words each."""
     size = load(row, SIZE)
@@ -49,7 +49,7 @@ def mark_areas(row):
     reach(row, white, size)
 
 
-@kernel
+@part
 def marked_area(row):
     """Black's area minus White's, from the marks of `mark_areas`."""
     size = load(row, SIZE)
@@ -63,14 +63,14 @@ def marked_area(row):
     return margin
 
 
-@kernel
+@part
 def area(row):
     """Black's area minus White's (Tromp and Taylor: stones, and empty points that reach one colour only)."""
     mark_areas(row)
     return marked_area(row)
 
 
-@kernel
+@part
 def ownership(row, out, at):
     """Writes N * N numbers into `out` from index `at`: whose area a point is in, 1 the mover's, -1 the other's, 0."""
     size = load(row, SIZE)
@@ -84,7 +84,7 @@ def ownership(row, out, at):
             store(out, at + r * size + c, sign * (((b & ~w) >> c & 1) - ((w & ~b) >> c & 1)))
 
 
-@kernel
+@part
 def mover_margin(row, black_area):
     """The mover's margin in points, komi included, from Black's area minus White's."""
     margin = np.float32(black_area) - np.float32(load(row, KOMI2)) / np.float32(2)

@@ -6,7 +6,7 @@ board, so older boards are the newest one without them.
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.jit import kernel, load, part, store
 from alphago.env.kernels.rows import (
     BLACK,
     EMPTY,
@@ -31,14 +31,14 @@ def row_words(size, depth):
     return HEADER + size * size + depth
 
 
-@kernel
+@part
 def reset(row, size, connect, depth):
     clear(row, size, size)
     store(row, CONNECT, connect)
     store(row, DEPTH, depth)
 
 
-@kernel
+@part
 def play(row, action):
     ply = load(row, PLY)
     mover = load(row, TO_PLAY)
@@ -53,14 +53,14 @@ def play(row, action):
         store(row, OVER, 1)
 
 
-@kernel
+@part
 def legal_mask(row, out):
     going = load(row, OVER) == 0
     for i in range(points(row)):
         store(out, i, going and load(row, HEADER + i) == EMPTY)
 
 
-@kernel
+@part
 def planes(row, out):
     """2 * depth + 1 planes: own and enemy stones of the newest board, of the one before, and so on; last, Black's turn.
 

@@ -1,13 +1,13 @@
 """Scrambled bits, for hashes and for chance."""
 
-from alphago.env.kernels.jit import kernel, wrap
+from alphago.env.kernels.jit import part, wrap
 
 # Odd factors that spread bits, as signed numbers: 2^64 over the golden ratio, and those of `mix`.
 GOLDEN = -7046029254386353131
 FIRST_FACTOR, SECOND_FACTOR = -4658895280553007687, -7723592293110705685
 
 
-@kernel
+@part
 def mix(x):
     """Scrambles 64 bits (the finaliser of Steele et al., "SplitMix", 2014, with signed shifts)."""
     x = wrap((x ^ (x >> 30)) * FIRST_FACTOR)

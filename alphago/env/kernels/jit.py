@@ -1,6 +1,7 @@
-"""How kernels are compiled: one decorator, and array access without Python's index rules.
+"""How kernels are compiled: two decorators, and array access without Python's index rules.
 
-`kernel` compiles a function with numba, without the GIL and without reference counting.  Passing
+`kernel` compiles a function with numba, without the GIL and without reference counting; `part` does so with what
+only other kernels call.  Passing
 numpy arrays from one compiled function to the next otherwise costs an atomic increment each time,
 which made the Go rules four times slower.  In return a kernel must not allocate, and must not
 assign to slices.
@@ -18,6 +19,7 @@ import hashlib
 import os
 import pathlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numba
@@ -46,13 +48,37 @@ CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compiles `function` for use on rows and flat arrays; see the module's text for what it may do."""
+    return compiled(function)
+
+
+def part(function: Callable[..., Any]) -> Any:
+    """As `kernel`, for what only kernels call: without the code by which Python could, a sixth of compiling them all.
+
+    Called from Python it raises TypeError.
+    """
+    made = compiled(function, no_cpython_wrapper=True)
+    if not numba.config.DISABLE_JIT:
+        # numba would jump to the entry that is not there: none is registered, so that it asks to compile one.
+        made._insert = lambda *signature: None
+        made._compile_for_args = partial(refuse, function.__name__)
+    return made
+
+
+def refuse(name: str, *arguments: Any, **named: Any) -> None:
+    raise TypeError(f"{name} is a part of kernels, which Python cannot call")
+
+
+def compiled(function: Callable[..., Any], **options: bool) -> Any:
+    """The function as numba compiles it, cached."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = CACHE_FOLDER
     try:
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
+        made = numba.njit(
+            cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options
+        )(function)  # fmt: skip
     finally:
         numba.config.CACHE_DIR = before
-    return compiled if numba.config.DISABLE_JIT else compiled_once(compiled)
+    return made if numba.config.DISABLE_JIT else compiled_once(made)
 
 
 def compiled_once(kernel: Any) -> Any:

@@ -7,7 +7,7 @@ positions since the last capture: before it there were more seeds on the board.
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.jit import kernel, load, part, store
 from alphago.env.kernels.rows import (
     BLACK,
     HEADER,
@@ -33,12 +33,12 @@ def row_words(limit):
     return AT_HASHES + limit + 1
 
 
-@kernel
+@part
 def left_house(player):
     return HEADER if player == BLACK else HEADER + SIDE
 
 
-@kernel
+@part
 def seeds_of(row, player):
     """Seeds in the houses of one player."""
     left = left_house(player)
@@ -48,14 +48,14 @@ def seeds_of(row, player):
     return total
 
 
-@kernel
+@part
 def in_store(row, player):
     """Seeds that a player has captured."""
     captured = SEEDS - seeds_of(row, BLACK) - seeds_of(row, -BLACK)
     return (captured + player * load(row, MARGIN)) // 2
 
 
-@kernel
+@part
 def is_new(row):
     """Remembers the position; False if it occurred since the last capture."""
     found = position_hash(row)
@@ -68,7 +68,7 @@ def is_new(row):
     return True
 
 
-@kernel
+@part
 def sow(row, house):
     """Sows the seeds of a house, leaving it empty; returns the index of the last one."""
     seeds = load(row, house)
@@ -82,7 +82,7 @@ def sow(row, house):
     return i
 
 
-@kernel
+@part
 def capture(row, last):
     """Takes twos and threes from the enemy's house `last` backwards, unless that were all that the enemy has."""
     mover = load(row, TO_PLAY)
@@ -100,7 +100,7 @@ def capture(row, last):
         store(row, SEEN, 0)
 
 
-@kernel
+@part
 def allowed(row, house):
     """Whether the player to move may sow the house, 0 to 5: it has seeds, and feeds an enemy without any."""
     mover = load(row, TO_PLAY)
@@ -108,7 +108,7 @@ def allowed(row, house):
     return seeds > 0 and (house + seeds >= SIDE or seeds_of(row, -mover) > 0)
 
 
-@kernel
+@part
 def can_move(row):
     for house in range(SIDE):
         if allowed(row, house):
@@ -116,7 +116,7 @@ def can_move(row):
     return False
 
 
-@kernel
+@part
 def end_if_decided(row):
     """Ends a game that somebody has won, or that cannot go on; in that case both take the seeds of their houses."""
     if 2 * max(in_store(row, BLACK), in_store(row, -BLACK)) > SEEDS:
@@ -141,20 +141,20 @@ def set_up(row, houses, to_play, margin, limit):
     end_if_decided(row)
 
 
-@kernel
+@part
 def play(row, action):
     capture(row, sow(row, left_house(load(row, TO_PLAY)) + action))
     end_turn(row)
     end_if_decided(row)
 
 
-@kernel
+@part
 def legal_mask(row, out):
     for house in range(SIDE):
         store(out, house, load(row, OVER) == 0 and allowed(row, house))
 
 
-@kernel
+@part
 def planes(row, out):
     """PLANES planes of 2 x 6: houses with 0, 1, ... 11 seeds; seeds / 12; both stores and the ply as shares.
 

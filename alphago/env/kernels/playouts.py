@@ -8,10 +8,10 @@ from alphago.env.kernels.go_chains import swap_empties
 from alphago.env.kernels.go_legal import allowed, is_own_eye
 from alphago.env.kernels.go_row import EMPTIES, EMPTY_POINT, SIZE, TO_PLAY, action_of, cell, is_over, is_vacated
 from alphago.env.kernels.hashing import GOLDEN, mix
-from alphago.env.kernels.jit import kernel, load, store, wrap
+from alphago.env.kernels.jit import kernel, load, part, store, wrap
 
 
-@kernel
+@part
 def next_random(state):
     """Advances state[0] (splitmix64) and returns 32 random bits."""
     seed = wrap(load(state, 0) + GOLDEN)

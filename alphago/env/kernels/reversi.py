@@ -1,6 +1,6 @@
 """Reversi on packed rows (see `rows`): a stone has to enclose others, which change sides."""
 
-from alphago.env.kernels.jit import kernel, load, store
+from alphago.env.kernels.jit import kernel, load, part, store
 from alphago.env.kernels.rows import (
     BLACK,
     EMPTY,
@@ -18,7 +18,7 @@ from alphago.env.kernels.rows import (
 )
 
 
-@kernel
+@part
 def reset(row, size):
     """Four stones in the middle: Black's on the rising diagonal, White's on the falling one."""
     clear(row, size, size)
@@ -29,7 +29,7 @@ def reset(row, size):
     store(row, low + size + 1, WHITE)
 
 
-@kernel
+@part
 def enclosed(row, point, mover, down, right):
     """Enemy stones from a point in one direction as far as a stone of the mover; 0 if none closes them in."""
     size = load(row, WIDTH)
@@ -48,7 +48,7 @@ def enclosed(row, point, mover, down, right):
     return 0
 
 
-@kernel
+@part
 def allowed(row, point, mover):
     """Whether the mover could put a stone there."""
     if load(row, HEADER + point) != EMPTY:
@@ -60,7 +60,7 @@ def allowed(row, point, mover):
     return False
 
 
-@kernel
+@part
 def can_move(row, mover):
     for point in range(points(row)):
         if allowed(row, point, mover):
@@ -68,7 +68,7 @@ def can_move(row, mover):
     return False
 
 
-@kernel
+@part
 def play(row, action):
     mover = load(row, TO_PLAY)
     size = load(row, WIDTH)
@@ -86,7 +86,7 @@ def play(row, action):
     end_turn(row)
 
 
-@kernel
+@part
 def legal_mask(row, out):
     """The pass is legal only for who cannot put a stone."""
     mover = load(row, TO_PLAY)
@@ -99,7 +99,7 @@ def legal_mask(row, out):
     store(out, count, not found and load(row, OVER) == 0)
 
 
-@kernel
+@part
 def planes(row, out):
     stone_planes(row, out, 0)
 

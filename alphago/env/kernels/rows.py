@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.kernels.hashing import GOLDEN, mix
-from alphago.env.kernels.jit import kernel, load, store, wrap
+from alphago.env.kernels.jit import kernel, load, part, store, wrap
 
 # Header words.  MARGIN is what Black would have won by if the game ended here: points, or 1, 0, -1.
 TO_PLAY, PLY, OVER, MARGIN, HEIGHT, WIDTH = 0, 1, 2, 3, 4, 5
@@ -23,7 +23,7 @@ HEADER = 8  # the words 6 and 7 are the game's own
 BLACK, WHITE, EMPTY = 1, -1, 0
 
 
-@kernel
+@part
 def clear(row, height, width):
     """An empty board of that size before Black's first move; the game's own words are 0."""
     for i in range(row.shape[0]):
@@ -33,19 +33,19 @@ def clear(row, height, width):
     store(row, WIDTH, width)
 
 
-@kernel
+@part
 def points(row):
     return load(row, HEIGHT) * load(row, WIDTH)
 
 
-@kernel
+@part
 def end_turn(row):
     """Counts a ply and hands the move to the other side."""
     store(row, PLY, load(row, PLY) + 1)
     store(row, TO_PLAY, -load(row, TO_PLAY))
 
 
-@kernel
+@part
 def longest_line(row, point):
     """Stones in the longest straight line of one colour through a stone, in any of the 4 directions."""
     height, width = load(row, HEIGHT), load(row, WIDTH)
@@ -66,7 +66,7 @@ def longest_line(row, point):
     return longest
 
 
-@kernel
+@part
 def stone_planes(row, out, at):
     """Writes two planes, the mover's stones and the other side's, into `out` from index `at`."""
     mover = load(row, TO_PLAY)
@@ -87,7 +87,7 @@ def position_hash(row):
     return value
 
 
-@kernel
+@part
 def copy(source, target):
     for i in range(source.shape[0]):
         store(target, i, load(source, i))

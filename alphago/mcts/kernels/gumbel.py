@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel
+from alphago.env.kernels.jit import kernel, part
 from alphago.mcts.kernels.nodes import NONE, ROOT, add_child, mean_value
 
 
-@kernel
+@part
 def mixed_value(tree, game, node):
     """What an unvisited action of `node` is worth: the node's own value, mixed with its visited actions'.
 
@@ -33,7 +33,7 @@ def mixed_value(tree, game, node):
     return (tree.value[game, node] + visits * values / priors) / (1 + visits)
 
 
-@kernel
+@part
 def value_scale(tree, game, node, c_visit, c_scale):
     """What values are multiplied with to be added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
 
@@ -47,7 +47,7 @@ def value_scale(tree, game, node, c_visit, c_scale):
     return (c_visit + most) * c_scale / 2
 
 
-@kernel
+@part
 def greatest_value(tree, game, node, unvisited):
     """The greatest value among all actions of a node: those it visited, and `unvisited`, that of all others."""
     greatest = unvisited
@@ -59,7 +59,7 @@ def greatest_value(tree, game, node, unvisited):
     return greatest
 
 
-@kernel
+@part
 def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
     """prior(a) exp(scale (q(a) - greatest)) of a child; the second factor is given for one without visits.
 
@@ -71,7 +71,7 @@ def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
     return prior * unvisited_factor
 
 
-@kernel
+@part
 def improvement(tree, game, node, scale, greatest, unvisited_factor):
     """The sum of `improved_weight` over all actions, those without a child too: improved policies are divided by it."""
     tried = 0.0
@@ -84,7 +84,7 @@ def improvement(tree, game, node, scale, greatest, unvisited_factor):
     return total + max(1.0 - tried, 0.0) * unvisited_factor
 
 
-@kernel
+@part
 def choose_improved(tree, game, node, c_visit, c_scale):
     """The child to follow below the root, or NONE if the best action has no child yet.
 
@@ -116,7 +116,7 @@ def choose_improved(tree, game, node, c_visit, c_scale):
     return best
 
 
-@kernel
+@part
 def root_score(tree, game, child, gumbel, scale):
     """g(a) + logit(a) + sigma(q(a)) of a root action; without the value if it was not visited."""
     score = gumbel[game, tree.action[game, child]] + math.log(tree.prior[game, child])

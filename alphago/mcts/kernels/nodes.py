@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel
+from alphago.env.kernels.jit import kernel, part
 
 ROOT = 0
 NONE = -1  # no parent, no child, no sibling, no action
@@ -28,7 +28,7 @@ def greatest_waiting(waiting):
     return best
 
 
-@kernel
+@part
 def add_child(tree, game, node, action):
     """Makes a waiting action a child; returns the child."""
     child = tree.used[game]
@@ -48,7 +48,7 @@ def add_child(tree, game, node, action):
     return child
 
 
-@kernel
+@part
 def back_up(tree, game, leaf, value, pending):
     """Counts one simulation that ended in `leaf` with `value` (its mover's view) on every node above it.
 
@@ -65,7 +65,7 @@ def back_up(tree, game, leaf, value, pending):
         node = parent
 
 
-@kernel
+@part
 def add_virtual(tree, game, leaf, count):
     """Announces (1) or takes back (-1) a simulation on the way from the root to `leaf`."""
     node = leaf
@@ -74,7 +74,7 @@ def add_virtual(tree, game, leaf, count):
         node = tree.parent[game, node]
 
 
-@kernel
+@part
 def mean_value(tree, game, node):
     """The mean of the values backed up to a visited node, its chooser's view."""
     return tree.value_sum[game, node] / tree.visits[game, node]

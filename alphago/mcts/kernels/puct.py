@@ -2,11 +2,11 @@
 
 import math
 
-from alphago.env.kernels.jit import kernel
+from alphago.env.kernels.jit import part
 from alphago.mcts.kernels.nodes import NONE
 
 
-@kernel
+@part
 def choose_puct(tree, game, node, rule):
     """The child to follow, or NONE if the best action has no child yet.
 

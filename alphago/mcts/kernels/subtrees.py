@@ -1,10 +1,10 @@
 """What becomes of a tree when a move is played: the part below it stays, the rest goes."""
 
-from alphago.env.kernels.jit import kernel
+from alphago.env.kernels.jit import kernel, part
 from alphago.mcts.kernels.nodes import NEW, NONE, ROOT
 
 
-@kernel
+@part
 def clear(tree, game):
     """Leaves one unevaluated root."""
     tree.used[game] = 1
@@ -45,7 +45,7 @@ def advance(tree, games, actions, moved_to):
         compact(tree, game, child, moved_to)
 
 
-@kernel
+@part
 def compact(tree, game, root, moved_to):
     """Moves `root` and all nodes below it to the front, in the order they have."""
     used = 0

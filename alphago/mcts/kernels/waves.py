@@ -2,7 +2,7 @@
 
 import math
 
-from alphago.env.kernels.jit import kernel
+from alphago.env.kernels.jit import kernel, part
 from alphago.mcts.kernels.gumbel import choose_candidate, choose_improved
 from alphago.mcts.kernels.nodes import (
     EXPANDED,
@@ -18,7 +18,7 @@ from alphago.mcts.kernels.nodes import (
 from alphago.mcts.kernels.puct import choose_puct
 
 
-@kernel
+@part
 def descend(tree, game, rule, gumbel, schedule, out_path):
     """Follows the rule from the root to a node that is not expanded, which it makes where it has to.
 
