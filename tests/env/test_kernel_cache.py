@@ -12,8 +12,9 @@ import pytest
 from numba.core import types
 
 import alphago.env.kernels.jit as jit
+from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.gomoku import GomokuEnv
-from alphago.env.kernels import go_row, gomoku, reversi
+from alphago.env.kernels import connect_four, go_row, gomoku, reversi
 from alphago.env.reversi import ReversiEnv
 
 PACKAGE = pathlib.Path(jit.__file__).parents[2]
@@ -107,6 +108,15 @@ def test_a_constant_is_not_compiled_apart() -> None:
     for index in (types.literal(27), types.int64, types.literal(10)):
         go_row.load_long.get_call_template((row, index), {})
     assert go_row.load_long.signatures == [(row, types.int64)]
+
+
+def test_a_part_of_kernels_is_refused_to_python() -> None:
+    """Before and after other kernels had it compiled; numba by itself would jump to an entry that is not there."""
+    assert ConnectFourEnv().position().play(3).legal_mask.all()
+    row, out = ConnectFourEnv().new_batch(1).rows[0], np.empty(7, np.bool_)
+    for name in ("legal_mask", "play"):
+        with pytest.raises(TypeError, match=f"{name} is a part of kernels, which Python cannot call"):
+            getattr(connect_four, name)(row, out)
 
 
 def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:

@@ -128,7 +128,7 @@ def advance_boards(row):
     store(row, NEWEST, after)
 
 
-@part
+@kernel
 def play(row, action):
     """Plays a legal action for the side to move."""
     size = load(row, SIZE)
@@ -188,7 +188,7 @@ def planes(row, history, out, at):
         store(out, at + i, np.float32(black_moves))
 
 
-@part
+@kernel
 def position_hash(row):
     """A hash of stones, side to move and whether the last move was a pass."""
     return mix(load_long(row, HASH_LOW) ^ (2 * load(row, TO_PLAY) + (load(row, PASSES) > 0)))

@@ -77,7 +77,7 @@ def has_empty_neighbour(row, point):
     return empties != 0
 
 
-@part
+@kernel
 def allowed(row, point, colour, check_repetition):
     """Whether a stone may be placed on this empty point: no board that the ko rule forbids, suicide by the rules.
 

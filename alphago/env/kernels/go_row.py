@@ -132,7 +132,7 @@ def occupied_bits(row, r):
     return load(row, at) | load(row, at + size)
 
 
-@part
+@kernel
 def is_over(row):
     """Enough passes in a row, or the longest game allowed."""
     return load(row, PASSES) >= load(row, PASSES_TO_END) or load(row, PLY) >= load(row, MAX_MOVES)

@@ -33,7 +33,7 @@ def mixed_value(tree, game, node):
     return (tree.value[game, node] + visits * values / priors) / (1 + visits)
 
 
-@part
+@kernel
 def value_scale(tree, game, node, c_visit, c_scale):
     """What values are multiplied with to be added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
 
@@ -116,7 +116,7 @@ def choose_improved(tree, game, node, c_visit, c_scale):
     return best
 
 
-@part
+@kernel
 def root_score(tree, game, child, gumbel, scale):
     """g(a) + logit(a) + sigma(q(a)) of a root action; without the value if it was not visited."""
     score = gumbel[game, tree.action[game, child]] + math.log(tree.prior[game, child])
