@@ -92,17 +92,17 @@ def liberties_to_three(row, head_point):
 
 
 @part
-def write_constant(value, points, place, out, at):
+def write_constant(value, points, place, out):
     if place != ABSENT:
-        for i in range(at + points * place, at + points * place + points):
+        for i in range(points * place, points * place + points):
             store(out, i, np.float32(value))
 
 
 @part
-def write_chain(row, head, place, out, at):
+def write_chain(row, head, place, out):
     """Sets the stones of the chain with this head point in the plane that stands at `place`."""
     size = load(row, SIZE)
-    begin = at + size * size * place
+    begin = size * size * place
     stone = head
     while True:
         r = board_row(row, stone)
@@ -113,11 +113,11 @@ def write_chain(row, head, place, out, at):
 
 
 @part
-def write_liberties(row, places, out, at):
+def write_liberties(row, places, out):
     """Sets each stone in the plane of its chain's liberties."""
     size = load(row, SIZE)
     for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
-        write_constant(0, size * size, load(places, plane), out, at)
+        write_constant(0, size * size, load(places, plane), out)
     for r in range(size):
         left = occupied_bits(row, r)
         while left:
@@ -126,7 +126,7 @@ def write_liberties(row, places, out, at):
             if load(row, cell(point) + HEAD) == point:
                 place = load(places, ONE_LIBERTY + liberties_to_three(row, point) - 1)
                 if place != ABSENT:
-                    write_chain(row, point, place, out, at)
+                    write_chain(row, point, place, out)
 
 
 @part
@@ -152,7 +152,7 @@ def repeating_bits(row, r, forbidden):
 
 
 @part
-def write_rows(row, places, out, at):
+def write_rows(row, places, out):
     """The planes that are bits: stones, forbidden points and regions."""
     size = load(row, SIZE)
     black = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
@@ -161,7 +161,7 @@ def write_rows(row, places, out, at):
     own_marks = load(row, AT_SCRATCH) + own - black
     enemy_marks = load(row, AT_SCRATCH) + enemy - black
     for r in range(size):
-        begin = at + r * size
+        begin = r * size
         empty = ~occupied_bits(row, r) & ((1 << size) - 1)
         mine = load(row, own_marks + r)
         theirs = load(row, enemy_marks + r)
@@ -176,56 +176,53 @@ def write_rows(row, places, out, at):
 
 
 @part
-def write_alive(row, places, scratch, out, at):
+def write_alive(row, places, scratch, out):
     """The pass-alive planes."""
     points = load(row, SIZE) * load(row, SIZE)
     mover = load(row, TO_PLAY)
     for colour in range(BLACK, WHITE + 1):
         place = load(places, OWN_ALIVE if colour == mover else ENEMY_ALIVE)
         if place != ABSENT:
-            write_constant(0, points, place, out, at)
-            mark_alive(row, colour, np.float32(1), scratch, out, at + points * place)
+            write_constant(0, points, place, out)
+            mark_alive(row, colour, np.float32(1), scratch, out, points * place)
 
 
 @part
-def write_last_moves(row, places, out, at):
+def write_last_moves(row, places, out):
     """The planes of the latest three moves, of which a pass has no point."""
     points = load(row, SIZE) * load(row, SIZE)
     for age in range(3):
         action = load(row, LAST + age)
         place = load(places, LAST_MOVE + age)
-        write_constant(0, points, place, out, at)
+        write_constant(0, points, place, out)
         if 0 <= action < points and place != ABSENT:
-            store(out, at + points * place + action, np.float32(1))
-
-
-@part
-def features(row, places, scratch, out, at):
-    """Writes a set of planes of N * N floats into `out` from index `at`; `places` says which and where.
-
-    scratch: int32 [go_alive.scratch_words(N)].
-    """
-    points = load(row, SIZE) * load(row, SIZE)
-    black_moves = load(row, TO_PLAY) == BLACK
-    mark_areas(row)
-    margin = mover_margin(row, marked_area(row))
-    write_rows(row, places, out, at)
-    write_liberties(row, places, out, at)
-    write_alive(row, places, scratch, out, at)
-    write_last_moves(row, places, out, at)
-    komi = np.float32(load(row, KOMI2)) / np.float32(20)
-    write_constant(1, points, load(places, ON_BOARD), out, at)
-    write_constant(load(row, PASSES) > 0, points, load(places, PASSED), out, at)
-    write_constant(-komi if black_moves else komi, points, load(places, KOMI), out, at)
-    clipped = min(max(margin / np.float32(10), np.float32(-3)), np.float32(3))
-    write_constant(clipped, points, load(places, SCORE), out, at)
-    write_constant(np.float32(margin > 0) - np.float32(margin < 0), points, load(places, AHEAD), out, at)
-    left = np.float32(load(row, MAX_MOVES) - load(row, PLY)) / np.float32(2 * points)
-    write_constant(min(left, np.float32(1)), points, load(places, PLIES_LEFT), out, at)
+            store(out, points * place + action, np.float32(1))
 
 
 @kernel
 def features_batch(rows, slots, places, scratch, out):
-    """`out` is float32 [n, planes * N * N]."""
+    """Writes a set of planes for each slot into its row of `out`, float32 [n, planes * N * N].
+
+    places: which planes, and where.  scratch: int32 [go_alive.scratch_words(N)].
+    """
+    # One function and not two: what it calls becomes a part of it, and compiling all that twice takes half a second.
     for i in range(slots.shape[0]):
-        features(rows[slots[i]], places, scratch, out[i], 0)
+        row = rows[slots[i]]
+        planes = out[i]
+        points = load(row, SIZE) * load(row, SIZE)
+        black_moves = load(row, TO_PLAY) == BLACK
+        mark_areas(row)
+        margin = mover_margin(row, marked_area(row))
+        write_rows(row, places, planes)
+        write_liberties(row, places, planes)
+        write_alive(row, places, scratch, planes)
+        write_last_moves(row, places, planes)
+        komi = np.float32(load(row, KOMI2)) / np.float32(20)
+        write_constant(1, points, load(places, ON_BOARD), planes)
+        write_constant(load(row, PASSES) > 0, points, load(places, PASSED), planes)
+        write_constant(-komi if black_moves else komi, points, load(places, KOMI), planes)
+        clipped = min(max(margin / np.float32(10), np.float32(-3)), np.float32(3))
+        write_constant(clipped, points, load(places, SCORE), planes)
+        write_constant(np.float32(margin > 0) - np.float32(margin < 0), points, load(places, AHEAD), planes)
+        left = np.float32(load(row, MAX_MOVES) - load(row, PLY)) / np.float32(2 * points)
+        write_constant(min(left, np.float32(1)), points, load(places, PLIES_LEFT), planes)
