@@ -205,7 +205,7 @@ class OpenVinoModel:
     """Base, value and policy as one model of ROWS positions a call, compiled anew for each call at the same time.
 
     A compiled model of one thread runs in the caller's.  One for several threads, which callers could share, has
-    threads of its own, and to wake them and be woken by them took self-play on 7x7 an eighth of its time.
+    threads of its own, and to wake them and be woken by them took self-play on 7x7 a tenth of its time.
     """
 
     def __init__(
