@@ -46,8 +46,8 @@ class RandomPlayer:
 class SearchPlayer:
     """A search with `readouts` simulations added per move.
 
-    PUCT keeps its tree from move to move and plays the most visited action.  Gumbel begins each move with an
-    empty tree, has no noise in matches, and plays the action with which sequential halving ends.
+    PUCT keeps its tree from move to move and plays the most visited action.  Gumbel begins each move
+    anew, has no noise in matches, and plays the action with which sequential halving ends.
     By chance, actions are drawn in proportion to visits, or from Gumbel's improved policy; else a search ends as
     soon as its choice is certain.
     """
@@ -62,7 +62,7 @@ class SearchPlayer:
         best_only = np.zeros(self.search.games, np.bool_)
         best_only[games] = ~by_chance
         if self.search.settings.gumbel:
-            self.search.forget(games)
+            self.search.restart(games)
         self.search.run(readouts, best_only)
         return chosen_actions(self.search, games, by_chance, chance)
 

@@ -135,6 +135,19 @@ class Search:
         subtrees.clear_all(self.tree, games)
 
     @TREE
+    def restart(self, games: np.ndarray) -> None:
+        """Begins anew in games (int64 [n]): what is found is what empty trees find, for fewer evaluations.
+
+        Positions that the evaluator has been asked about are not sent to it again; after another one was set, `forget`
+        is needed.  Searches of several leaves a wave forget: knowing an answer early would change what else the wave
+        looks at.
+        """
+        if self.settings.leaves == 1:
+            subtrees.restart_all(self.tree, games)
+        else:
+            subtrees.clear_all(self.tree, games)
+
+    @TREE
     def expand_roots(self, games: np.ndarray) -> None:
         """Evaluates the roots (int64 [n]) that are not evaluated yet; their games must not be over."""
         for begin in range(0, len(games), len(self._game)):

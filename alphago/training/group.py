@@ -159,7 +159,7 @@ class Group:
             return False
         readouts, weights = self.budgets(games)
         if search.settings.gumbel:
-            search.forget(games)
+            search.restart(games)
             for slot in games:
                 search.gumbel[slot] = self.generators[slot].gumbel(size=self.env.action_space)
         search.expand_roots(games)

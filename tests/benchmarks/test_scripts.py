@@ -29,6 +29,10 @@ SMALL = {
             r"7x7, 4 x 32, 32 readouts, fused +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
         ],
     ),
+    "kept_evaluations.py": (
+        "--plies 1 --turns 1",
+        [r"7x7, 16 readouts +\d+\.\d\d +\d+\.\d\d \(-\d+%\) +[\d,]+ +[\d,]+ +\d+\.\d\d\n", r"9x9, 24 readouts "],
+    ),
     "start.py": (
         "--repeats 1 --warm-only",
         [r"warm, median of 1: ", r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n"],

@@ -243,3 +243,72 @@ def test_more_readouts_than_before_grow_the_arrays() -> None:
     search = Search(env, HashEvaluator(), 2, SearchSettings(gumbel=True))
     search.run(np.array([500, 0], np.int32))
     assert search.visits(np.arange(2)).sum(axis=1).tolist() == [500, 0]
+
+
+class Counting(HashEvaluator):
+    """Counts what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        self.asked += len(slots)
+        super().evaluate(batch, slots, priors, values)
+
+
+@pytest.mark.parametrize("env", GAMES, ids=str)
+def test_a_search_that_begins_anew_finds_what_an_empty_tree_finds(env: GameEnv) -> None:
+    """Move after move, chosen or random, with readouts that come and go; evaluations are asked for once."""
+    random, games = np.random.default_rng(8), np.arange(3)
+    settings = SearchSettings(gumbel=True, considered=6)
+    kept, empty = Search(env, Counting(), 3, settings), Search(env, Counting(), 3, settings)
+    for search in (kept, empty):
+        search.batch.reset(games)
+    for ply in range(12):
+        going = games[~kept.batch.is_over(games, np.empty(3, np.bool_))]
+        if not len(going):
+            break
+        kept.restart(going)
+        empty.forget(going)
+        noise = random.gumbel(size=kept.gumbel.shape)
+        readouts = np.zeros(3, np.int32)
+        readouts[going] = random.choice([0, 5, 16, 40], size=len(going))
+        for search in (kept, empty):
+            search.gumbel[:] = noise
+            search.expand_roots(going)
+            search.run(readouts)
+        assert np.array_equal(kept.visits(going), empty.visits(going))
+        assert np.array_equal(kept.priors(going), empty.priors(going))
+        assert np.array_equal(kept.root_values(going), empty.root_values(going))
+        policies, actions = kept.improved(going)
+        assert np.array_equal(policies, empty.improved(going)[0])
+        legal = kept.batch.legal_mask(going, np.empty(policies.shape, np.bool_))
+        chosen = legal.argmax(axis=1) if ply % 3 == 2 else np.where(readouts[going] > 0, actions, legal.argmax(axis=1))
+        for search in (kept, empty):
+            search.advance(going, chosen.astype(np.int32))
+    assert kept.evaluator.asked < 0.95 * empty.evaluator.asked
+    assert (kept.tree.used < empty.tree.parent.shape[1]).all()  # what nobody can reach any more is dropped
+
+
+def test_a_search_that_begins_anew_keeps_no_more_than_it_can_reach() -> None:
+    """The same position again and again, with other noise: nodes are found again, not made again."""
+    search = search_from([GoEnv(3).position()], Counting(), SearchSettings(gumbel=True, considered=4))
+    random = np.random.default_rng(1)
+    asked = []
+    for _ in range(40):
+        search.restart(ONE)
+        search.gumbel[:] = random.gumbel(size=search.gumbel.shape)
+        search.expand_roots(ONE)
+        search.run(np.array([12], np.int32))
+        asked.append(search.evaluator.asked)
+    assert asked[0] == 13
+    assert asked[-1] - asked[-11] < 30
+    assert search.tree.used[0] <= search.evaluator.asked
+
+
+def test_searches_of_several_leaves_begin_with_empty_trees() -> None:
+    search = search_from([GoEnv(3).position()], Counting(), SearchSettings(gumbel=True, leaves=2))
+    for _ in range(2):
+        search.restart(ONE)
+        search.run(np.array([12], np.int32))
+    assert search.evaluator.asked == 26

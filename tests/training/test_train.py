@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.arena.games import play_games
 from alphago.arena.match import evaluate
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
@@ -28,10 +27,7 @@ from alphago.nn.weights import read_weights
 from alphago.records.record import GameRecord, load_records
 from alphago.settings import UNSAID
 from alphago.training.game_metrics import describe_games
-from alphago.training.history import read_history
 from alphago.training.plan import Asked, new_run, saved_settings
-from alphago.training.presets import PRESETS
-from alphago.training.proof import Examiner, Opponent
 from alphago.training.resignation import Resignation
 from alphago.training.run import train
 from alphago.training.selfplay import selfplay
@@ -549,171 +545,6 @@ def test_describe_games() -> None:
     assert no_pass["pass_rate"] is None
 
 
-class TestCurriculum:
-    """Small boards first, the same weights all along."""
-
-    def test_boards_in_turn(self, tmp_path: Path) -> None:
-        net, listener = run(
-            tmp_path / "run", env=GoEnv(4, komi=0.5), num_games=30, curriculum=((2, 0.2), (3, 0.4)), games_in_flight=4,
-            plies_per_iteration=6,
-        )  # fmt: skip
-        sizes = [row["board_size"] for row in listener.rows]
-        assert sizes == sorted(sizes)
-        assert set(sizes) == {2, 3, 4}
-        for size, end in ((2, 0.2), (3, 0.6)):
-            last = max(row["games"] for row in listener.rows if row["board_size"] == size)
-            assert 30 * end <= last <= 30 * end + 4 * 3
-        for name in ("games", "positions", "steps"):
-            values = [row[name] for row in listener.rows]
-            assert values == sorted(values), name
-        assert net.env == GoEnv(4, komi=0.5)
-        assert net(net.env.position())[0].shape == (17,)
-        load_model(tmp_path / "run" / "weights.safetensors", GoEnv(4))
-        actions = {load_records(path)[0].policies.shape[1] for path in (tmp_path / "run" / "games").iterdir()}
-        assert actions == {5, 10, 17}
-
-    def test_numbers_of_games_go_on(self, tmp_path: Path) -> None:
-        run(tmp_path / "run", env=GoEnv(3), num_games=20, curriculum=((2, 0.4),), games_in_flight=4)
-        records = [r for path in sorted((tmp_path / "run" / "games").iterdir()) for r in load_records(path)]
-        numbers = [record.seed[1] for record in records if record.seed]
-        assert len(set(numbers)) == len(numbers)
-
-    def test_a_network_for_one_board_is_refused(self, tmp_path: Path) -> None:
-        dense = NeuralNet(GO, tower_height=0, channels=8, size_free=False)
-        with pytest.raises(ValueError, match=r"GoEnv\(2.* it is for one board size"):
-            train(GO, 4, model=dense, folder=tmp_path / "run", reports=[], curriculum=((2, 0.5),), readouts=2)
-
-    def test_a_game_of_one_size_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="has one board size, 2 was wanted"):
-            train(TIC_TAC_TOE, 4, folder=tmp_path / "run", reports=[], curriculum=((2, 0.5),), readouts=2)
-
-    @pytest.mark.parametrize("wrong", [((2, 1.0),), ((2, 0.5), (3, 0.5)), ((2, 0),), (3, 4), ((2,),)])
-    def test_shares(self, wrong: Any) -> None:
-        with pytest.raises(ValueError, match=r"curriculum is pairs of a board size .* and a share of the run"):
-            TrainingSettings(curriculum=wrong)
-
-
-class TestReadouts:
-    def test_they_rise_over_the_run(self, tmp_path: Path) -> None:
-        _, listener = run(tmp_path / "run", num_games=40, first_readouts=2, readouts=16, plies_per_iteration=4)
-        readouts = [row["readouts"] for row in listener.rows]
-        assert readouts[0] == 2
-        assert readouts == sorted(readouts)
-        assert readouts[-1] > 8
-
-    def test_how_many_were_done(self, tmp_path: Path) -> None:
-        """Each move's root and its readouts; moves of the opening have none."""
-        _, listener = run(tmp_path / "run", num_games=8, opening_plies=0, decided_value=1.0, games_in_flight=2)
-        for row in listener.rows:
-            assert row["readouts_per_second"] == pytest.approx(5 * row["moves_per_second"], rel=0.01)
-
-
-class TestUntil:
-    """The run ends when an opponent is beaten for sure; against random moves that takes little."""
-
-    def test_proof(self, tmp_path: Path) -> None:
-        listener = Listener()
-        opponent = Opponent("random", readouts=32, first=0.0, every=0.02)
-        env = GoEnv(3, komi=3.5)
-        train(env, 2000, folder=tmp_path / "run", reports=[listener], until=opponent, **TINY)
-        assert listener.last["games"] < 2000
-        assert "proved to be stronger" in listener.notes[-2]
-        proof = json.loads((tmp_path / "run" / "proof.json").read_text())
-        assert proof["opponent"] == "random"
-        assert proof["sprt"] == "accept"
-        assert proof["wins"] + proof["draws"] + proof["losses"] == proof["played"] == len(proof["moves"])
-        for game in proof["moves"]:  # every game can be played again, with the result that it had
-            position = env.replace(max_moves=200).position()
-            for move in game["moves"].split():
-                position = position.play(env.from_text(move))
-        rows = read_history(tmp_path / "run").evaluations
-        assert rows[-1]["seconds"] == proof["seconds"]
-        assert [row["sprt"] for row in rows].count("accept") == 1
-
-    def test_a_player_without_a_network(self, tmp_path: Path) -> None:
-        opponent = Opponent("uct:2", readouts=8, first=60.0, every=60.0, most_games=20)
-        train(GO, 8, folder=tmp_path / "run", reports=[], until=opponent, **TINY)
-        rows = read_history(tmp_path / "run").evaluations
-        assert [(row["opponent"], row["played"]) for row in rows] == [("uct:2", 20)]
-        (row,) = rows
-        assert row["elo_low"] < row["elo"] < row["elo_high"]
-        assert -9.5 <= row["score"] <= 8.5
-        assert (row["elo"] > 0) == (row["win_rate"] > 0.5)
-        assert min(row["captures"], row["captured"]) >= 0
-
-    def test_ctrl_c_ends_an_examination(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """At the next move, and with everything saved; nothing of it is written down, and it is made again."""
-        asked: list[bool] = []
-        once = threading.Lock()  # there is a thread for each part of the match
-
-        def interrupted(*arguments: Any) -> None:
-            if once.acquire(blocking=False):
-                os.kill(os.getpid(), signal.SIGINT)
-                asked.append(arguments[-1].wait(30))
-            play_games(*arguments)
-
-        monkeypatch.setattr("alphago.arena.match.play_games", interrupted)
-        opponent = Opponent("random", readouts=2, first=0.0, every=60.0, most_games=20)
-        train(GO, 24, folder=tmp_path, reports=[], until=opponent, **TINY)
-        assert asked[0]
-        assert read_history(tmp_path).evaluations == []
-        listener = Listener()
-        train(GO, folder=tmp_path, reports=[listener])
-        made, final = read_history(tmp_path).evaluations
-        assert made["games"] < final["games"] == listener.last["games"] == 24
-
-    def test_examinations_are_not_training_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def slow(examiner: Examiner, *_: Any) -> bool:
-            time.sleep(1.0)
-            examiner.next_at = math.inf
-            return False
-
-        monkeypatch.setattr(Examiner, "examine", slow)
-        listener = Listener()
-        opponent = Opponent("random", first=0.0)
-        began = time.monotonic()
-        train(GO, 24, folder=tmp_path / "run", reports=[listener], until=opponent, **TINY)
-        assert listener.last["seconds"] < time.monotonic() - began - 0.9
-
-    def test_an_unknown_opponent_is_refused_at_once(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="no player is called 'gnu'"):
-            train(GO, 24, folder=tmp_path / "run", reports=[], until="gnu", **TINY)
-
-
-class TestPresets:
-    @pytest.mark.parametrize("name", PRESETS)
-    def test_they_fit_together(self, name: str) -> None:
-        preset = PRESETS[name]
-        settings = TrainingSettings(**preset.settings)
-        env = preset.make_env()
-        if name != "paper":  # 23 million weights
-            net = NeuralNet(env, **preset.network)
-            assert all(net.resized(env.resized(size)).num_parameters for size, _ in settings.curriculum)
-
-    def test_a_timed_run_takes_the_boards_recipe(self, tmp_path: Path) -> None:
-        listener = Listener()
-        net = train(GoEnv(7), folder=tmp_path / "run", reports=[listener], max_minutes=0.01)
-        recipe = PRESETS["7x7"]
-        assert (net.tower_height, net.channels) == (recipe.network["tower_height"], recipe.network["channels"])
-        assert listener.settings["readouts"] == recipe.settings["readouts"]
-        assert listener.settings["max_minutes"] == 0.01
-
-    def test_a_counted_run_takes_none(self, tmp_path: Path) -> None:
-        listener = Listener()
-        train(GoEnv(7), 1, folder=tmp_path / "run", reports=[listener], readouts=1, tower_height=0, channels=8)
-        assert listener.settings["samples_per_position"] == TrainingSettings().samples_per_position
-        assert listener.settings["max_minutes"] is None
-
-    def test_by_name(self, tmp_path: Path) -> None:
-        listener = Listener()
-        train(
-            GO, 1, preset="9x9", folder=tmp_path / "run", reports=[listener], readouts=1, curriculum=(), max_minutes=1
-        )
-        assert listener.settings["samples_per_position"] == PRESETS["9x9"].settings["samples_per_position"]
-        with pytest.raises(ValueError, match="no preset '8x8': there are '7x7', "):
-            train(GO, 1, preset="8x8", folder=tmp_path / "other")
-
-
 class TestLearns:
     """Tic-tac-toe from random weights, in about eight seconds."""
 
@@ -761,30 +592,3 @@ def test_the_console_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     train(GO, 6, folder=tmp_path / "timed", max_minutes=10, **TINY)
     errors = capsys.readouterr().err
     assert "/600 s" in errors
-
-
-class TestVariant:
-    """Self-play learns Go from a variant of it, unless told otherwise."""
-
-    GAME = GoEnv(4, komi=0.5)
-
-    def first_passes(self, folder: Path, **settings) -> list[int]:
-        run(folder, env=self.GAME, num_games=16, **settings)
-        shards = sorted((folder / "games").glob("*.npz"))
-        records = [record for path in shards for record in load_records(path)]
-        # A pass that was the only legal action says nothing.
-        chosen = [(record.moves == self.GAME.pass_action) & (record.legal_counts > 1) for record in records]
-        return [int(np.flatnonzero(passes)[0]) for passes in chosen if passes.any()]
-
-    def test_nobody_passes_early(self, tmp_path: Path) -> None:
-        first = self.GAME.training_variant().first_pass
-        assert first == 14
-        assert all(ply >= first for ply in self.first_passes(tmp_path / "run"))
-
-    def test_exact_rules(self, tmp_path: Path) -> None:
-        assert min(self.first_passes(tmp_path / "run", exact_rules=True)) < 14
-
-    def test_the_network_is_for_the_game_itself(self, tmp_path: Path) -> None:
-        net, _ = run(tmp_path / "run", env=self.GAME, num_games=2)
-        assert net.env == self.GAME
-        load_model(tmp_path / "run" / "weights.safetensors", self.GAME)

@@ -12,6 +12,7 @@ NEW = 0  # not evaluated
 PENDING = 1  # chosen by a simulation of the present wave
 EXPANDED = 2
 TERMINAL = 3  # the game is over here
+KNOWN = 4  # evaluated by an earlier search, and not reached by this one
 
 TAKEN = -1.0  # in `waiting`: the action has a child; 0 marks an illegal action
 
@@ -29,19 +30,39 @@ def greatest_waiting(waiting):
 
 
 @part
+def take_known(tree, game, node, action):
+    """Takes the node that is known for an action of `node` out of its list; NONE if there is none."""
+    before = NONE
+    child = tree.known[game, node]
+    while child != NONE and tree.action[game, child] != action:
+        before = child
+        child = tree.next_sibling[game, child]
+    if child != NONE:
+        after = tree.next_sibling[game, child]
+        if before == NONE:
+            tree.known[game, node] = after
+        else:
+            tree.next_sibling[game, before] = after
+    return child
+
+
+@part
 def add_child(tree, game, node, action):
-    """Makes a waiting action a child; returns the child."""
-    child = tree.used[game]
-    tree.used[game] = child + 1
-    tree.parent[game, child] = node
-    tree.first_child[game, child] = NONE
+    """Makes a waiting action a child, by the node that is known for it if there is one; returns the child."""
+    child = take_known(tree, game, node, action)
+    if child == NONE:
+        child = tree.used[game]
+        tree.used[game] = child + 1
+        tree.parent[game, child] = node
+        tree.first_child[game, child] = NONE
+        tree.known[game, child] = NONE
+        tree.action[game, child] = action
+        tree.state[game, child] = NEW
+        tree.visits[game, child] = 0
+        tree.virtual[game, child] = 0
+        tree.value_sum[game, child] = 0
     tree.next_sibling[game, child] = tree.first_child[game, node]
     tree.first_child[game, node] = child
-    tree.action[game, child] = action
-    tree.state[game, child] = NEW
-    tree.visits[game, child] = 0
-    tree.virtual[game, child] = 0
-    tree.value_sum[game, child] = 0
     tree.prior[game, child] = tree.waiting[game, node, action]
     tree.waiting[game, node, action] = TAKEN
     tree.next_action[game, node] = greatest_waiting(tree.waiting[game, node])

@@ -1,7 +1,16 @@
-"""What becomes of a tree when a move is played: the part below it stays, the rest goes."""
+"""What becomes of a tree when a move is played, and when a search begins anew."""
 
 from alphago.env.kernels.jit import kernel, part
-from alphago.mcts.kernels.nodes import NEW, NONE, ROOT
+from alphago.mcts.kernels.nodes import (
+    EXPANDED,
+    KNOWN,
+    NEW,
+    NONE,
+    ROOT,
+    back_up,
+    greatest_waiting,
+    take_known,
+)
 
 
 @part
@@ -11,6 +20,7 @@ def clear(tree, game):
     tree.parent[game, ROOT] = NONE
     tree.first_child[game, ROOT] = NONE
     tree.next_sibling[game, ROOT] = NONE
+    tree.known[game, ROOT] = NONE
     tree.action[game, ROOT] = NONE
     tree.state[game, ROOT] = NEW
     tree.visits[game, ROOT] = 0
@@ -26,6 +36,41 @@ def clear_all(tree, games):
 
 
 @kernel
+def restart_all(tree, games):
+    """Takes the visits of each game (int64 [n]) back; evaluated nodes stay known, the root with its first visit."""
+    for i in range(games.shape[0]):
+        game = games[i]
+        for node in range(tree.used[game]):
+            tree.visits[game, node] = 0
+            tree.virtual[game, node] = 0
+            tree.value_sum[game, node] = 0
+            if tree.first_child[game, node] != NONE:
+                let_wait(tree, game, node)
+            if tree.state[game, node] == EXPANDED:
+                tree.state[game, node] = KNOWN
+        if tree.state[game, ROOT] == KNOWN:
+            tree.state[game, ROOT] = EXPANDED
+            back_up(tree, game, ROOT, tree.value[game, ROOT], 0)
+
+
+@part
+def let_wait(tree, game, node):
+    """Makes the children of a node waiting actions again; those that were evaluated are known."""
+    child = tree.first_child[game, node]
+    tree.first_child[game, node] = NONE
+    while child != NONE:
+        after = tree.next_sibling[game, child]
+        tree.waiting[game, node, tree.action[game, child]] = tree.prior[game, child]
+        if tree.state[game, child] == NEW:
+            tree.parent[game, child] = NONE  # nobody's: it goes with the next move
+        else:
+            tree.next_sibling[game, child] = tree.known[game, node]
+            tree.known[game, node] = child
+        child = after
+    tree.next_action[game, node] = greatest_waiting(tree.waiting[game, node])
+
+
+@kernel
 def advance(tree, games, actions, moved_to):
     """Makes the child of each root's action the root, keeps what is below it and frees the rest.
 
@@ -37,6 +82,8 @@ def advance(tree, games, actions, moved_to):
         child = tree.first_child[game, ROOT]
         while child != NONE and tree.action[game, child] != actions[i]:
             child = tree.next_sibling[game, child]
+        if child == NONE:
+            child = take_known(tree, game, ROOT, actions[i])
         if child == NONE:
             clear(tree, game)
             continue
@@ -64,9 +111,11 @@ def compact(tree, game, root, moved_to):
         parent = tree.parent[game, node]
         first = tree.first_child[game, node]
         after = tree.next_sibling[game, node]
+        known = tree.known[game, node]
         tree.parent[game, to] = moved_to[parent] if parent != NONE else NONE
         tree.first_child[game, to] = moved_to[first] if first != NONE else NONE
         tree.next_sibling[game, to] = moved_to[after] if after != NONE else NONE
+        tree.known[game, to] = moved_to[known] if known != NONE else NONE
         tree.action[game, to] = tree.action[game, node]
         tree.next_action[game, to] = tree.next_action[game, node]
         tree.state[game, to] = tree.state[game, node]

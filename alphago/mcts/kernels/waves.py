@@ -6,6 +6,7 @@ from alphago.env.kernels.jit import kernel, part
 from alphago.mcts.kernels.gumbel import choose_candidate, choose_improved
 from alphago.mcts.kernels.nodes import (
     EXPANDED,
+    KNOWN,
     NONE,
     PENDING,
     ROOT,
@@ -49,8 +50,8 @@ def select(tree, budget, rule, gumbel, schedules, schedule_of, out_game, out_lea
     read where the rule is Gumbel's: see choose_candidate.
 
     Row i of the outputs is one leaf: its game, its node, and the actions that lead to it from the
-    root.  Simulations that end in a finished game are backed up at once and take budget; those that
-    meet a leaf of the same wave are noted in `collisions` [2 * leaves * B, 2] (game, node) and cost
+    root.  Simulations that end in a finished game, or where an earlier search was, are backed up at once and take
+    budget; those that meet a leaf of the same wave are noted in `collisions` [2 * leaves * B, 2] (game, node) and cost
     nothing; after 2 * leaves attempts without enough leaves the game waits for the next wave.
     Returns the number of leaves and of collisions.
     """
@@ -63,7 +64,9 @@ def select(tree, budget, rule, gumbel, schedules, schedule_of, out_game, out_lea
         while found < rule.leaves and attempts < 2 * rule.leaves and budget[game] > 0:
             schedule = schedules[schedule_of[game]]
             leaf, depth = descend(tree, game, rule, gumbel, schedule, out_path[rows])
-            if tree.state[game, leaf] == TERMINAL:
+            if tree.state[game, leaf] == KNOWN or tree.state[game, leaf] == TERMINAL:
+                if tree.state[game, leaf] == KNOWN:
+                    tree.state[game, leaf] = EXPANDED
                 back_up(tree, game, leaf, tree.value[game, leaf], 0)
                 budget[game] -= 1
                 continue
