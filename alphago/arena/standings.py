@@ -25,9 +25,11 @@ class ProgressBar:
         self.bar = tqdm(total=games, initial=done, unit="game", dynamic_ncols=True)
 
     def game(self, match: str, result: MatchResult) -> None:
+        """Counts a finished game, and tells what there is of pairs whose games have both ended."""
         assert self.bar is not None
+        told = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
         self.bar.set_description(match, refresh=False)
-        self.bar.set_postfix_str(f"{result.wins} won, {result.draws} drawn, {result.losses} lost", refresh=False)
+        self.bar.set_postfix_str(told, refresh=False)
         self.bar.update()
 
     def skip(self, games: int) -> None:

@@ -12,7 +12,7 @@ from alphago.arena.games import MatchGame
 from alphago.arena.gtp import GtpProgram
 from alphago.arena.match import MatchResult
 from alphago.arena.result_folder import ResultFolder
-from alphago.arena.standings import read_anchor, standings
+from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import LOOK, Tournament, TournamentSettings
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
@@ -358,3 +358,16 @@ class TestArguments:
             ResultFolder(tmp_path / "file" / "out", GO, [], {})
         with pytest.raises(ValueError, match="file holds something else than an evaluation"):
             ResultFolder(tmp_path / "file", GO, [], {})
+
+
+def test_the_bar_tells_whole_pairs() -> None:
+    """The winner of half a pair may have had the better opening; how many games ended is the bar's own count."""
+    bar = ProgressBar()
+    bar.start(4, 0)
+    bar.game("a - b", MatchResult.of(GO, []))
+    assert bar.bar is not None
+    assert bar.bar.postfix == "0 pairs: 0 won, 0 drawn, 0 lost"
+    bar.game("a - b", MatchResult.of(GO, [MatchGame(0, 1.0, (3,)), MatchGame(1, -1.0, (4,))]))
+    assert bar.bar.postfix == "1 pairs: 1 won, 0 drawn, 1 lost"
+    assert bar.bar.n == 2
+    bar.close()
