@@ -15,7 +15,7 @@ from statistics import median
 
 import numpy as np
 
-from alphago import GoEnv, SearchSettings, load_model
+from alphago import GoEnv, load_model
 from alphago.env.game import GameBatch
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
@@ -23,6 +23,7 @@ from alphago.nn.machine import processor
 from alphago.nn.threads import one_torch_thread
 from alphago.training.group import Group, SelfPlaySettings
 from alphago.training.presets import PRESETS
+from alphago.training.settings import TrainingSettings
 
 GAMES = 128  # side by side
 BOARDS = (7, 9)
@@ -34,17 +35,9 @@ class Forgetful(Search):
         self.forget(games)
 
 
-class PlayedBy(Group):
-    """A group whose searches are of a class of one's own."""
-
-    kind: type[Search] = Search
-
+class ForgetfulGroup(Group):
     def make_search(self, evaluator: Evaluator) -> Search:
-        return self.kind(self.env, evaluator, len(self.builders), self.settings.search)
-
-
-class ForgetfulGroup(PlayedBy):
-    kind = Forgetful
+        return Forgetful(self.env, evaluator, len(self.builders), self.settings.search)
 
 
 class Counting:
@@ -58,13 +51,10 @@ class Counting:
         self.evaluator.evaluate(batch, slots, priors, values)
 
 
-def played(kind: type[PlayedBy], env: GoEnv, evaluator: Evaluator, readouts: int, plies: int) -> tuple[float, float]:
+def played(
+    kind: type[Group], env: GoEnv, settings: SelfPlaySettings, evaluator: Evaluator, plies: int
+) -> tuple[float, float]:
     """Evaluations a move, and moves a second."""
-    search = SearchSettings(gumbel=True, considered=readouts // 2)
-    settings = SelfPlaySettings(
-        readouts=readouts, opening_plies=None, decided_value=0.68, played_out_share=0.1, random_opening_share=0.5,
-        search=search,
-    )  # fmt: skip
     counting = Counting(evaluator)
     group = kind(env, settings, GAMES, 0, range(1_000_000))
     group.use(counting)
@@ -84,14 +74,16 @@ def main() -> None:
     print(f"{platform.platform()}, {processor()}, one of {os.cpu_count()} cores, {GAMES} games side by side")
     print(f"{'':<22} evaluations a move: kept, empty      moves/s: kept, empty       ratio")
     for size in BOARDS:
-        env = PRESETS[f"{size}x{size}"].make_env().training_variant()
+        preset = PRESETS[f"{size}x{size}"]
+        env = preset.make_env().training_variant()
         evaluator = load_model(f"{size}x{size}", env).evaluator()
         for readouts in READOUTS:
+            settings = TrainingSettings(**{**preset.settings, "readouts": readouts}).selfplay()
             turns = []
             with one_torch_thread():
                 for _ in range(options.turns):
                     turns.append(
-                        [played(kind, env, evaluator, readouts, options.plies) for kind in (PlayedBy, ForgetfulGroup)]
+                        [played(kind, env, settings, evaluator, options.plies) for kind in (Group, ForgetfulGroup)]
                     )
             (kept, _), (empty, _) = turns[0]
             rates = [median(turn[i][1] for turn in turns) for i in (0, 1)]

@@ -30,6 +30,25 @@ def greatest_waiting(waiting):
 
 
 @part
+def make_new(tree, game, node, parent, action):
+    """Makes `node` one that nobody has reached, without children."""
+    tree.parent[game, node] = parent
+    tree.first_child[game, node] = NONE
+    tree.next_sibling[game, node] = NONE
+    tree.known[game, node] = NONE
+    tree.action[game, node] = action
+    tree.state[game, node] = NEW
+    forget_visits(tree, game, node)
+
+
+@part
+def forget_visits(tree, game, node):
+    tree.visits[game, node] = 0
+    tree.virtual[game, node] = 0
+    tree.value_sum[game, node] = 0
+
+
+@part
 def take_known(tree, game, node, action):
     """Takes the node that is known for an action of `node` out of its list; NONE if there is none."""
     before = NONE
@@ -53,14 +72,7 @@ def add_child(tree, game, node, action):
     if child == NONE:
         child = tree.used[game]
         tree.used[game] = child + 1
-        tree.parent[game, child] = node
-        tree.first_child[game, child] = NONE
-        tree.known[game, child] = NONE
-        tree.action[game, child] = action
-        tree.state[game, child] = NEW
-        tree.visits[game, child] = 0
-        tree.virtual[game, child] = 0
-        tree.value_sum[game, child] = 0
+        make_new(tree, game, child, node, action)
     tree.next_sibling[game, child] = tree.first_child[game, node]
     tree.first_child[game, node] = child
     tree.prior[game, child] = tree.waiting[game, node, action]

@@ -8,7 +8,9 @@ from alphago.mcts.kernels.nodes import (
     NONE,
     ROOT,
     back_up,
+    forget_visits,
     greatest_waiting,
+    make_new,
     take_known,
 )
 
@@ -17,15 +19,7 @@ from alphago.mcts.kernels.nodes import (
 def clear(tree, game):
     """Leaves one unevaluated root."""
     tree.used[game] = 1
-    tree.parent[game, ROOT] = NONE
-    tree.first_child[game, ROOT] = NONE
-    tree.next_sibling[game, ROOT] = NONE
-    tree.known[game, ROOT] = NONE
-    tree.action[game, ROOT] = NONE
-    tree.state[game, ROOT] = NEW
-    tree.visits[game, ROOT] = 0
-    tree.virtual[game, ROOT] = 0
-    tree.value_sum[game, ROOT] = 0
+    make_new(tree, game, ROOT, NONE, NONE)
 
 
 @kernel
@@ -41,9 +35,7 @@ def restart_all(tree, games):
     for i in range(games.shape[0]):
         game = games[i]
         for node in range(tree.used[game]):
-            tree.visits[game, node] = 0
-            tree.virtual[game, node] = 0
-            tree.value_sum[game, node] = 0
+            forget_visits(tree, game, node)
             if tree.first_child[game, node] != NONE:
                 let_wait(tree, game, node)
             if tree.state[game, node] == EXPANDED:
