@@ -78,7 +78,8 @@ def main() -> None:
         env = preset.make_env().training_variant()
         evaluator = load_model(f"{size}x{size}", env).evaluator()
         for readouts in READOUTS:
-            settings = TrainingSettings(**{**preset.settings, "readouts": readouts}).selfplay()
+            search = {"considered": readouts // 2}  # where each is visited once, only the root is found again
+            settings = TrainingSettings(**{**preset.settings, "readouts": readouts, "search": search}).selfplay()
             turns = []
             with one_torch_thread():
                 for _ in range(options.turns):

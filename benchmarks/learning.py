@@ -21,18 +21,18 @@ from alphago.training.presets import PRESETS
 
 RECIPE = PRESETS["7x7"]
 ENV = RECIPE.make_env()
-FEW = {"gumbel": True, "considered": 8}
 
 # name: (options of the game, of the network, of the training)
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "exact rules": ({}, {}, {"exact_rules": True}),
     "boards alone (17 planes)": ({"planes": 17}, {}, {}),
     "dense heads, no pooling, no forecast": ({}, {"size_free": False}, {}),
-    "c_scale 0.3": ({}, {}, {"search": SearchSettings(**FEW, c_scale=0.3)}),
-    "c_scale 2": ({}, {}, {"search": SearchSettings(**FEW, c_scale=2.0)}),
-    "PUCT": ({}, {}, {"search": SearchSettings()}),
+    "16 readouts for 8 actions": ({}, {}, {"readouts": 16, "search": {"considered": 8, "c_scale": 1.0}}),
+    "c_scale 1": ({}, {}, {"search": {"c_scale": 1.0}}),
+    "c_scale 4": ({}, {}, {"search": {"c_scale": 4.0}}),
+    "PUCT": ({}, {}, {"search": SearchSettings(), "readouts": 32}),
     "8 readouts": ({}, {}, {"readouts": 8}),
-    "32 readouts": ({}, {}, {"readouts": 32}),
+    "16 readouts": ({}, {}, {"readouts": 16}),
     "learning rate 0.003": ({}, {}, {"learning_rate": 0.003}),
     "learning rate 0.03": ({}, {}, {"learning_rate": 0.03}),
     "1 sample a position": ({}, {}, {"samples_per_position": 1.0}),

@@ -33,6 +33,14 @@ SMALL = {
         "--plies 1 --turns 1",
         [r"7x7, 16 readouts +\d+\.\d\d +\d+\.\d\d \(-\d+%\) +[\d,]+ +[\d,]+ +\d+\.\d\d\n", r"9x9, 24 readouts "],
     ),
+    "policy_targets.py": (
+        "--net 7x7 --judge 7x7 --size 7 --positions 2 --repeats 2 --readouts 2 --settings 4/2/1 4/4/2",
+        [
+            r"policy +\d\.\d{4} \(",
+            r"4/2/1 +\d\.\d{4} \(\+0\.0000 \+- 0\.0000\)",
+            r"4/4/2 +\d\.\d{4} \([+-]0\.\d{4} \+- ",
+        ],
+    ),
     "start.py": (
         "--repeats 1 --warm-only",
         [r"warm, median of 1: ", r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n"],
