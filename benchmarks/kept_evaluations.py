@@ -78,8 +78,7 @@ def main() -> None:
         env = preset.make_env().training_variant()
         evaluator = load_model(f"{size}x{size}", env).evaluator()
         for readouts in READOUTS:
-            search = {"considered": readouts // 2}  # where each is visited once, only the root is found again
-            settings = TrainingSettings(**{**preset.settings, "readouts": readouts, "search": search}).selfplay()
+            settings = TrainingSettings(**{**preset.settings, "readouts": readouts}).selfplay()
             turns = []
             with one_torch_thread():
                 for _ in range(options.turns):

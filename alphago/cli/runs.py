@@ -34,11 +34,7 @@ LOSS, GATE = "loss_", "gate_"  # before the names of their settings
 
 # What self-play chooses by itself, as help tells it.
 SELFPLAY = {"resign_threshold": "the model's own"}
-SELFPLAY_SEARCH = {
-    "gumbel": True,
-    "considered": "as many as the readouts, 2 to 16",
-    "leaves": "as many as fill a batch",
-}
+SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
 
 
 def add_train(parser: Parser) -> None:

@@ -52,18 +52,12 @@ class Preset:
 # Few readouts with many games side by side; every position is trained on twice, at a high learning rate.
 FAST: dict[str, Any] = {
     "readouts": 16,
-    "search": {"considered": 8},
     "plies_per_iteration": 24,
     "batch_size": 512,
     "learning_rate": 0.02,
     "samples_per_position": 2.0,
     "ckp_freq": 2000,
 }
-
-# One look at each action that is considered, whose value counts doubly.
-ONE_LOOK: dict[str, Any] = {"readouts": 12, "search": {"considered": 12, "c_scale": 2.0}}
-# Sequential halving, with more readouts as the network learns.
-RISING: dict[str, Any] = {"first_readouts": 16, "readouts": 24, "search": {"considered": 12}}
 
 # A GPU plays hundreds of games a second: each network that is kept would be a second of training apart.  How many games
 # are side by side there, TrainingSettings say by themselves.
@@ -73,21 +67,21 @@ PRESETS: dict[str, Preset] = {
     "7x7": Preset(
         {"board_size": 7, "komi": 9},
         {"tower_height": 4, "channels": 32},
-        {**FAST, **ONE_LOOK, "max_minutes": 10.0},
+        {**FAST, "max_minutes": 10.0},
         {"gnugo": 320_000, "gnugo:10": 320_000},
         gpu=ON_GPU,
     ),
     "9x9": Preset(
         {"board_size": 9, "komi": 7},
         {"tower_height": 4, "channels": 64},
-        {**FAST, **RISING, "max_minutes": 30.0, "curriculum": ((7, 0.15),)},
+        {**FAST, "max_minutes": 30.0, "first_readouts": 16, "readouts": 24, "curriculum": ((7, 0.15),)},
         {"gnugo": 484_000, "gnugo:10": 484_000},
         gpu=ON_GPU,
     ),
     "13x13": Preset(
         {"board_size": 13, "komi": 7},
         {"tower_height": 5, "channels": 64},
-        {**FAST, **RISING, "max_minutes": 120.0, "curriculum": ((7, 0.05), (9, 0.25))},
+        {**FAST, "max_minutes": 120.0, "first_readouts": 16, "readouts": 24, "curriculum": ((7, 0.05), (9, 0.25))},
         gpu=ON_GPU,
     ),
     # That of 13x13 stretched, and not measured.  What was: two hours of 13x13's own are enough for GNU Go on 19x19.
@@ -132,7 +126,7 @@ BOARDS = {"go": (7, 9, 13, 19)}  # of which games and sizes there is a recipe
 OTHER_GAMES = Preset(
     {},
     {"tower_height": 4, "channels": 64},
-    {**FAST, "max_minutes": 10.0, "readouts": 32, "search": {"considered": 16}},
+    {**FAST, "max_minutes": 10.0, "readouts": 32},
     game="",
 )
 

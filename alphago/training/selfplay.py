@@ -112,13 +112,11 @@ class SelfPlay:
 def chosen_search(search: SearchSettings | Mapping[str, Any] | None, games: int, readouts: int) -> SearchSettings:
     """The search of self-play with so many games side by side: Gumbel's, changed by the settings that `search` names.
 
-    It begins with as many actions as there are readouts, 16 at most: what a policy learns from is then one visit of
-    each, and not values of which some know the reply and some do not (docs/results.md, "What a policy learns from").
     Complete settings stay as they are.  TypeError that names near misses for a setting that there is not.
     """
     if isinstance(search, SearchSettings):
         return search
-    usual = {"gumbel": True, "considered": max(2, min(16, readouts)), "leaves": leaves_for(games, readouts)}
+    usual = {"gumbel": True, "considered": max(2, min(16, readouts // 2)), "leaves": leaves_for(games, readouts)}
     return make_settings(SearchSettings, **{**usual, **(search or {})})
 
 

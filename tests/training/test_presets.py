@@ -59,7 +59,7 @@ class TestBoards:
     def test_a_run_by_the_clock_takes_it(self) -> None:
         """It said nothing, and played by the settings of runs that count games: 800 readouts."""
         for plan in (new_run(asked(GoEnv(5), max_minutes=10)), new_run(asked(GoEnv(5)))):
-            assert plan.settings.readouts == 12
+            assert plan.settings.readouts == 16
             assert plan.settings.max_minutes == 10
             assert plan.note.startswith("5x5 has no recipe of its own")
 

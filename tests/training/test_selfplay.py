@@ -14,7 +14,7 @@ from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.training.group import Group, SelfPlaySettings, divergence
 from alphago.training.memory import ReplayMemory
-from alphago.training.selfplay import SelfPlay, chosen_search, selfplay
+from alphago.training.selfplay import SelfPlay, selfplay
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.eyes import own_eyes
 from tests.mcts.games import CountingEnv
@@ -35,31 +35,6 @@ def assert_same_games(one: list[GameRecord], other: list[GameRecord]) -> None:
         assert np.array_equal(mine.policies, right.policies)
         assert np.array_equal(mine.values, right.values)
         assert (mine.outcome, mine.score, mine.seed) == (right.outcome, right.score, right.seed)
-
-
-class TestUsualSearch:
-    @pytest.mark.parametrize(("readouts", "considered"), [(1, 2), (8, 8), (12, 12), (16, 16), (17, 16), (800, 16)])
-    def test_one_readout_for_each_action_that_is_considered(self, readouts: int, considered: int) -> None:
-        assert chosen_search(None, 256, readouts) == SearchSettings(gumbel=True, considered=considered)
-
-    def test_its_policy_is_made_of_one_look_at_each(self) -> None:
-        """Every action that was considered was visited once, and no other."""
-        group = Group(GO, SelfPlaySettings(readouts=5, search=chosen_search(None, 256, 5)), 1, 0, range(1))
-        group.use(HashEvaluator())
-        assert group.search is not None
-        wave, seen = group.search.wave, []
-
-        def watched(budget: np.ndarray) -> int:
-            leaves = wave(budget)
-            seen.append(group.search.visits(np.array([0]))[0])
-            return leaves
-
-        group.search.wave = watched
-        group.step()
-        assert sorted(seen[-1]) == [0] * (GO.action_space - 5) + [1] * 5
-
-    def test_some_of_its_settings_may_be_said(self) -> None:
-        assert chosen_search({"c_scale": 2.0}, 256, 12) == SearchSettings(gumbel=True, considered=12, c_scale=2.0)
 
 
 class TestReproducibility:
