@@ -29,7 +29,11 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "dense heads, no pooling, no forecast": ({}, {"size_free": False}, {}),
     "one readout for each of 8 actions": ({}, {}, {"readouts": 8, "search": {"considered": 8}}),
     "one readout for each of 12 actions": ({}, {}, {"readouts": 12, "search": {"considered": 12}}),
-    "the same with c_scale 2": ({}, {}, {"readouts": 12, "search": {"considered": 12, "c_scale": 2.0}}),
+    "one readout for each of 12 actions, c_scale 2": (
+        {},
+        {},
+        {"readouts": 12, "search": {"considered": 12, "c_scale": 2.0}},
+    ),
     "c_scale 0.3": ({}, {}, {"search": {"c_scale": 0.3}}),
     "c_scale 2": ({}, {}, {"search": {"c_scale": 2.0}}),
     "PUCT": ({}, {}, {"search": SearchSettings()}),

@@ -15,7 +15,6 @@ is READOUTS/CONSIDERED/C_SCALE; its cost is its readouts.
 """
 
 import argparse
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.machine import processor
 from alphago.training.presets import preset_for
+from alphago.training.settings import TrainingSettings
 
 SETTINGS = (
     "16/8/1", "6/6/1", "8/8/1", "8/8/2", "12/12/1", "12/12/2", "16/16/1", "16/16/2", "24/12/1", "32/16/1", "64/16/1",
@@ -35,10 +35,8 @@ ONE = np.zeros(1, np.int64)
 
 def drawn_positions(env: GameEnv, evaluator: Evaluator, count: int) -> GameBatch:
     """Positions that were searched in self-play and are not decided, one from each game."""
-    options = dict(preset_for(env).settings)
-    kept = {name: options[name] for name in ("readouts", "search") if name in options}
-    shape = {"opening_plies": None, "random_opening_share": 0.5, "decided_value": 0.68, "games_in_flight": 256}
-    records = selfplay(env, evaluator, num_games=2 * count, **kept, **shape)
+    recipe = vars(TrainingSettings(**preset_for(env).settings).selfplay())
+    records = selfplay(env, evaluator, num_games=2 * count, **recipe)
     generator = np.random.default_rng(0)
     batch = env.new_batch(count)
     found = 0
@@ -75,18 +73,21 @@ def judged(env: GameEnv, evaluator: Evaluator, positions: GameBatch, count: int,
     return values
 
 
-def searched(
-    env: GameEnv, evaluator: Evaluator, positions: GameBatch, count: int, settings: SearchSettings, readouts: int
-) -> Iterator[np.ndarray]:
-    """Improved policies, float32 [count, A], each with other noise."""
+def searched(env: GameEnv, evaluator: Evaluator, positions: GameBatch, text: str, shape: tuple[int, int]) -> np.ndarray:
+    """Improved policies by the settings that `text` names, float32 [repeats, count, A]; shape: repeats, count."""
+    repeats, count = shape
+    readouts, considered, c_scale = text.split("/")
+    settings = SearchSettings(gumbel=True, considered=int(considered), c_scale=float(c_scale))
     games = np.arange(count)
     generator = np.random.default_rng(1)
-    while True:
+    found = []
+    for _ in range(repeats):
         search = Search(env, evaluator, count, settings)
         search.batch.copy(games, games, of=positions)
         search.gumbel[:] = generator.gumbel(size=search.gumbel.shape)
-        search.run(np.full(count, readouts, np.int32))
-        yield search.improved(games)[0]
+        search.run(np.full(count, int(readouts), np.int32))
+        found.append(search.improved(games)[0])
+    return np.stack(found)
 
 
 def measured(policies: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, float, float]:
@@ -135,10 +136,7 @@ def main() -> None:
     tell("policy", root.priors(games)[None], values, None)
     first: np.ndarray | None = None
     for text in options.settings:
-        readouts, considered, c_scale = text.split("/")
-        settings = SearchSettings(gumbel=True, considered=int(considered), c_scale=float(c_scale))
-        policies = searched(env, net, positions, count, settings, int(readouts))
-        found = tell(text, np.stack([next(policies) for _ in range(options.repeats)]), values, first)
+        found = tell(text, searched(env, net, positions, text, (options.repeats, count)), values, first)
         first = found if first is None else first
 
 
