@@ -31,7 +31,7 @@ from alphago.nn.machine import describe_machine
 from alphago.nn.threads import available_cores
 
 EAGER = "eager, float32"
-FORMS = [(form, dtype) for form in ("fused", "openvino") for dtype in ("float32", "bfloat16")]
+FORMS = [(form, dtype) for form in ("fused", "openvino") for dtype in ("float32", "bfloat16")] + [("openvino", "int8")]
 WANTED = {"fused, float32": 1.15, "fused, bfloat16": 2.1}  # times eager, at least, at 9x9 with 5 x 64
 EVERY = 3  # plies from one position of a game to the next
 

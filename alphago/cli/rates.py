@@ -33,14 +33,15 @@ def measure_rates(seconds: float) -> dict[str, float]:
     env, cores = recipe.make_env(), available_cores()
     net = NeuralNet(env, **recipe.network)
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
-    share = seconds / (3 + len(FORMS))
+    forms = [("openvino", "int8"), *((form, None) for form in FORMS)]
+    share = seconds / (3 + len(forms))
     rates = {
         "playouts, one core": playout_rate(9, share),
         "search simulations, one core": simulation_rate(HashEvaluator(), 9, 64, share),
     }
-    for form in FORMS:
+    for form, dtype in forms:
         try:
-            evaluator = NetEvaluator(env, net.base_net, net.value, net.policy, form=form)
+            evaluator = NetEvaluator(env, net.base_net, net.value, net.policy, form=form, dtype=dtype)
         except ValueError:  # such as openvino where it is not installed
             continue
         rates[f"positions of {size}, {form} {evaluator.dtype}"] = network_rate(evaluator, env, BATCH, cores, share)

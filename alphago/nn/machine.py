@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from alphago.nn.frozen import has_native_bfloat16
+from alphago.nn.frozen import has_int8_products, has_native_bfloat16
 from alphago.nn.threads import available_cores
 
 LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13x")
@@ -28,6 +28,7 @@ def describe_machine() -> dict[str, dict[str, Any]]:
             "cores of the machine": os.cpu_count(),
             "torch threads": torch.get_num_threads(),
             "bfloat16 on the CPU": has_native_bfloat16(),
+            "int8 on the CPU": has_int8_products(),
             "CUDA devices": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
         },
     }

@@ -8,7 +8,7 @@ a changing one, would have OpenVINO choose its kernels anew.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
+
+from alphago.nn.int8 import Range
 
 ROWS = 32  # positions of one call; larger ones are not faster, smaller ones are
 
@@ -28,20 +30,35 @@ def package() -> Any:
     return openvino
 
 
+def is_installed() -> bool:
+    """Whether there is an OpenVINO to import."""
+    try:
+        package()
+    except ImportError:
+        return False
+    return True
+
+
 @cache
 def core() -> Any:
     return package().Core()
 
 
 class Translator(fx.Interpreter):
-    """Runs a traced module with OpenVINO nodes in the place of tensors."""
+    """Runs a traced module with OpenVINO nodes in the place of tensors.
 
-    def __init__(self, module: fx.GraphModule) -> None:
+    ranges: of what convolutions read that are computed in 8 bits, by their names; see alphago.nn.int8.
+    """
+
+    def __init__(self, module: fx.GraphModule, ranges: Mapping[str, Range] | None = None) -> None:
         super().__init__(module)
         self.ops = package().opset13
+        self.ranges = ranges or {}
 
     def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
         module = self.fetch_attr(target)
+        if target in self.ranges:
+            return convolution_in_8_bits(self.ops, module, args[0], self.ranges[target])
         translate = MODULES.get(type(module))
         if translate is None or kwargs or len(args) != 1:
             raise NotImplementedError(f"no OpenVINO translation of {type(module).__name__}")
@@ -77,14 +94,24 @@ def constant(ops: Any, value: Any) -> Any:
     return ops.constant(array.astype(np.float32))
 
 
-def convolution(ops: Any, module: nn.Conv2d, inputs: Any) -> Any:
+def convolution(ops: Any, module: nn.Conv2d, inputs: Any, kernel: Any = None) -> Any:
+    """`kernel` goes before the module's own."""
     if module.groups != 1 or module.padding_mode != "zeros" or isinstance(module.padding, str):
         raise NotImplementedError(f"no OpenVINO translation of {module}")
     pads = list(module.padding)
-    result = ops.convolution(
-        inputs, constant(ops, module.weight), list(module.stride), pads, pads, list(module.dilation)
-    )
+    kernel = constant(ops, module.weight) if kernel is None else kernel
+    result = ops.convolution(inputs, kernel, list(module.stride), pads, pads, list(module.dilation))
     return result if module.bias is None else ops.add(result, constant(ops, module.bias.view(1, -1, 1, 1)))
+
+
+def convolution_in_8_bits(ops: Any, module: nn.Conv2d, inputs: Any, span: Range) -> Any:
+    """Rounded to 8 bits are what it reads and its kernel; OpenVINO then multiplies in 8 bits."""
+    least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
+    rounded = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
+    kernel = module.weight.detach()
+    greatest = kernel.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(1e-12).numpy()
+    bounds = (-greatest, greatest, -greatest, greatest)
+    return convolution(ops, module, rounded, ops.fake_quantize(constant(ops, kernel), *bounds, 255))
 
 
 def linear(ops: Any, module: nn.Linear, inputs: Any) -> Any:
@@ -210,12 +237,15 @@ class OpenVinoModel:
 
     def __init__(
         self, base: fx.GraphModule, value: fx.GraphModule, policy: fx.GraphModule, plane_shape: tuple[int, ...],
-        bfloat16: bool,
+        bfloat16: bool, ranges: Mapping[str, Range] | None = None,
     ) -> None:  # fmt: skip
-        """`plane_shape`: planes, height, width.  Raises ImportError or whatever a translation may raise."""
+        """`plane_shape`: planes, height, width.  Raises ImportError or whatever a translation may raise.
+
+        bfloat16: whether what is not in 8 bits is in bfloat16.  ranges: for the base, see Translator.
+        """
         openvino = package()
         planes = openvino.opset13.parameter([ROWS, *plane_shape], np.float32)
-        features = Translator(base).run(planes)
+        features = Translator(base, ranges).run(planes)
         logits = Translator(policy).run(features)
         values = flatten(openvino.opset13, Translator(value).run(features))
         self.model = openvino.Model([openvino.opset13.result(x) for x in (logits, values)], [planes], "network")

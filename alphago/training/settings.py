@@ -10,6 +10,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
+from alphago.nn.frozen import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
 from alphago.settings import checks_keywords, make_settings, positive, real, whole
@@ -71,6 +72,8 @@ class TrainingSettings:
         steps of one's own as pairs of progress and factor, ((0.5, 0.1), (0.8, 0.01)).
     gradient_norm: gradients longer than this are shortened to it; None for none.
     bfloat16: whether a step computes in bfloat16 what loses nothing by it; None where the CPU is made for it.
+    selfplay_dtype: what the network of self-play computes in, "float32", "bfloat16" or, on a CPU, "int8"; None for the
+        fastest (see NetEvaluator).
     losses: a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES);
         a dictionary changes some of the weights.
     opening_plies, random_opening_share, decided_value, played_out_share: see SelfPlaySettings.
@@ -117,6 +120,7 @@ class TrainingSettings:
     schedule: str | Steps = "cosine"
     gradient_norm: float | None = 5.0
     bfloat16: bool | None = None
+    selfplay_dtype: str | None = None
     losses: LossWeights = LOSSES["default"]
     resign_threshold: float | None = None
     no_resign_share: float = 0.05
@@ -178,6 +182,9 @@ class TrainingSettings:
             object.__setattr__(self, "gradient_norm", positive("gradient_norm", self.gradient_norm))
         if self.bfloat16 not in (None, True, False):
             raise ValueError(f"bfloat16 is True, False or None, came {self.bfloat16!r}")
+        if self.selfplay_dtype not in (None, *DTYPES):
+            known = ", ".join(map(repr, DTYPES))
+            raise ValueError(f"selfplay_dtype is {known} or None, came {self.selfplay_dtype!r}")
         losses: Any = LOSSES.get(self.losses) if isinstance(self.losses, str) else self.losses
         if isinstance(losses, Mapping):
             losses = make_settings(LossWeights, **losses)

@@ -20,7 +20,7 @@ from alphago.mcts.search import Search, SearchSettings
 from alphago.nn import device_evaluator
 from alphago.nn.device_evaluator import DeviceEvaluator
 from alphago.nn.device_forms import Unsuited, make_form
-from alphago.nn.devices import memory_told
+from alphago.nn.devices import memory_told, torch_device
 from alphago.nn.evaluator import ROUNDING, NetEvaluator
 from alphago.nn.frozen import agree, example_planes, frozen_parts
 from alphago.nn.lane import standing_size
@@ -176,7 +176,10 @@ def test_what_is_broken_is_said(device: str) -> None:
         evaluate(evaluator, GoEnv(7).new_batch(1), np.arange(1))
     with pytest.raises(ValueError, match=r"priors \(1, 3\) and values \(1,\) do not suit 1 slots"):
         evaluator.evaluate(batch, np.arange(1), np.empty((1, 3), np.float32), np.empty(1, np.float32))
-    with pytest.raises(ValueError, match="dtype is 'float32', 'bfloat16' or None, came 'int8'"):
+    with pytest.raises(ValueError, match="dtype is 'float32', 'bfloat16', 'int8' or None, came 'float16'"):
+        net.evaluator("float16", device)
+    place = torch_device(device).type
+    with pytest.raises(ValueError, match=f"dtype 'int8' is for evaluators on the CPU, came with the device '{place}'"):
         net.evaluator("int8", device)
     net.policy.points.weight.data[:] = 1e38
     evaluator.load(net.base_net, net.value, net.policy)

@@ -345,8 +345,8 @@ def test_arrays_of_the_wrong_size_are_refused():
     with pytest.raises(ValueError, match=r"a batch of GoEnv\(7\) was given to an evaluator of GoEnv\(5\)"):
         evaluate(evaluator, GoEnv(7).new_batch(1), np.arange(1))
     evaluate(evaluator, GoEnv(5, komi=0.5).new_batch(1), np.arange(1))
-    with pytest.raises(ValueError, match="dtype is 'float32', 'bfloat16' or None, came 'int8'"):
-        net.evaluator("int8")
+    with pytest.raises(ValueError, match="dtype is 'float32', 'bfloat16', 'int8' or None, came 'float16'"):
+        net.evaluator("float16")
 
 
 def test_making_one_warns_of_nothing():

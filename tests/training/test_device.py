@@ -47,6 +47,14 @@ def tiny(seed: int = 0) -> NeuralNet:
     return NeuralNet(GO, tower_height=1, channels=8)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int8", None])
+def test_self_play_computes_in_what_the_settings_say(dtype: str | None) -> None:
+    settings = TrainingSettings(num_games=8, selfplay_dtype=dtype)
+    boards = Boards(stages(GO, settings)[0], settings, range(8), {})
+    boards.publish(tiny())
+    assert [made.dtype for made in boards.evaluators] == [tiny().evaluator(dtype).dtype]
+
+
 def test_games_on_a_device_are_the_cpus(device: str) -> None:
     """In float32, of the same seeds; on a GPU sums may decide between moves that are as good as equal."""
     net, settings = tiny(), SelfPlaySettings(readouts=8, games_in_flight=6, groups=2)

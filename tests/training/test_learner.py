@@ -379,6 +379,7 @@ class TestSettings:
             ({"gradient_norm": 0.0}, "gradient_norm is more than 0, came 0.0"),
             ({"gradient_norm": float("nan")}, "gradient_norm is more than 0, came nan"),
             ({"bfloat16": "yes"}, "bfloat16 is True, False or None, came 'yes'"),
+            ({"selfplay_dtype": "int4"}, "selfplay_dtype is 'float32', 'bfloat16', 'int8' or None, came 'int4'"),
             ({"losses": "huber"}, "losses is 'default', 'alphago-zero', 'alphago.jl', 'cody2007' or a LossWeights"),
         ],
     )
