@@ -52,8 +52,8 @@ class NetEvaluator:
 
     int8 rounds what the tower's 3x3 convolutions multiply to 8 bits (alphago.nn.int8), which is faster, by far where
     the CPU has no bfloat16.  Of the packaged networks policies change by 0.001 nats in the mean and values by 0.008
-    to 0.016, two to three times what bfloat16 changes.  Only OpenVINO computes it, and only on a CPU that is made for it;
-    elsewhere the network is computed in bfloat16 or float32.
+    to 0.016, two to three times what bfloat16 changes.  Only OpenVINO computes it, and only on a CPU that is made for
+    it; elsewhere the network is computed in bfloat16 or float32.
 
     dtype: "float32", "bfloat16" or "int8"; None takes the fastest.  A network whose modules cannot follow runs in
         float32 and as it is, which `dtype` and `form` then say.

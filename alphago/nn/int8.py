@@ -50,7 +50,7 @@ def random_planes(env: GameEnv) -> torch.Tensor:
 
 
 class Listener(fx.Interpreter):
-    """Runs a traced module and keeps the range of what each convolution of more than one point reads.
+    """Runs a traced module and keeps the range of what each convolution of more than one point reads, in all calls.
 
     Not of those that read the module's own input: planes are of any kind, and few.
     """
@@ -63,8 +63,9 @@ class Listener(fx.Interpreter):
         if n.op == "call_module" and not any(node.op == "placeholder" for node in n.all_input_nodes):
             module = self.fetch_attr(str(n.target))
             if type(module) is nn.Conv2d and module.kernel_size != (1, 1):
-                inputs = self.env[n.all_input_nodes[0]]
-                self.ranges[str(n.target)] = Range(ROOM * float(inputs.abs().max()), bool(inputs.min() < 0))
+                inputs, before = self.env[n.all_input_nodes[0]], self.ranges.get(str(n.target), Range(0.0, False))
+                most, negative = ROOM * float(inputs.abs().max()), bool(inputs.min() < 0)
+                self.ranges[str(n.target)] = Range(max(before.most, most), before.negative or negative)
         return super().run_node(n)
 
 

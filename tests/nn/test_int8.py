@@ -78,6 +78,19 @@ class TestRanges:
             "signed": Range(ROOM * float(signed.abs().max()), True),
         }
 
+    def test_of_all_calls_of_one(self) -> None:
+        class Twice(Tower):
+            def forward(self, planes):
+                features = self.entry(planes)
+                return (
+                    self.rising(torch.relu(features)) + self.rising(10 * features) + self.rising(torch.relu(features))
+                )
+
+        base = Twice().eval().requires_grad_(False)
+        planes = torch.randn(6, 3, 5, 5, generator=torch.Generator().manual_seed(1))
+        most = 10 * ROOM * float(base.entry(planes).abs().max())
+        assert input_ranges(folded(base), planes) == {"rising": Range(pytest.approx(most), True)}
+
     def test_norms_are_in_the_convolutions_by_then(self) -> None:
         net = lived_in(NeuralNet(ENV, tower_height=3, channels=8)).eval().requires_grad_(False)
         found = input_ranges(folded(net.base_net), random_planes(ENV))
