@@ -11,8 +11,9 @@ from alphago.cuda.backend import find_backend
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.nn.device_forms import Unsuited, fastest_on, gives_results, make_form
 from alphago.nn.devices import find_device, memory_told, torch_device
+from alphago.nn.dtypes import dtype_name, wanted_dtype
 from alphago.nn.evaluator import NOT_FINITE, NetEvaluator, check_batch, check_room
-from alphago.nn.frozen import TRACING, dtype_name, frozen_parts, wanted_dtype
+from alphago.nn.frozen import TRACING, frozen_parts
 from alphago.nn.lane import Lane
 from alphago.stopwatch import BOARDS, NET, TRANSFER
 

@@ -10,18 +10,8 @@ from torch import fx, nn
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.nn import openvino
-from alphago.nn.frozen import (
-    TRACING,
-    Frozen,
-    Outputs,
-    agree,
-    dtype_name,
-    example_planes,
-    frozen_parts,
-    has_int8_products,
-    quick_float,
-    wanted_dtype,
-)
+from alphago.nn.dtypes import dtype_name, has_int8_products, quick_float, wanted_dtype
+from alphago.nn.frozen import TRACING, Frozen, Outputs, agree, example_planes, frozen_parts
 from alphago.nn.fusion import folded, fused, scripted
 from alphago.nn.int8 import input_ranges, random_planes
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch

@@ -12,8 +12,8 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn import evaluator as evaluators
+from alphago.nn.dtypes import has_native_bfloat16
 from alphago.nn.evaluator import NetEvaluator
-from alphago.nn.frozen import has_native_bfloat16
 from alphago.nn.fusion import FusedConv, folded, fused
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.net import NeuralNet

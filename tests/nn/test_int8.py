@@ -13,8 +13,8 @@ from alphago.env.go import GoEnv
 from alphago.nn import evaluator as evaluators
 from alphago.nn import openvino
 from alphago.nn.base import DenseBase
+from alphago.nn.dtypes import dtype_name, has_int8_products, quick_float, wanted_dtype
 from alphago.nn.evaluator import NetEvaluator
-from alphago.nn.frozen import dtype_name, has_int8_products, quick_float, wanted_dtype
 from alphago.nn.fusion import folded
 from alphago.nn.int8 import LEAST, ROOM, Range, input_ranges, random_planes
 from alphago.nn.net import NeuralNet, load_model

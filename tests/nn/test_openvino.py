@@ -12,7 +12,7 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn import openvino
-from alphago.nn.frozen import has_native_bfloat16
+from alphago.nn.dtypes import has_native_bfloat16
 from alphago.nn.fusion import folded
 from alphago.nn.net import NeuralNet
 from alphago.nn.openvino import ROWS, OpenVinoModel
