@@ -28,7 +28,7 @@ class DeviceEvaluator:
 
     Batch norm is folded; everything but the results is bfloat16 on a GPU that has it.
 
-    dtype: "float32" or "bfloat16"; None takes the faster.
+    dtype: "float32" or "bfloat16"; None takes the faster, and so does "int8", which a CPU alone computes in.
     device: "cuda"; or "host", the kernels' build for the CPU with torch there, in float32 unless said, for tests.
     Raises ValueError for a network whose weights are not finite or which the device cannot compute, BackendMissing
     where there is no such device, and everything MemoryError where the device has no room for it.

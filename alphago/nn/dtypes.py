@@ -13,15 +13,13 @@ def wanted_dtype(dtype: str | None, place: torch.device | None = None) -> torch.
     That is int8 on a CPU that has instructions for it but no AMX, else what `quick_float` says: with AMX bfloat16 is
     about as fast as int8, and rounds less.
 
-    place: the device of a DeviceEvaluator, which has no int8.  ValueError for other names.
+    place: the device of a DeviceEvaluator, where int8 is what `quick_float` says.  ValueError for other names.
     """
     if dtype is None:
         return torch.int8 if place is None and has_int8_products() and not has_amx() else quick_float(place)
     if dtype not in DTYPES:
         raise ValueError(f"dtype is {', '.join(map(repr, DTYPES))} or None, came {dtype!r}")
-    if dtype == "int8" and place is not None:
-        raise ValueError(f"dtype 'int8' is for evaluators on the CPU, came with the device {place.type!r}")
-    return DTYPES[dtype]
+    return quick_float(place) if dtype == "int8" and place is not None else DTYPES[dtype]
 
 
 def quick_float(place: torch.device | None = None) -> torch.dtype:

@@ -72,8 +72,8 @@ class TrainingSettings:
         steps of one's own as pairs of progress and factor, ((0.5, 0.1), (0.8, 0.01)).
     gradient_norm: gradients longer than this are shortened to it; None for none.
     bfloat16: whether a step computes in bfloat16 what loses nothing by it; None where the CPU is made for it.
-    selfplay_dtype: what the network of self-play computes in, "float32", "bfloat16" or, on a CPU, "int8"; None for the
-        fastest (see NetEvaluator).
+    selfplay_dtype: what the network of self-play computes in, "float32", "bfloat16" or, on a CPU that can, "int8"; None
+        for the fastest (see NetEvaluator).
     losses: a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES);
         a dictionary changes some of the weights.
     opening_plies, random_opening_share, decided_value, played_out_share: see SelfPlaySettings.

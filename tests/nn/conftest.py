@@ -1,9 +1,12 @@
 """One torch thread per test: small networks are slower on several, and much slower on a busy machine."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
 import torch
+
+from alphago.nn import openvino
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +22,12 @@ def one_torch_thread() -> Iterator[None]:
 def float32_is_float32(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not TF32, a GPU's convolutions of 10 bits, which would decide between moves that are nearly as good."""
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
+
+
+@pytest.fixture
+def without_openvino(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As where it is not installed."""
+    openvino.package.cache_clear()
+    monkeypatch.setitem(sys.modules, "openvino", None)  # importing it raises ImportError
+    yield
+    openvino.package.cache_clear()

@@ -1,7 +1,6 @@
 """8 bits: the ranges come from positions that are always the same, and rounding is all that they change."""
 
 import importlib.util
-import sys
 
 import numpy as np
 import pytest
@@ -177,6 +176,7 @@ def test_same_weights_give_the_same_bits() -> None:
 def test_the_fastest_type_of_a_processor(
     instructions: set[str], wanted: torch.dtype, release: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: dict.fromkeys(instructions, True))
     if release == "before":  # which knows nothing of the second row's
         for name in ("avx512_bf16", "amx_tile", "vnni"):
@@ -221,13 +221,8 @@ class TestWhereItCannotBe:
         monkeypatch.setattr(evaluators, "has_int8_products", lambda: False)
         self.check(lived_in(NeuralNet(ENV, tower_height=1, channels=8)))
 
-    def test_without_openvino(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        openvino.package.cache_clear()
-        monkeypatch.setitem(sys.modules, "openvino", None)  # importing it raises ImportError
-        try:
-            self.check(lived_in(NeuralNet(ENV, tower_height=1, channels=8)))
-        finally:
-            openvino.package.cache_clear()
+    def test_without_openvino(self, without_openvino: None) -> None:
+        self.check(lived_in(NeuralNet(ENV, tower_height=1, channels=8)))
 
     def test_a_network_without_such_convolutions(self) -> None:
         base = DenseBase(ENV.planes, ENV.plane_shape, (32,))

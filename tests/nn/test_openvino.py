@@ -1,8 +1,7 @@
 """OpenVINO computes what torch does, operation by operation, or says that it cannot; without it everything works."""
 
 import importlib.util
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -187,14 +186,6 @@ def test_any_number_of_positions_with_the_module_beside_it(count):
 
 
 # --- where it is not installed ---------------------------------------------------------------------
-
-
-@pytest.fixture
-def without_openvino(monkeypatch) -> Iterator[None]:
-    openvino.package.cache_clear()
-    monkeypatch.setitem(sys.modules, "openvino", None)  # importing it raises ImportError
-    yield
-    openvino.package.cache_clear()
 
 
 def test_without_the_package_torch_computes(without_openvino):
