@@ -127,7 +127,7 @@ def number(text: str) -> float:
 
 
 def read_value(kind: Any, text: str, separator: str = ",") -> Any:
-    """The value of that type: '7:0.15,9:0.25' as ((7, 0.15), (9, 0.25)), 'none' as (); ValueError if it is none.
+    """The value of that type: '7:0.15,9:0.25' as ((7, 0.15), (9, 0.25)), 'none' and '()' as (); else ValueError.
 
     separator: stands between the items of a tuple of any length.
     """
@@ -140,7 +140,7 @@ def read_value(kind: Any, text: str, separator: str = ",") -> Any:
         return kind(text)
     first, last = get_args(kind)
     if last is Ellipsis:
-        items = [] if text.lower() in ("", "none") else text.split(separator)
+        items = [] if text.lower() in ("", "none", "()") else text.split(separator)
         return tuple(read_value(first, item) for item in items)
     left, colon, right = text.rpartition(":")
     if not colon:

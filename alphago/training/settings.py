@@ -84,7 +84,7 @@ class TrainingSettings:
         some settings of that one.
     curriculum: smaller boards to begin with, each as (board size, share of the run), in order: ((7, 0.25),) plays
         the first quarter of the run on 7x7.  Instead of a size there may be several, as in `sizes`: ((((7, 0.5),
-        (9, 0.5)), 0.25),).  For size-free networks.
+        (9, 0.5)), 0.25),).  By () the game's own board is played all along.  For size-free networks.
     sizes: boards to play side by side after the curriculum, each as (board size, share of the moves and of each
         batch): ((7, 0.3), (9, 0.7)).  The game's own board is one of them, the others have their usual komi; ()
         plays the game's own alone.

@@ -329,6 +329,7 @@ class TestTrain:
         [
             ("--schedule steps", {"schedule": "steps"}),
             ("--schedule 0.5:0.1,0.8:0.01", {"schedule": ((0.5, 0.1), (0.8, 0.01))}),
+            ("--curriculum ()", {"curriculum": ()}),
             ("--curriculum 7:0.5+9:0.5:0.25", {"curriculum": ((((7, 0.5), (9, 0.5)), 0.25),)}),
             ("--losses alphago-zero", {"losses": "alphago-zero"}),
             ("--loss-value 0.5 --no-loss-kl", {"losses": {"value": 0.5, "kl": False}}),
