@@ -67,7 +67,7 @@ PRESETS: dict[str, Preset] = {
     "7x7": Preset(
         {"board_size": 7, "komi": 9},
         {"tower_height": 4, "channels": 32},
-        {**FAST, "max_minutes": 10.0},
+        {**FAST, "max_minutes": 10.0, "curriculum": ((5, 0.1),)},
         {"gnugo": 320_000, "gnugo:10": 320_000},
         gpu=ON_GPU,
     ),
