@@ -141,6 +141,7 @@ class TestEvaluate:
             ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
             ("random {nets}/new.safetensors --board-size 30", "board_size is 2 to 25, came 30"),
             ("random {nets}/new.safetensors --komi 0.3", "komi is a multiple of 0.5 from -1000 to 1000, came 0.3"),
+            ("random {nets}/new.safetensors --adjudicator uct", "adjudicator is 'gnugo', 'gnugo:LEVEL', a"),
             ("random {nets}/new.safetensors --folder {nets}", "{nets} holds something else than an evaluation: choose"),
         ],
     )  # fmt: skip

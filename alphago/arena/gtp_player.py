@@ -40,8 +40,7 @@ class GtpPlayer:
             for seed in seeds:  # all start before one is waited for
                 self.engines.append(program.start(seed, env.rules))
             for engine in self.engines:
-                for command in (f"boardsize {env.N}", "clear_board", f"komi {env.komi:g}"):
-                    engine.ask(command)
+                set_up(engine, env)
         except BaseException:
             self.close()
             raise
@@ -135,6 +134,12 @@ class GtpPlayer:
                 score = self.engines[game].ask("final_score")
                 if margin(score) is not None:
                     self.scores[game] = score
+
+
+def set_up(engine: GtpEngine, env: GoEnv) -> None:
+    """Tells an engine board and komi, for a new game; EngineError if it does not take them."""
+    for command in (f"boardsize {env.N}", "clear_board", f"komi {env.komi:g}"):
+        engine.ask(command)
 
 
 def margin(text: str) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from alphago.arena.adjudicator import Adjudicator, named_adjudicator
 from alphago.arena.anchors import Anchor
 from alphago.arena.entrant import Entrant
 from alphago.arena.games import MatchGame, MatchPlan, distinct_games, play_games
@@ -143,6 +144,7 @@ def evaluate(
     random_opening: int = 0,
     seed: int = 0,
     device: str = "auto",
+    adjudicator: str | GtpProgram | None = None,
     progress: Callable[[int], Any] | None = None,
     stop: threading.Event | None = None,
 ) -> MatchResult:
@@ -161,6 +163,8 @@ def evaluate(
         Games 2k and 2k + 1 share an opening and exchange colours, so neither side profits from it.
     device: where networks are computed and the boards of their searches are: "cpu", "cuda", or "auto" for the GPU
         where there is one that suits game and network.
+    adjudicator: who counts final boards of Go, "gnugo", "gnugo:LEVEL" or a GtpProgram; None for Tromp-Taylor rules.
+        Where the two differ the result tells both.
     progress: told of each finished game.
     stop: ends the match at the next move when it is set; MatchStopped is raised then.
 
@@ -184,7 +188,8 @@ def evaluate(
         Entrant(contestant(who, env, device), n, how)
         for who, n, how in zip((black, white), both, searches, strict=True)
     )
-    if any(isinstance(entrant.who, (Anchor, GtpProgram)) for entrant in (first, second)):
+    judge = named_adjudicator(adjudicator)
+    if judge is not None or any(isinstance(entrant.who, (Anchor, GtpProgram)) for entrant in (first, second)):
         env = env.match_variant()
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
@@ -196,7 +201,7 @@ def evaluate(
         if progress:
             progress(game.number)
 
-    play_match(env, first, second, plan, range(num_games), finished, stop)
+    play_match(env, first, second, plan, range(num_games), finished, stop, judge)
     if len(games) < num_games:
         raise MatchStopped(f"the match was stopped after {len(games)} of {num_games} games")
     return MatchResult.of(env, games)
@@ -210,6 +215,7 @@ def play_match(
     numbers: Sequence[int],
     finished: Callable[[MatchGame], Any],
     stop: threading.Event | None = None,
+    adjudicator: GtpProgram | None = None,
 ) -> None:
     """Plays those games of a match, on all cores, and tells `finished` of each, one at a time.
 
@@ -220,8 +226,11 @@ def play_match(
     groups = min([available_cores(), len(numbers), *at_once])
     stop = stop or threading.Event()
     telling = threading.Lock()
+    judge = None if adjudicator is None else Adjudicator(env, adjudicator)
 
     def tell(game: MatchGame) -> None:
+        if judge is not None:
+            game = judge.judged(game, plan.engine_seed(game.number))
         with telling:
             finished(game)
 

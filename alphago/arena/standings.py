@@ -130,8 +130,9 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
             yield f"{title}: games lost by an engine's fault: {len(result.forfeits)}"
             yield from quoted(tournament, match, result.forfeits.items())
         if result.counted:
+            judge = tournament.settings.adjudicator or "the board"
             yield (f"{title}: an engine counted {result.counted} final boards too, "
-                   f"{len(result.disagreements)} of them otherwise; the win rate is by the board")  # fmt: skip
+                   f"{len(result.disagreements)} of them otherwise; the win rate is by {judge}")  # fmt: skip
             yield from quoted(tournament, match, result.disagreements.items())
     alone = sum(len(games) for games in tournament.folder.games.values()) - sum(len(r.games) for r in played.values())
     if alone:

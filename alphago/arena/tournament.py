@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from alphago.arena.adjudicator import Adjudicator, named_adjudicator
 from alphago.arena.entrant import Entrant
 from alphago.arena.games import MatchGame, MatchPlan
 from alphago.arena.match import MatchResult, play_match
@@ -43,6 +44,8 @@ class TournamentSettings:
     random_opening: plies on random points, the same in all matches.
     opening_plies: plies drawn in proportion to visits; None for none where openings are random, else N^2 / 12.
     seed: of openings and of players that draw; another one gives other games.
+    adjudicator: who counts final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; where the
+        two differ both are told.
     sprt: (elo0, elo1): a match ends early when `Sprt(elo0, elo1)` decides, the first player against the second.
     """
 
@@ -50,6 +53,7 @@ class TournamentSettings:
     random_opening: int = 2
     opening_plies: int | None = None
     seed: int = 0
+    adjudicator: str | None = None
     sprt: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -80,13 +84,17 @@ class Tournament:
     ) -> None:
         """Opens the folder, by default one in `runs` that is named after all that decides the games.
 
-        Raises ValueError for a folder with something else, and for fewer than two players.
+        Raises ValueError for a folder with something else, for fewer than two players, and for an adjudicator that
+        does not know the game; EngineError for one that is not installed.
         """
         if len(entrants) < 2:
             raise ValueError(f"a match needs two players, came {len(entrants)}")
         self.env = env.match_variant()
         self.entrants = list(entrants)
         self.settings = settings
+        self.adjudicator = named_adjudicator(settings.adjudicator)
+        if self.adjudicator is not None:
+            Adjudicator(self.env, self.adjudicator)  # which looks whether it can count this game
         self.names = [entrant.name for entrant in entrants]
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
         identity = self.identity()
@@ -142,7 +150,7 @@ class Tournament:
                 return
             numbers = [number for number in range(begin, min(begin + step, plan.games)) if number not in played]
             if numbers:
-                play_match(self.env, first, second, plan, numbers, finished)
+                play_match(self.env, first, second, plan, numbers, finished, adjudicator=self.adjudicator)
 
     def result(self, match: Match) -> MatchResult:
         """What the first of two players made of the games so far whose opening was played with both colours."""

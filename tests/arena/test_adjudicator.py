@@ -1,0 +1,148 @@
+"""Programs that count finished games: their results decide, and where the board says otherwise both are told."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from alphago.arena.adjudicator import Adjudicator, named_adjudicator
+from alphago.arena.entrant import Entrant
+from alphago.arena.games import MatchGame
+from alphago.arena.gtp import EngineError, GtpProgram
+from alphago.arena.match import evaluate
+from alphago.arena.standings import standings
+from alphago.arena.tournament import Tournament, TournamentSettings
+from alphago.env.go import GoEnv
+from alphago.records.sgf import read_sgf
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.arena.test_gtp import installed_gnugo, program
+from tests.arena.test_tournament import Heard, lines
+
+GO = GoEnv(3, komi=0.5)
+RANDOM = Entrant("random", name="random")
+
+
+def says(folder: Path, score: str) -> GtpProgram:
+    """A program that calls every game so."""
+    return program(folder, final_score=f"reply({score!r})", name="judge")
+
+
+def game(env: GoEnv, moves: str, number: int = 0) -> MatchGame:
+    """A game by the board as it stands."""
+    position, actions = env.position(), tuple(map(env.from_text, moves.split()))
+    for action in actions:
+        position = position.play(action)
+    margin = position.score()
+    return MatchGame(number, (1 if margin > 0 else -1) * (1 if number % 2 == 0 else -1), actions, margin)
+
+
+class TestAdjudicator:
+    def test_it_is_told_the_whole_game(self, tmp_path: Path) -> None:
+        """This one counts the moves that it heard of."""
+        moves = {"play": "moves.append(line.strip()); reply()", "final_score": 'reply("W+%d" % len(moves))'}
+        judge = Adjudicator(GO, program(tmp_path, **moves))
+        assert judge.judged(game(GO, "B2 A1 pass pass"), 1).margin == -4
+
+    @pytest.mark.parametrize(
+        ("number", "score", "outcome", "margin"),
+        [(0, "W+3.5", -1, -3.5), (1, "W+3.5", 1, -3.5), (0, "B+1", 1, 1), (1, "B+1", -1, 1), (0, "0", 0, 0)],
+    )
+    def test_its_result_counts(self, tmp_path: Path, number: int, score: str, outcome: float, margin: float) -> None:
+        before = game(GO, "B2 pass pass", number)
+        assert before.margin == 8.5
+        after = Adjudicator(GO, says(tmp_path, score)).judged(before, 1)
+        told = f"B+8.5 on the board, {score} counts judge"
+        assert after == replace(before, outcome=outcome, margin=margin, counted=True, disagreement=told)
+
+    def test_both_say_the_same(self, tmp_path: Path) -> None:
+        before = game(GO, "B2 pass pass")
+        assert Adjudicator(GO, says(tmp_path, "B+8.5")).judged(before, 1) == replace(before, counted=True)
+
+    def test_what_was_told_before_is_told_too(self, tmp_path: Path) -> None:
+        before = replace(game(GO, "B2 pass pass"), disagreement="told by an engine")
+        after = Adjudicator(GO, says(tmp_path, "B+1")).judged(before, 1)
+        assert after.disagreement == "told by an engine; B+8.5 on the board, B+1 counts judge"
+
+    def test_a_game_that_was_given_up(self, tmp_path: Path) -> None:
+        before = MatchGame(0, -1.0, (4,), None, fault="crashed")
+        assert Adjudicator(GO, says(tmp_path, "B+1")).judged(before, 1) is before
+
+    @pytest.mark.parametrize(
+        ("bodies", "why"),
+        [
+            ({"final_score": 'reply("who knows")'}, "engine answered 'who knows' to final_score of game 6, no result"),
+            ({"final_score": "sys.exit(3)"}, r"'final_score' was sent, the process has ended \(exit status 3\)"),
+            ({"play": 'print("? illegal move\\n", flush=True)'}, "engine refused 'play b B2': illegal move"),
+        ],
+    )
+    def test_one_that_does_not_count(self, tmp_path: Path, bodies: dict, why: str) -> None:
+        with pytest.raises(EngineError, match=why):
+            Adjudicator(GO, program(tmp_path, **bodies)).judged(game(GO, "B2 pass pass", 6), 1)
+
+    def test_games_that_it_does_not_know(self, tmp_path: Path) -> None:
+        judge = says(tmp_path, "B+1")
+        with pytest.raises(ValueError, match="judge counts Go, came"):
+            Adjudicator(TicTacToeEnv(), judge)
+        with pytest.raises(ValueError, match="judge counts games that end by two passes, these end after fixed turns"):
+            Adjudicator(GoEnv(3, turns=2), judge)
+
+    def test_names(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
+        found = named_adjudicator("gnugo:3")
+        assert found is not None
+        assert found.name == "gnugo:3"
+        assert named_adjudicator(None) is None
+        judge = says(tmp_path, "B+1")
+        assert named_adjudicator(judge) is judge
+        with pytest.raises(ValueError, match="a GtpProgram or None, came 'rave'"):
+            named_adjudicator("rave")
+
+    def test_gnu_go_takes_dead_stones(self) -> None:
+        """White's stone in the corner has no hope; on the board it makes all of Black's area nobody's."""
+        before = game(GoEnv(5, komi=0.5), "C3 A1 B2 pass C2 pass D3 pass pass")
+        after = Adjudicator(GoEnv(5, komi=0.5), installed_gnugo()).judged(before, 1)
+        assert before.margin == 4 - 1 - 0.5
+        assert after.margin == 24.5
+        assert after.disagreement == "B+2.5 on the board, B+24.5 counts gnugo:1"
+
+
+class TestMatch:
+    def test_players_without_a_word(self, tmp_path: Path) -> None:
+        """Nobody at the board counts; `black` has Black in games 0 and 2."""
+        match = evaluate(GO, "random", "random", 4, adjudicator=says(tmp_path, "W+40"))
+        assert match.outcomes.tolist() == [-1, 1, -1, 1]
+        assert match.counted == 4
+        assert all(re.fullmatch(r"\S+ on the board, W\+40 counts judge", told) for told in match.disagreements.values())
+        assert len(match.disagreements) == 4
+
+    def test_its_failure_ends_the_match(self, tmp_path: Path) -> None:
+        with pytest.raises(EngineError, match="judge answered 'no' to final_score of game"):
+            evaluate(GO, "random", "random", 4, adjudicator=says(tmp_path, "no"))
+
+    def test_a_name_that_nobody_has(self) -> None:
+        with pytest.raises(ValueError, match="adjudicator is 'gnugo', 'gnugo:LEVEL', a GtpProgram or None, came 'uct'"):
+            evaluate(GO, "random", "random", 2, adjudicator="uct")
+
+
+class TestTournament:
+    def test_its_results_are_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        judge = replace(says(tmp_path, "W+40"), name="gnugo:1")
+        monkeypatch.setattr("alphago.arena.adjudicator.named_program", lambda name: judge)
+        settings = TournamentSettings(4, adjudicator="gnugo:1")
+        one = Tournament(GO, [RANDOM, replace(RANDOM, name="other")], settings, tmp_path / "out")
+        one.play(Heard())
+        assert [(row["margin"], row["outcome"]) for row in lines(tmp_path)] == [(-40, -1), (-40, 1)] * 2
+        record = read_sgf(one.folder.path / "games" / "1-2-0001.sgf")
+        assert record.result == "W+40"
+        told = standings(one)
+        assert "an engine counted 4 final boards too, 4 of them otherwise; the win rate is by gnugo:1" in told
+        assert "1-2-0001: " in told
+        with pytest.raises(ValueError, match="its adjudicator is 'gnugo:1', now None came"):
+            Tournament(GO, one.entrants, TournamentSettings(4), one.folder.path)
+
+    def test_it_is_looked_for_before_a_folder_is_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("shutil.which", lambda name, path: None)
+        with pytest.raises(EngineError, match=r"^GNU Go is not installed"):
+            Tournament(GO, [RANDOM, RANDOM], TournamentSettings(2, adjudicator="gnugo"), tmp_path / "out")
+        assert not (tmp_path / "out").exists()
