@@ -82,6 +82,7 @@ PRESETS: dict[str, Preset] = {
         {"board_size": 13, "komi": 7},
         {"tower_height": 5, "channels": 64},
         {**FAST, "max_minutes": 120.0, "first_readouts": 16, "readouts": 24, "curriculum": ((7, 0.05), (9, 0.25))},
+        {"gnugo": 2_329_000, "gnugo:10": 2_329_000},
         gpu=ON_GPU,
     ),
     # That of 13x13 stretched, and not measured.  What was: two hours of 13x13's own are enough for GNU Go on 19x19.

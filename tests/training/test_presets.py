@@ -86,6 +86,8 @@ class TestNeeded:
             (GoEnv(7), 320_000),
             (GoEnv(9), 484_000),
             (GoEnv(9, komi=5.5), 484_000),
+            (GoEnv(13, komi=7), 2_329_000),
+            (GoEnv(19), 0),
             (GoEnv(9, suicide=True), 0),
             (GoEnv(7, turns=20), 0),
             (GoEnv(8), 0),
