@@ -78,6 +78,7 @@ class TestEvaluate:
             "games": 4,
             "random_opening": 1,
             "opening_plies": 3,
+            "adjudicator": None,
             "seed": 7,
             "sprt": [-300, 100.5],
         }
