@@ -188,9 +188,10 @@ def evaluate(
         Entrant(contestant(who, env, device), n, how)
         for who, n, how in zip((black, white), both, searches, strict=True)
     )
-    judge = named_adjudicator(adjudicator)
-    if judge is not None or any(isinstance(entrant.who, (Anchor, GtpProgram)) for entrant in (first, second)):
+    program = named_adjudicator(adjudicator)
+    if program is not None or any(isinstance(entrant.who, (Anchor, GtpProgram)) for entrant in (first, second)):
         env = env.match_variant()
+    judge = None if program is None else Adjudicator(env, program)
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
     plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves_for(num_games // 2, max(both)))
@@ -215,7 +216,7 @@ def play_match(
     numbers: Sequence[int],
     finished: Callable[[MatchGame], Any],
     stop: threading.Event | None = None,
-    adjudicator: GtpProgram | None = None,
+    adjudicator: Adjudicator | None = None,
 ) -> None:
     """Plays those games of a match, on all cores, and tells `finished` of each, one at a time.
 
@@ -226,11 +227,10 @@ def play_match(
     groups = min([available_cores(), len(numbers), *at_once])
     stop = stop or threading.Event()
     telling = threading.Lock()
-    judge = None if adjudicator is None else Adjudicator(env, adjudicator)
 
     def tell(game: MatchGame) -> None:
-        if judge is not None:
-            game = judge.judged(game, plan.engine_seed(game.number))
+        if adjudicator is not None:
+            game = adjudicator.judged(game, plan.engine_seed(game.number))
         with telling:
             finished(game)
 

@@ -92,9 +92,8 @@ class Tournament:
         self.env = env.match_variant()
         self.entrants = list(entrants)
         self.settings = settings
-        self.adjudicator = named_adjudicator(settings.adjudicator)
-        if self.adjudicator is not None:
-            Adjudicator(self.env, self.adjudicator)  # which looks whether it can count this game
+        program = named_adjudicator(settings.adjudicator)
+        self.adjudicator = None if program is None else Adjudicator(self.env, program)
         self.names = [entrant.name for entrant in entrants]
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
         identity = self.identity()
