@@ -1,6 +1,7 @@
 """What learning costs without each part of the recipe: trainings of equal wall time, then matches.
 
-Every variant trains a network by the 7x7 recipe, changed in one point, from random weights for `--minutes`; then it
+Every variant trains a network by the 7x7 recipe, changed in one point, from random weights for `--minutes` (or, on a
+machine whose speed others change, for `--games-each`: its processor time is told beside the recipe's); then it
 plays the network of the unchanged recipe (or of the variant `--against`) and the same seed: pairs of games from the
 same 2 random first moves with colours exchanged, Gumbel search without noise on both sides.  Elo is told from the
 variant's side.  A training takes the cores that it may use, so that `taskset -c 0 … --seeds 0` beside
@@ -9,6 +10,7 @@ variant's side.  A training takes the cores that it may use, so that `taskset -c
 
 import argparse
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +19,19 @@ import numpy as np
 from alphago import NeuralNet, SearchSettings, evaluate, train
 from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
+from alphago.nn.base import ResidualTower
 from alphago.training.presets import PRESETS
 
 RECIPE = PRESETS["7x7"]
 ENV = RECIPE.make_env()
 
-# name: (options of the game, of the network, of the training)
+# name: (options of the game, of the network or whether its tower is pooled, of the training)
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "exact rules": ({}, {}, {"exact_rules": True}),
     "boards alone (17 planes)": ({"planes": 17}, {}, {}),
-    "dense heads, no pooling, no forecast": ({}, {"size_free": False}, {}),
+    "dense heads, no pooling, no forecast": ({}, {"size_free": False}, {"curriculum": ()}),
+    "no pooling in the tower": ({}, {"pooled": False}, {}),
+    "ownership and score not learnt": ({}, {}, {"losses": {"ownership": 0.0, "score": 0.0}}),
     "one readout for each of 8 actions": ({}, {}, {"readouts": 8, "search": {"considered": 8}}),
     "one readout for each of 12 actions": ({}, {}, {"readouts": 12, "search": {"considered": 12}}),
     "one readout for each of 12 actions, c_scale 2": (
@@ -49,20 +54,24 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "all games played out": ({}, {}, {"played_out_share": 1.0}),
     "no averaged weights": ({}, {}, {"weight_averaging": 0.0}),
     "no drawn openings": ({}, {}, {"opening_plies": 0.0}),
-    "openings by policy alone": ({}, {}, {"random_opening_share": 0.0}),
-    "openings by chance alone": ({}, {}, {"random_opening_share": 1.0}),
     "decided games searched in full": ({}, {}, {"decided_value": 1.0}),
     "3 blocks x 32": ({}, {"tower_height": 3}, {}),
     "4 blocks x 64": ({}, {"channels": 64}, {}),
 }
 
 
-def trained(minutes: float, seed: int, env: dict, network: dict, settings: dict) -> NeuralNet:
+def trained(length: dict[str, Any], seed: int, env: dict, network: dict, settings: dict) -> tuple[NeuralNet, float]:
+    """The network and the processor time that it took, in seconds."""
+    began = time.process_time()
     game = ENV.replace(**env)
-    net = NeuralNet(game, **{**RECIPE.network, **network})
+    parts = {**RECIPE.network, **network}
+    if not parts.pop("pooled", True):
+        parts = {"base_net": ResidualTower(game.planes, parts["channels"], parts["tower_height"])}
+    net = NeuralNet(game, **parts)
     with tempfile.TemporaryDirectory() as folder:
-        options = {"preset": "7x7", "max_minutes": minutes, "seed": seed, "reports": [], **settings}
-        return train(game, model=net, folder=Path(folder) / "run", **options)
+        options = {"preset": "7x7", **length, "seed": seed, "reports": [], **settings}
+        net = train(game, model=net, folder=Path(folder) / "run", **options)
+    return net, time.process_time() - began
 
 
 def rates(match: MatchResult) -> str:
@@ -75,24 +84,31 @@ def rates(match: MatchResult) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=2.0, help="training time of each variant (2)")
+    parser.add_argument("--games-each", type=int, help="train each for so many games of self-play instead")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1], help="each trains every variant (0 1)")
     parser.add_argument("--games", type=int, default=200, help="games per match (200)")
     parser.add_argument("--readouts", type=int, nargs="+", default=[0, 32], help="in matches; 0 policy alone (0 32)")
     parser.add_argument("--only", nargs="*", help="variants whose name holds one of these words")
     parser.add_argument("--against", choices=list(VARIANTS), help="the variant to compare with (the recipe)")
     arguments = parser.parse_args()
+    if arguments.games_each:
+        length = {"num_games": arguments.games_each, "max_minutes": None}
+        each = f"{arguments.games_each} games"
+    else:
+        length, each = {"max_minutes": arguments.minutes}, f"{arguments.minutes:g} minutes"
     reference = VARIANTS[arguments.against] if arguments.against else ({}, {}, {})
     chosen = {name: v for name, v in VARIANTS.items() if not arguments.only or any(w in name for w in arguments.only)}
     for seed in arguments.seeds:
-        recipe = trained(arguments.minutes, seed, *reference)
+        recipe, seconds = trained(length, seed, *reference)
         for name, options in chosen.items():
-            net = trained(arguments.minutes, seed, *options)
+            net, took = trained(length, seed, *options)
+            print(f"seed {seed}, {each}, {name}: {took:.0f} s of the processor, recipe {seconds:.0f}", flush=True)
             for readouts in arguments.readouts:
                 match = evaluate(
                     ENV, net, recipe, arguments.games, readouts, search="gumbel", random_opening=2, seed=seed
                 )
                 told = f"{name}: {rates(match)} with {readouts} readouts"
-                print(f"seed {seed}, {arguments.minutes:g} minutes, {told}", flush=True)
+                print(f"seed {seed}, {each}, {told}", flush=True)
 
 
 if __name__ == "__main__":

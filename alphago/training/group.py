@@ -36,8 +36,6 @@ class SelfPlaySettings:
         game draws its number from an exponential distribution; None for a twentieth of the longest game, of which
         no more than 2 plies per action count.
         They are not trained on.
-    random_opening_share: how much of those moves' probability goes to the game's `opening_actions`, all alike, instead
-        of the policy.
     decided_value: once the search has found one side's value above it for DECIDED_PLIES plies, only
         DECIDED_SHARE of the moves are searched in full and trained on, the others with CHEAP_READOUTS; 1
         searches all alike.  (KataGo goes on cheaply where others resign: Wu 2019, KataGoMethods.md.)
@@ -56,7 +54,6 @@ class SelfPlaySettings:
     opening_plies: float | None = 0.0
     decided_value: float = 1.0
     played_out_share: float = 1.0
-    random_opening_share: float = 0.0
     search: SearchSettings = field(default_factory=lambda: SearchSettings(gumbel=True))
 
     def __post_init__(self) -> None:
@@ -70,7 +67,7 @@ class SelfPlaySettings:
             real("opening_plies", self.opening_plies, 0)
         if self.resign_threshold is not None:
             real("resign_threshold", self.resign_threshold, -1, 1)
-        for name in ("no_resign_share", "decided_value", "played_out_share", "random_opening_share"):
+        for name in ("no_resign_share", "decided_value", "played_out_share"):
             real(name, getattr(self, name), 0, 1)
 
 
@@ -215,19 +212,13 @@ class Group:
         return policies, choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
 
     def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """Moves of the opening, int32 [n], by policy and chance; a pass only where there is nothing else.
+        """Moves of the opening, int32 [n], by the policy; a pass only where there is nothing else.
 
         priors: the network's, float32 [n, A], overwritten.
         """
         if self.env.pass_action is not None:
             others = np.delete(priors, self.env.pass_action, axis=1).any(axis=1)
             priors[others, self.env.pass_action] = 0
-        legal = priors > 0
-        inner = legal & self.env.opening_actions
-        anywhere = np.where(inner.any(axis=1, keepdims=True), inner, legal).astype(np.float32)
-        anywhere /= np.maximum(anywhere.sum(axis=1, keepdims=True), 1)
-        share = self.settings.random_opening_share
-        priors = (1 - share) * priors + share * anywhere
         sums = np.cumsum(priors, axis=1)
         chance = np.array([self.generators[slot].random() for slot in games])
         return np.argmax(sums > chance[:, None] * sums[:, -1:], axis=1).astype(np.int32)

@@ -30,7 +30,7 @@ WHOLE = {
 NUMBERS = {
     "samples_per_position": math.inf, "learning_rate": math.inf, "weight_decay": math.inf,
     "opening_plies": math.inf, "search_share": 1, "surprise_share": 1, "weight_averaging": 1,
-    "decided_value": 1, "played_out_share": 1, "random_opening_share": 1, "no_resign_share": 1,
+    "decided_value": 1, "played_out_share": 1, "no_resign_share": 1,
 }  # fmt: skip
 OPTIONAL = (
     "num_games", "first_readouts", "games_in_flight", "groups", "temperature_plies", "opening_plies",
@@ -76,7 +76,7 @@ class TrainingSettings:
         for the fastest (see NetEvaluator).
     losses: a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES);
         a dictionary changes some of the weights.
-    opening_plies, random_opening_share, decided_value, played_out_share: see SelfPlaySettings.
+    opening_plies, decided_value, played_out_share: see SelfPlaySettings.
     resign_threshold: see SelfPlaySettings; by default nobody resigns, because a young network is sure of nonsense: one
         that has seen White win every game would resign all others after a few moves.
     no_resign_share, temperature_plies, groups: see SelfPlaySettings.
@@ -111,7 +111,6 @@ class TrainingSettings:
     opening_plies: float | None = None
     decided_value: float = 0.68
     played_out_share: float = 0.1
-    random_opening_share: float = 0.5
     games_in_flight: int | None = None
     plies_per_iteration: int = 16
     learning_rate: float = 2e-3
@@ -214,7 +213,7 @@ class TrainingSettings:
         search = chosen_search(self.search, flight, self.readouts)
         names = (
             "readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share", "opening_plies",
-            "decided_value", "played_out_share", "random_opening_share",
+            "decided_value", "played_out_share",
         )  # fmt: skip
         return SelfPlaySettings(games_in_flight=flight, search=search, **{n: getattr(self, n) for n in names})
 

@@ -162,17 +162,16 @@ class TestDecidedGames:
             assert all((record.weights == 1).all() for record in games.run(workers, Certain()))
 
 
-def test_random_openings_are_legal_where_no_point_is_off_the_edge() -> None:
-    """3x3 has one such point: once it is taken, the others are drawn from all that is legal."""
+def test_drawn_openings_are_legal_and_pass_only_where_nothing_else_is() -> None:
     env = GoEnv(3)
-    group = Group(env, SelfPlaySettings(random_opening_share=1.0, opening_plies=100.0, search=GUMBEL), 4, 0, range(4))
+    group = Group(env, SelfPlaySettings(opening_plies=100.0, search=GUMBEL), 4, 0, range(4))
     group.use(UniformEvaluator())
     priors = np.zeros((4, 10), np.float32)
     for row, legal in zip(priors, ([1, 2, 5, 9], [4, 9], [0, 4, 8], [9]), strict=True):
         row[legal] = 1 / len(legal)
     drawn = [group.draw(np.arange(4), priors.copy()).tolist() for _ in range(50)]
-    assert {first for first, *_ in drawn} == {1, 2, 5}
-    assert {tuple(rest) for _, *rest in drawn} == {(4, 4, 9)}
+    first, second, third, fourth = (set(moves) for moves in zip(*drawn, strict=True))
+    assert (first, second, third, fourth) == ({1, 2, 5}, {4}, {0, 4, 8}, {9})
 
 
 class TestSettledGames:
@@ -230,12 +229,12 @@ class OneMove(UniformEvaluator):
 
 
 class TestOpenings:
-    """A few first moves, on average, without a search: the policy's, or anything."""
+    """A few first moves, on average, without a search."""
 
     ENV = GoEnv(5, komi=0.5, max_moves=20)
 
-    def openings(self, share: float, search: SearchSettings = GUMBEL) -> list[GameRecord]:
-        settings = SelfPlaySettings(readouts=2, opening_plies=3.0, random_opening_share=share, search=search)
+    def openings(self, search: SearchSettings = GUMBEL) -> list[GameRecord]:
+        settings = SelfPlaySettings(readouts=2, opening_plies=3.0, search=search)
         with Workers(2) as workers:
             return SelfPlay(self.ENV, settings, range(300), seed=1).run(workers, OneMove())
 
@@ -246,24 +245,13 @@ class TestOpenings:
         return np.bincount(moves, minlength=26) / len(moves)
 
     def test_by_the_policy(self) -> None:
-        assert self.first_moves(self.openings(0.0))[0] > 0.97
+        assert self.first_moves(self.openings())[0] > 0.97
 
     def test_by_the_policy_without_the_searchs_noise(self) -> None:
-        assert self.first_moves(self.openings(0.0, SearchSettings(dirichlet_weight=1.0)))[0] > 0.97
-
-    def test_by_chance(self) -> None:
-        """On points off the edge."""
-        shares = self.first_moves(self.openings(1.0))
-        assert (shares > 0).tolist() == self.ENV.opening_actions.tolist()
-        assert shares.max() < 0.25
-
-    def test_half_and_half(self) -> None:
-        shares = self.first_moves(self.openings(0.5))
-        assert 0.4 < shares[0] < 0.6
-        assert 0.4 < shares[self.ENV.opening_actions].sum() < 0.6
+        assert self.first_moves(self.openings(SearchSettings(dirichlet_weight=1.0)))[0] > 0.97
 
     def test_nobody_trains_on_them(self) -> None:
-        records = self.openings(0.5)
+        records = self.openings()
         unsearched = [int((record.weights == 0).sum()) for record in records]
         assert 2.0 < np.mean(unsearched) < 3.0  # the mean of whole parts: 1 / (e^(1/3) - 1) = 2.5
         for record in records:
