@@ -23,6 +23,8 @@ class Unsaid(Enum):
         return self.name
 
 
+MOST_READOUTS = 10_000_000  # of one move: a tree of so many positions takes gigabytes
+
 UNSAID: Literal[Unsaid.UNSAID] = Unsaid.UNSAID
 
 
@@ -84,11 +86,13 @@ def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None
             raise TypeError(f"{who} has no keyword {name!r}: {near_misses(name, known)}")
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """A whole number of at least that size; ValueError that names it."""
-    if is_whole(value, least):
-        return int(value)
-    raise ValueError(f"{name} is a whole number from {least}, came {value!r}")
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """A whole number from `least`, to `most` where there is one; ValueError that names it."""
+    if not is_whole(value, least):
+        raise ValueError(f"{name} is a whole number from {least}, came {value!r}")
+    if most is not None and value > most:
+        raise ValueError(f"{name} is at most {most}, came {value!r}")
+    return int(value)
 
 
 def real(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:

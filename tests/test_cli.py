@@ -57,6 +57,11 @@ class TestEvaluate:
         assert evaluate(command) == 0
         assert capsys.readouterr().out == text
 
+    def test_players_among_options(self, nets: Path) -> None:
+        assert evaluate(f"random --games 2 {nets / 'four.safetensors'}@0 --folder out --seed 1") == 0
+        known = json.loads((Path("out") / "evaluation.json").read_text())
+        assert known["players"] == ["random", f"{nets / 'four.safetensors'}@0"]
+
     def test_options(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """They reach the games, whose folder says so."""
         command = "--games 4 --readouts 6 --search gumbel --board-size 4 --komi 1.5 --random-opening 1"
@@ -124,6 +129,7 @@ class TestEvaluate:
             ("{nets} random", "{nets} is a folder, wanted a network saved with NeuralNet.save"),
             ("{nets}/new.safetensors@ random", "{nets}/new.safetensors@: after @ come readouts, puct or gumbel, or"),
             ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ come readouts"),
+            ("{nets}/new.safetensors@5000000000 random", "readouts is at most 10000000, came 5000000000"),
             ("{nets}/new.safetensors@-3 random", "{nets}/new.safetensors@-3: after @ come readouts"),
             ("{nets}/new.safetensors {nets}/new.safetensors@64", "{nets}/new.safetensors@64 is named twice"),
             ("{nets}/new.safetensors {nets}/komi.safetensors",
@@ -136,7 +142,7 @@ class TestEvaluate:
              "with --turns"),
             ("random {nets}/new.safetensors --turns -2", "turns is a whole number from 1, came -2"),
             ("random {nets}/new.safetensors --rules x", "no rules are called 'x': there are Chinese, Tromp-Taylor,"),
-            ("random {nets}/new.safetensors --readouts -1", "readouts is 0 or more, came -1"),
+            ("random {nets}/new.safetensors --readouts -1", "readouts is a whole number from 0, came -1"),
             ("random {nets}/new.safetensors --games 3", "games is an even number from 2"),
             ("random {nets}/new.safetensors --sprt 5 5", "elo0 is less than elo1"),
             ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
@@ -233,3 +239,13 @@ class TestPlayers:
         assert read_text("random").model is None
         assert read_text("./random").model == Path("random")
         assert read_text("random@3").model == Path("random")
+
+    def test_an_at_sign_in_a_path(self) -> None:
+        folder = Path("me@home")
+        folder.mkdir()
+        path = str(folder / "new.safetensors")
+        Path(path).touch()
+        assert (read_text(path, 8).model, read_text(path, 8).readouts) == (Path(path), 8)
+        assert (read_text(f"{path}@3").base, read_text(f"{path}@3").readouts) == (path, 3)
+        with pytest.raises(ValueError, match="me@house/x: after @ come readouts"):
+            read_text("./me@house/x")

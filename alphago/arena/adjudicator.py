@@ -54,9 +54,9 @@ class Adjudicator:
 
 def named_adjudicator(who: str | GtpProgram | None) -> GtpProgram | None:
     """The program of that name, "gnugo" or "gnugo:LEVEL"; ValueError for another one, EngineError if it is missing."""
-    if not isinstance(who, str):
+    if who is None or isinstance(who, GtpProgram):
         return who
-    program = named_program(who)
+    program = named_program(who) if isinstance(who, str) else None
     if program is None:
         raise ValueError(f"adjudicator is 'gnugo', 'gnugo:LEVEL', a GtpProgram or None, came {who!r}")
     return program

@@ -14,7 +14,7 @@ from alphago.env.go_rules import Rules
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import load_model
 from alphago.nn.saved import model_file, saved_game
-from alphago.settings import checks_keywords
+from alphago.settings import MOST_READOUTS, checks_keywords, whole
 
 # What may be chosen for networks that differ.
 OPTIONS = {
@@ -44,8 +44,7 @@ class Entrant:
     weights: str = ""
 
     def __post_init__(self) -> None:
-        if isinstance(self.readouts, bool) or not isinstance(self.readouts, int) or self.readouts < 0:
-            raise ValueError(f"readouts is 0 or more, came {self.readouts!r}")
+        whole("readouts", self.readouts, 0, MOST_READOUTS)
         search_settings(self.search, 1, 1)  # raises for what is none
 
 
@@ -71,6 +70,9 @@ def read_text(text: str, readouts: int = 64, search: str = "puct") -> EntrantTex
     MODEL is a file or a run folder; readouts and search count where the text has none of its own.
     """
     base, at, own = text.rpartition("@") if "@" in text else (text, "", "")
+    match = re.fullmatch(r"([0-9]+)?(?:(?:^|,)(puct|gumbel))?", own)
+    if at and (match is None or not own) and Path(text).exists():
+        base, at = text, ""  # the @ is part of a path
     unknown = "only networks take readouts"
     if not at:
         try:
@@ -83,7 +85,6 @@ def read_text(text: str, readouts: int = 64, search: str = "puct") -> EntrantTex
         raise ValueError(f"{text}: there is no file {base}, and {unknown}")
     if not at:
         return EntrantText(base, model, readouts, search)
-    match = re.fullmatch(r"([0-9]+)?(?:(?:^|,)(puct|gumbel))?", own)
     if match is None or not own:
         raise ValueError(f"{text}: after @ come readouts, puct or gumbel, or both as in 64,gumbel")
     return EntrantText(base, model, int(match[1]) if match[1] else readouts, match[2] or search)
@@ -101,8 +102,7 @@ def read_entrants(
     device: of networks and their searches' boards.
     ValueError with a sentence for what does not exist or does not go together.
     """
-    if readouts < 0:
-        raise ValueError(f"readouts is 0 or more, came {readouts}")
+    whole("readouts", readouts, 0, MOST_READOUTS)
     entries = [read_text(text, readouts, search) for text in texts]
     for name in {entry.name for entry in entries}:
         if sum(entry.name == name for entry in entries) > 1:

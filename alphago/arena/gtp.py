@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from alphago.env.go_rules import Rules
-from alphago.settings import checks_keywords
+from alphago.settings import checks_keywords, positive, whole
 
 LONGEST_REPLY = 1000  # lines
 GLANCE = 0.5  # seconds between two looks at a process whose answer is awaited
@@ -36,7 +36,7 @@ class GtpProgram:
     command: program and arguments; "{seed}" in an argument becomes a number that differs between games.
     start_timeout: seconds until the first answer.
     timeout: seconds for any later one.
-    at_once: processes of one side of a match that run at the same time, 1 or more; ValueError for less.
+    at_once: processes of one side of a match that run at the same time, 1 or more.
     rule_options: further arguments for a match by such rules of ko and suicide.  Without it the program plays by the
         rules that it has, whatever the match's are.
     """
@@ -49,8 +49,12 @@ class GtpProgram:
     rule_options: Callable[[Rules], tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
-        if self.at_once < 1:
-            raise ValueError(f"at_once is 1 or more, came {self.at_once!r}")
+        texts = isinstance(self.command, (tuple, list)) and all(isinstance(word, str) for word in self.command)
+        if not texts or not self.command:
+            raise ValueError(f'command is a tuple of texts such as ("gnugo", "--mode", "gtp"), came {self.command!r}')
+        positive("start_timeout", self.start_timeout)
+        positive("timeout", self.timeout)
+        whole("at_once", self.at_once, 1)
 
     def start(self, seed: int, rules: Rules) -> "GtpEngine":
         """A process for one game by such rules."""

@@ -183,7 +183,7 @@ def evaluate(
     searches = search if isinstance(search, tuple) else (search, search)
     if len(searches) != 2:
         raise ValueError(f"search is one for both or a pair, came {search!r}")
-    random_opening = whole("random_opening", random_opening, 0)
+    random_opening, seed = whole("random_opening", random_opening, 0), whole("seed", seed, 0)
     first, second = (
         Entrant(contestant(who, env, device), n, how)
         for who, n, how in zip((black, white), both, searches, strict=True)
@@ -194,6 +194,7 @@ def evaluate(
     judge = None if program is None else Adjudicator(env, program)
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
+    opening_plies = whole("opening_plies", opening_plies, 0)
     plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves_for(num_games // 2, max(both)))
     games: list[MatchGame] = []
 

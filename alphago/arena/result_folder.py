@@ -39,7 +39,7 @@ class ResultFolder:
             raise ValueError(f"{self.path} holds something else than an evaluation: choose another folder")
         else:
             try:
-                (self.path / "games").mkdir(parents=True)
+                self.path.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise type(error)(f"the folder {self.path} cannot be made: {error.strerror}") from error
             write_whole(known, (json.dumps(settings, indent=2) + "\n").encode())
@@ -90,14 +90,16 @@ class ResultFolder:
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
             os.truncate(self._lines, len(whole))
-        for number, text in enumerate(whole.decode().splitlines(), 1):
+        for number, text in enumerate(whole.splitlines(), 1):
             try:
-                line = json.loads(text)
+                line = json.loads(text.decode())
                 moves = tuple(map(self.env.from_text, line["moves"].split()))
                 rest = [line[key] for key in ("margin", "fault", "counted", "disagreement")]
                 i, j = line["match"]
+                if not 0 <= i < j < len(self.names):
+                    raise ValueError(f"there is no match of the players {i} and {j}")
                 self._keep((i, j), MatchGame(line["game"], line["outcome"], moves, *rest))
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(f"{self._lines} is damaged in line {number}: {error}") from error
 
     def _keep(self, match: Match, game: MatchGame) -> None:
@@ -111,6 +113,9 @@ class ResultFolder:
         comment = "\n".join(filter(None, (game.fault, game.disagreement)))
         record = SgfGame.in_game(self.env, game.moves, result=result, players=players, comment=comment)
         try:
-            write_whole(path, format_sgf(record))
+            data = format_sgf(record)
         except ImportError as error:
             self.without_sgf = str(error)
+        else:
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, data)

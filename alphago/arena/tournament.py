@@ -15,6 +15,7 @@ from alphago.arena.match import MatchResult, play_match
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
+from alphago.lock import lock
 from alphago.mcts.root import temperature_plies
 from alphago.settings import checks_keywords
 
@@ -125,7 +126,14 @@ class Tournament:
         return MatchPlan(settings.games, opening, settings.random_opening, settings.seed, leaves=1)
 
     def play(self, listener: Listener) -> None:
-        """Plays what is missing.  Ctrl-C ends the games under way at their next move; they begin anew next time."""
+        """Plays what is missing.  Ctrl-C ends the games under way at their next move; they begin anew next time.
+
+        BlockingIOError if another process plays in the folder.
+        """
+        with lock(self.folder.path):
+            self._play(listener)
+
+    def _play(self, listener: Listener) -> None:
         done = sum(len(games) for games in self.folder.games.values())
         listener.start(len(self.matches) * self.settings.games, done)
         for match in self.matches:

@@ -6,6 +6,8 @@ from alphago.cli.models import add_device, add_game, add_model, load
 from alphago.cli.options import number, whole
 from alphago.env.games import go_only
 from alphago.env.go import GoEnv
+from alphago.settings import MOST_READOUTS
+from alphago.settings import whole as check_whole
 
 
 def add_play(parser: argparse.ArgumentParser) -> None:
@@ -51,16 +53,16 @@ def run_gtp(options: argparse.Namespace) -> int:
     from alphago.ui.gtp_commands import serve
 
     with reserved_stdout() as output:  # before anything is loaded: libraries print
-        if options.readouts < 0:
-            raise ValueError(f"--readouts is 0 or more, came {options.readouts}")
+        check_whole("--readouts", options.readouts, 0, MOST_READOUTS)
         if options.resign is not None and not -1 <= options.resign <= 1:
             raise ValueError(f"--resign is -1 to 1, came {options.resign}")
+        if options.seed is not None:
+            check_whole("--seed", options.seed, 0)
         env, network = load(options.model, options.board_size, options.komi, GoEnv.name)
         env = go_only(env, "GTP speaks of")
-        resign = network.resign_threshold if options.resign is None else options.resign
         try:
             serve(
-                env, network, options.readouts, resign_threshold=resign, seed=options.seed,
+                env, network, options.readouts, resign_threshold=options.resign, seed=options.seed,
                 komi=options.komi, device=options.device or "auto", output=output,
             )  # fmt: skip
         except BrokenPipeError:  # the controller has gone

@@ -59,6 +59,8 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"no option {flag}: {self.others.get(flag, near)}")
             if len(meant) > 1:
                 self.error(f"{flag} may be {', '.join(meant[:-1])} or {meant[-1]}")
+        if any(action.nargs == "+" and not action.option_strings for action in self._actions):
+            return super().parse_intermixed_args(words, namespace)  # its words may stand between options
         return super().parse_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:

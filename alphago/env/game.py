@@ -386,6 +386,11 @@ class Position:
         self.setup = setup  # what `env.position` was given
         self.moves = moves  # actions since then
 
+    @property
+    def began_empty(self) -> bool:
+        """Whether the game began at its start position, with whatever komi: no handicap, nothing set up."""
+        return self.setup.keys() <= {"komi"}
+
     @cached_property
     def to_play(self) -> int:
         """+1 if the first player (Black) is to move, -1 if the second."""

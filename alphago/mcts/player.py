@@ -11,7 +11,7 @@ from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.root import chosen_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.settings import checks_keywords, real, whole
+from alphago.settings import MOST_READOUTS, checks_keywords, real, whole
 
 USUAL_LEAVES = 8  # of a player that is given neither settings nor a number
 
@@ -52,11 +52,11 @@ class MCTSPlayer:
         check_env(env)
         self.env = env
         self.network = network
-        self.num_readouts = whole("num_readouts", num_readouts, 1)
+        self.num_readouts = whole("num_readouts", num_readouts, 1, MOST_READOUTS)
         self.two_player_mode = two_player_mode
         self.resign_threshold = real("resign_threshold", resign_threshold, -1, 1)
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
-        self.generator = np.random.default_rng(seed)
+        self.generator = np.random.default_rng(None if seed is None else whole("seed", seed, 0))
         settings = settings or SearchSettings(leaves=USUAL_LEAVES)
         if leaves is not None:
             settings = replace(settings, leaves=leaves)

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import torch
 
+from alphago.lock import LOCK, lock
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
 from alphago.nn.weights import ModelError, read_weights
 from alphago.training.history import EVALUATIONS, METRICS, append_row, cut_off
-from alphago.training.lock import LOCK, lock
 from alphago.training.run_config import holds_run, mend_config, read_config, write_config
 from alphago.training.shards import Shards
 from alphago.training.state import State, StateFiles, set_aside
@@ -185,3 +185,12 @@ def default_folder(name: str) -> Path:
         number += 1
         path = Path("runs") / f"{stem}-{number}"
     return path
+
+
+def new_folder(name: str) -> Path:
+    """Makes the default folder of that name, which no other process has then."""
+    while True:
+        path = default_folder(name)
+        with contextlib.suppress(FileExistsError):  # of another process, since the look at it
+            path.mkdir(parents=True)
+            return path

@@ -11,7 +11,7 @@ from alphago.mcts.root import choose_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.threads import available_cores
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
-from alphago.settings import checks_keywords, real, whole
+from alphago.settings import MOST_READOUTS, checks_keywords, real, whole
 from alphago.stopwatch import Stopwatch
 
 # Hears of a finished game: its number and its record, in no order, and from several threads at once.
@@ -57,7 +57,7 @@ class SelfPlaySettings:
     search: SearchSettings = field(default_factory=lambda: SearchSettings(gumbel=True))
 
     def __post_init__(self) -> None:
-        whole("readouts", self.readouts, 1)
+        whole("readouts", self.readouts, 1, MOST_READOUTS)
         for name in ("games_in_flight", "groups"):
             if getattr(self, name) is not None:
                 whole(name, getattr(self, name), 1)

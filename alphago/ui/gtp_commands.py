@@ -19,6 +19,8 @@ from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import check_komi, handicap_points, most_handicap, read_rules, rules_json
 from alphago.mcts.evaluator import UniformEvaluator, as_evaluator
 from alphago.mcts.player import MCTSPlayer
+from alphago.settings import MOST_READOUTS
+from alphago.settings import whole as check_whole
 from alphago.ui.clock import Clock
 from alphago.ui.gtp import Command, GtpFailure, converse, lines_of_stdin, reserved_stdout
 from alphago.ui.gtp_arguments import argument, number, player, whole
@@ -32,7 +34,7 @@ def serve(
     network: Any = None,
     readouts: int = 800,
     *,
-    resign_threshold: float = -1.0,
+    resign_threshold: float | None = None,
     seed: int | None = None,
     komi: float | None = None,
     device: str = "auto",
@@ -45,8 +47,9 @@ def serve(
         only the rules plays on any board, and says so on stderr.
     readouts: simulations for each move, fewer where the clock demands it; 0 plays the network's most
         probable action without search.
-    resign_threshold: `genmove` answers resign when the mover's value is below it.  -1, never: a value
-        that was not measured against played-out games is no reason to give one up.
+    resign_threshold: `genmove` answers resign when the mover's value is below it; -1 is never.  None for what the
+        network's run has measured against played-out games (`NeuralNet.resign_threshold`), in games that begin on the
+        empty board as those did: with a handicap nobody resigns then.
     seed: of the choice among equally good moves.
     komi: White's points on every board until the controller tells them; None for `env`'s on its board, and on
         another one the usual ones.
@@ -74,14 +77,13 @@ class GoEngine:
         network: Any = None,
         readouts: int = 800,
         *,
-        resign_threshold: float = -1.0,
+        resign_threshold: float | None = None,
         seed: int | None = None,
         komi: float | None = None,
         device: str = "auto",
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        if readouts < 0:
-            raise ValueError(f"readouts is 0 or more, came {readouts}")
+        check_whole("readouts", readouts, 0, MOST_READOUTS)
         if network is None:
             say("no model was given: a search that knows only the rules is playing")
         self.env = env
@@ -130,7 +132,6 @@ class GoEngine:
             self.evaluator,
             max(1, self.readouts),
             two_player_mode=True,
-            resign_threshold=self.resign_threshold,
             seed=self.seed,
         )
         self.raw(self.game.position)
@@ -274,14 +275,21 @@ class GoEngine:
         readouts = self.affordable(colour)
         if readouts == 0:
             action, value = self.raw(position)
-            return None if value < self.resign_threshold else action
+            return None if value < self.threshold(position) else action
         self.player.num_readouts = readouts
         begin, before = self.now(), max(1, self.player.root_visits)
         action = self.player.suggest_move()
         done = self.player.root_visits - before  # fewer than planned where the choice was certain
         if done:
             self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
+        self.player.resign_threshold = self.threshold(position)
         return None if self.player.should_resign() else action
+
+    def threshold(self, position: GoPosition) -> float:
+        """The value below which the mover resigns here."""
+        if self.resign_threshold is not None:
+            return self.resign_threshold
+        return getattr(self.network, "resign_threshold", -1.0) if position.began_empty else -1.0
 
     def catch_up(self, position: GoPosition) -> None:
         """Brings the player to the position, with its tree where that lies ahead."""

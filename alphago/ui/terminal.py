@@ -43,8 +43,8 @@ def play(
     """Plays one game against `nn` at the terminal and returns the position in which it was left.
 
     nn: whatever `MCTSPlayer` takes.  A network resigns where its run has measured when that is safe
-        (`NeuralNet.resign_threshold`), nobody else does.  Without it an untrained network of `tower_height` blocks,
-        which plays badly and is announced as such.
+        (`NeuralNet.resign_threshold`), in games that began on the empty board as those did; nobody else does.
+        Without it an untrained network of `tower_height` blocks, which plays badly and is announced as such.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
         move without search, None searches until `seconds` are over.
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
@@ -192,7 +192,7 @@ class TerminalGame:
         engine = -self.human
         self.say("The engine is thinking.")
         thought = self.think()
-        if self.player.should_resign():
+        if self.position.began_empty and self.player.should_resign():
             self.resign(engine)
             return
         move = self.position.env.to_text(thought.action)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from alphago.settings import positive, whole
+from alphago.settings import MOST_READOUTS, positive, whole
 
 WAVE = 16  # readouts between two looks at the clock
 
@@ -25,7 +25,7 @@ class Limit:
         if self.readouts is None and self.seconds is None:
             raise ValueError("a move needs a limit: num_readouts or seconds")
         if self.readouts is not None:
-            whole("num_readouts", self.readouts, 0)
+            whole("num_readouts", self.readouts, 0, MOST_READOUTS)
         if self.seconds is not None:
             positive("seconds", self.seconds)
 

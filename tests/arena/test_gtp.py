@@ -7,6 +7,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -410,8 +411,13 @@ class TestMatch:
         assert len([game for game in match.games if game]) == 5
 
     def test_none_at_once(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="at_once is 1 or more, came 0"):
+        with pytest.raises(ValueError, match="at_once is a whole number from 1, came 0"):
             GtpProgram("engine", program(tmp_path).command, at_once=0)
+
+    @pytest.mark.parametrize("command", ["gnugo --mode gtp", (), ("gnugo", "--level", 1), None])
+    def test_a_command_that_is_none(self, command: Any) -> None:
+        with pytest.raises(ValueError, match=f"command is a tuple of texts .*, came {re.escape(repr(command))}"):
+            GtpProgram("engine", command)
 
     def test_an_error_of_ours_ends_the_engines(self, tmp_path: Path) -> None:
         class Fails(UniformEvaluator):

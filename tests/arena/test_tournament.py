@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from alphago.arena.result_folder import ResultFolder
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import LOOK, Tournament, TournamentSettings
 from alphago.env.go import GoEnv
+from alphago.lock import lock
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.records.sgf import read_sgf
 
@@ -155,6 +157,38 @@ class TestGoingOn:
             tournament(tmp_path)
 
     @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            (b'"match": [0, 1]', b'"match": [0, 7]'),
+            (b'"match": [0, 1]', b'"match": "x"'),
+            (b'"moves": "', b'"moves": 5, "x": "'),
+            (b"}\n", b"}\n\xff\n"),
+            (b"{", b"[{"),
+        ],
+    )
+    def test_other_damage(self, tmp_path: Path, before: bytes, after: bytes) -> None:
+        played(tmp_path)
+        path = tmp_path / "out" / "games.jsonl"
+        data = path.read_bytes()
+        assert before in data
+        path.write_bytes(data.replace(before, after, 1))
+        with pytest.raises(ValueError, match=r"games\.jsonl is damaged in line [12]: "):
+            tournament(tmp_path)
+
+    def test_sgf_files_are_made_again(self, tmp_path: Path) -> None:
+        """From games.jsonl, also where their folder is gone."""
+        played(tmp_path)
+        folder = tmp_path / "out" / "games"
+        files = {path.name: path.read_bytes() for path in folder.iterdir()}
+        shutil.rmtree(folder)
+        tournament(tmp_path)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+
+    def test_one_process_plays_in_it(self, tmp_path: Path) -> None:
+        with lock(played(tmp_path).folder.path), pytest.raises(BlockingIOError, match="somebody else writes to"):
+            tournament(tmp_path).play(Heard())
+
+    @pytest.mark.parametrize(
         ("entrants", "settings", "why"),
         [
             ((HASH, UNIFORM), {"seed": 3}, "its seed is 0, now 3 came"),
@@ -187,7 +221,7 @@ class TestGoingOn:
             patch.setitem(sys.modules, "sgfmill", None)
             one = played(tmp_path, HASH, RANDOM, games=2)
             assert "no SGF files were written: SGF files need the library sgfmill: pip" in standings(one)
-            assert list((tmp_path / "out" / "games").iterdir()) == []
+            assert not (tmp_path / "out" / "games").exists()
         later = tournament(tmp_path, HASH, RANDOM, games=2)
         assert len(list((tmp_path / "out" / "games").iterdir())) == 2
         assert "no SGF" not in standings(later)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from alphago.cli import main
+from alphago.cli.game_folder import GameFolder
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
@@ -93,6 +94,22 @@ def test_what_cannot_be_played(options: str, sentence: str, capsys: pytest.Captu
     assert error.splitlines()[-1].startswith(f"alphago selfplay: {sentence}")
     assert text == ""
     assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize("given", [None, "out"])
+def test_one_process_a_folder(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both found the same place free, which only one gets; the other takes another one, or says so."""
+    monkeypatch.setattr("alphago.training.checkpoint.time.strftime", lambda _: "now")
+    games = [GameFolder(given, GoEnv(3), 1, as_records=False) for _ in range(2)]
+    assert games[0].path == games[1].path
+    with games[0]:
+        if given is None:
+            with games[1]:
+                assert {game.path.name for game in games} == {"selfplay-go3-now", "selfplay-go3-now-2"}
+        else:
+            with pytest.raises(FileExistsError, match="out is no empty folder"), games[1]:
+                pass
+    assert not any(game.path.exists() for game in games)  # nothing was played
 
 
 def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

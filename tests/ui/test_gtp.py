@@ -445,6 +445,17 @@ class TestHandicap:
         assert ask(who, "play b C3", "play w D4", "komi 0.5") == ["", "", ""]  # Black out of turn
         assert draw(who.game.position).count("X") == 4
 
+    @pytest.mark.parametrize("readouts", [0, 8])
+    def test_nobody_resigns_for_it(self, readouts: int) -> None:
+        """What was measured in even games says nothing here; what the command line says holds everywhere."""
+        network = prefers("C3", "D3", value=1.0)  # Black wins
+        network.resign_threshold = -0.75
+        who = engine(9, network, readouts)
+        assert ask(who, "play b C3", "genmove w") == ["", "resign"]
+        assert ask(who, "clear_board", "fixed_handicap 2", "genmove w")[2] != "resign"
+        who = engine(9, network, readouts, resign_threshold=-0.9)
+        assert ask(who, "fixed_handicap 2", "genmove w")[1] == "resign"
+
     @pytest.mark.parametrize(
         ("line", "failure"),
         [
@@ -519,7 +530,7 @@ class TestGenmove:
         assert who.game.is_over
 
     def test_readouts(self) -> None:
-        with pytest.raises(ValueError, match="readouts is 0 or more, came -1"):
+        with pytest.raises(ValueError, match="readouts is a whole number from 0, came -1"):
             engine(readouts=-1)
 
 
@@ -737,7 +748,9 @@ class TestCommandLine:
             (["nowhere.safetensors"], "there is no file nowhere.safetensors"),
             (["--board-size", "26"], "board_size is 2 to 25, came 26"),
             (["--komi", "6.25"], "komi is a multiple of 0.5 from -1000 to 1000, came 6.25"),
-            (["--readouts", "-1"], "--readouts is 0 or more, came -1"),
+            (["--readouts", "-1"], "--readouts is a whole number from 0, came -1"),
+            (["--readouts", "5000000000"], "--readouts is at most 10000000, came 5000000000"),
+            (["--seed", "-1"], "--seed is a whole number from 0, came -1"),
             (["--resign", "2"], "--resign is -1 to 1, came 2.0"),
         ],
     )

@@ -462,6 +462,18 @@ class TestFiles:
         assert "the game is over by resignation" in text
         assert position.env.to_text(position.moves[2]) == "B1"
 
+    def test_the_engine_does_not_resign_for_a_handicap(self, tmp_path):
+        """What is safe was measured in games that began on the empty board."""
+        network = UniformEvaluator()
+        network.resign_threshold = 1.0  # whatever it sees
+        for setup, resigns in (("", True), ("AB[bb][dd]", False)):
+            path = tmp_path / "game.sgf"
+            path.write_text(f"(;GM[1]SZ[5]KM[7]{setup}PL[W])" if setup else "(;GM[1]SZ[5]KM[7];B[cc])")
+            shown = []
+            answers = iter((f"load {path}", "quit"))
+            play(GoEnv(5, komi=7), network, 4, read=lambda _: next(answers), write=shown.append)  # noqa: B023
+            assert ("The engine resigns." in "\n".join(shown)) is resigns
+
     def test_another_game(self, tmp_path):
         path = tmp_path / "game.npz"
         position, _ = self.talk(TicTacToeEnv(), "b2", f"save {path}", "quit")

@@ -1,4 +1,4 @@
-"""One process per run folder."""
+"""One process per folder."""
 
 import sys
 from pathlib import Path
@@ -20,13 +20,13 @@ def lock(folder: Path) -> IO[str]:
     try:
         file = open(folder / LOCK, "a")  # noqa: SIM115 - open for as long as the lock is wanted
     except OSError as error:
-        raise type(error)(f"the run folder {folder} cannot be written: {error.strerror}") from error
+        raise type(error)(f"the folder {folder} cannot be written: {error.strerror}") from error
     if sys.platform != "win32":
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.close()
-            raise BlockingIOError(f"somebody else trains in {folder} right now: choose another folder") from None
+            raise BlockingIOError(f"somebody else writes to {folder} right now: choose another folder") from None
         except OSError:
             pass  # no locks here
     return file
