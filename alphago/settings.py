@@ -10,6 +10,8 @@ from enum import Enum
 from types import NoneType
 from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_type_hints
 
+import numpy as np
+
 Kind = TypeVar("Kind")
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -95,6 +97,13 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     return int(value)
 
 
+def flag(name: str, value: Any) -> bool:
+    """A truth value; ValueError that names it, for "no" too."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ValueError(f"{name} is True or False, came {value!r}")
+
+
 def real(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
     """A finite number from `least` to `most`; ValueError that names it."""
     if is_finite(value) and least <= value <= most:
@@ -108,6 +117,13 @@ def positive(name: str, value: Any) -> float:
     if is_finite(value) and value > 0:
         return float(value)
     raise ValueError(f"{name} is more than 0, came {value!r}")
+
+
+def as_plain_numbers(settings: Any) -> None:
+    """Makes numpy's numbers in a dataclass, whose values were looked at, Python's own, which JSON can hold."""
+    for name, value in vars(settings).items():
+        if isinstance(value, np.generic):
+            object.__setattr__(settings, name, value.item())
 
 
 def is_whole(value: Any, least: int) -> TypeGuard[int]:

@@ -1,7 +1,10 @@
 """Keywords of public functions and classes: typos name what was meant, wrong types what was wanted."""
 
 import inspect
+import json
 from collections.abc import Callable
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
 from re import escape as re_escape
 from typing import Any
 
@@ -32,6 +35,8 @@ from alphago.arena.gtp import GtpProgram
 from alphago.arena.sprt import Sprt
 from alphago.arena.tournament import TournamentSettings
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.player import USUAL_LEAVES
+from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
 from alphago.settings import make_settings
 from alphago.training.gate import Gate
@@ -117,6 +122,46 @@ def test_a_game_may_take_any_set_up() -> None:
     assert env.came == {"xyz": 1}
 
 
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: train(GO, 2, model="7x7"), "model is a NeuralNet, such as load_model gives, or None, came '7x7'"),
+        (lambda: train(GO, 2, until={"name": "random"}), "until is an opponent's name, an Opponent or None, came {"),
+        (lambda: train(GO, 2, reports=5), "reports is a list of reports or None, came 5"),
+        (lambda: train(GO, 2, search="gumbel"), "search is SearchSettings, a dictionary such as"),
+        (lambda: selfplay(GO, HashEvaluator(), search="gumbel"), "search is SearchSettings, a dictionary such as"),
+        (lambda: load_model("7x7", "7"), "a game was wanted, such as GoEnv(9), came '7'"),
+    ],
+)
+def test_another_kind_is_told_with_what_was_wanted(
+    call: Callable[[], Any], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match=f"^{re_escape(sentence)}"):
+        call()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    """In settings that a run's config keeps, and in parts that a file describes."""
+    made = [
+        SearchSettings(considered=np.int64(2), c_scale=np.float32(0.5)),
+        Gate(games=np.int64(4), sprt=(np.float64(0), np.int64(20))),
+        LossWeights(policy=np.float32(1)),
+        TrainingSettings(search={"considered": np.int64(2)}).search,
+        ResidualTower(GO.planes, np.int64(8), np.int64(1)).arguments,
+        DenseBase(GO.planes, (np.int64(3), 3), [np.int32(4)]).arguments,
+    ]
+    for one in made:
+        json.dumps(asdict(one) if is_dataclass(one) else one)
+    assert made[0] == SearchSettings(considered=2, c_scale=0.5)
+
+
+def test_a_players_search_may_be_a_dictionary() -> None:
+    player = MCTSPlayer(GO, HashEvaluator(), settings={"gumbel": True})
+    assert player.search.settings == SearchSettings(gumbel=True, leaves=USUAL_LEAVES)
+
+
 def test_public_functions_keep_signature_and_docstring() -> None:
     """Help, the command line and the site read them."""
     assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "komi"]
@@ -167,6 +212,15 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator is 'gnugo', 'gnugo:LEVEL', a"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), seed=1.5), "seed is a whole number from 0, came 1.5"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), 10**8), "num_readouts is at most 10000000, came 100000000"),
+        (lambda: train(GO, 2, exact_rules="no"), "exact_rules is True or False, came 'no'"),
+        (lambda: SearchSettings(gumbel="no"), "gumbel is True or False, came 'no'"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), two_player_mode="no"), "two_player_mode is True or False, came 'no'"),
+        (lambda: LossWeights(policy="1"), "the loss's weight policy is 0 or more, came '1'"),
+        (lambda: LossWeights(kl=2), "kl is True or False, came 2"),
+        (lambda: Gate(sprt=5), "a gate's sprt is a pair of Elo differences or None, came 5"),
+        (lambda: ResidualTower(GO.planes, 8, -1), "height is a whole number from 0, came -1"),
+        (lambda: ResidualTower(GO.planes, "8", 1), "channels is a whole number from 1, came '8'"),
+        (lambda: DenseBase(GO.planes, (3, 3), [0]), "a size in hidden is a whole number from 1, came 0"),
         (lambda: ReplayMemory(GO, capacity="9"), "capacity is 1 position or more, came '9'"),
         (lambda: ReplayMemory(GO, search_share=float("nan")), "search_share is 0 to 1, came nan"),
     ],

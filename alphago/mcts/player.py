@@ -1,5 +1,6 @@
 """`MCTSPlayer`: the search of one game, with AlphaGo.jl's verbs."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.root import chosen_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.settings import MOST_READOUTS, checks_keywords, real, whole
+from alphago.settings import MOST_READOUTS, checks_keywords, flag, make_settings, real, whole
 
 USUAL_LEAVES = 8  # of a player that is given neither settings nor a number
 
@@ -29,7 +30,7 @@ class MCTSPlayer:
         as soon as it is certain which one that will be.
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.
     seed: of the random choices among early moves.
-    settings: how the search chooses, PUCT's defaults where it is None.
+    settings: how the search chooses, PUCT's defaults where it is None; a dictionary changes some of them.
     leaves: positions evaluated together, held apart by virtual loss; None for those of the settings, or
         USUAL_LEAVES where there are none.
     device: where a NeuralNet is computed and the boards of its search are: "cpu", "cuda", or "auto" for the GPU where
@@ -44,7 +45,7 @@ class MCTSPlayer:
         two_player_mode: bool = False,
         resign_threshold: float = -0.9,
         *,
-        settings: SearchSettings | None = None,
+        settings: SearchSettings | Mapping[str, Any] | None = None,
         leaves: int | None = None,
         seed: int | None = None,
         device: str = "auto",
@@ -53,10 +54,12 @@ class MCTSPlayer:
         self.env = env
         self.network = network
         self.num_readouts = whole("num_readouts", num_readouts, 1, MOST_READOUTS)
-        self.two_player_mode = two_player_mode
+        self.two_player_mode = flag("two_player_mode", two_player_mode)
         self.resign_threshold = real("resign_threshold", resign_threshold, -1, 1)
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
         self.generator = np.random.default_rng(None if seed is None else whole("seed", seed, 0))
+        if isinstance(settings, Mapping):
+            settings = make_settings(SearchSettings, **{"leaves": USUAL_LEAVES, **settings})
         settings = settings or SearchSettings(leaves=USUAL_LEAVES)
         if leaves is not None:
             settings = replace(settings, leaves=leaves)

@@ -17,7 +17,7 @@ from alphago.mcts.kernels import gumbel, roots, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.ranges import Ranges
 from alphago.mcts.tree import Rule, grown, new_tree
-from alphago.settings import checks_keywords, is_finite, is_whole
+from alphago.settings import as_plain_numbers, checks_keywords, flag, is_finite, is_whole
 from alphago.stopwatch import BOARDS, TREE
 
 
@@ -77,6 +77,8 @@ class SearchSettings:
         ]
         if wrong:
             raise ValueError(f"search settings out of range: {', '.join(wrong)}; came {self}")
+        flag("gumbel", self.gumbel)
+        as_plain_numbers(self)
 
 
 def not_negative(value: object) -> bool:

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from alphago.nn.blocks import ACTIVATIONS, BLOCKS, conv_bn
+from alphago.settings import flag, whole
 
 
 class ResidualTower(nn.Module):
@@ -19,7 +20,7 @@ class ResidualTower(nn.Module):
     block: "residual"; "preactivation", where the sum of all blocks gets a last norm and activation; or "plain", one
         convolution without a way past it.  See alphago.nn.blocks.
     activation: "relu" or "elu".
-    Raises ValueError for names that there are not.
+    Raises ValueError for names that there are not, and sizes that cannot be.
     """
 
     def __init__(
@@ -35,6 +36,12 @@ class ResidualTower(nn.Module):
         super().__init__()
         one_of("block", block, BLOCKS)
         one_of("activation", activation, ACTIVATIONS)
+        planes, channels, height = (
+            whole("planes", planes, 1),
+            whole("channels", channels, 1),
+            whole("height", height, 0),
+        )
+        pooled = flag("pooled", pooled)
         self.arguments = {
             "planes": planes, "channels": channels, "height": height, "pooled": pooled, "block": block,
             "activation": activation,
@@ -58,7 +65,7 @@ class DenseBase(nn.Module):
     FlatPolicy.
 
     plane_shape: H, W.  hidden: the size of each layer, one or more.  activation: "relu" or "elu".
-    Raises ValueError for no layers and for activations that there are not.
+    Raises ValueError for no layers, sizes that cannot be, and activations that there are not.
     """
 
     def __init__(
@@ -68,8 +75,11 @@ class DenseBase(nn.Module):
         one_of("activation", activation, ACTIVATIONS)
         if not hidden:
             raise ValueError("hidden is the size of one dense layer or more, came none")
+        planes = whole("planes", planes, 1)
+        plane_shape = [whole("a side of plane_shape", side, 1) for side in plane_shape]
+        hidden = [whole("a size in hidden", size, 1) for size in hidden]
         self.arguments = {
-            "planes": planes, "plane_shape": list(plane_shape), "hidden": list(hidden), "activation": activation
+            "planes": planes, "plane_shape": plane_shape, "hidden": hidden, "activation": activation
         }  # fmt: skip
         self.activate = ACTIVATIONS[activation]
         sizes = [planes * prod(plane_shape), *hidden]

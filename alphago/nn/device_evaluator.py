@@ -143,12 +143,13 @@ class DeviceEvaluator:
 
 
 def make_evaluator(
-    env: GameEnv, parts: tuple[nn.Module, nn.Module, nn.Module], dtype: str | None, device: str
+    env: GameEnv, parts: tuple[nn.Module, nn.Module, nn.Module], dtype: str | None, device: str, exact: bool = False
 ) -> NetEvaluator | DeviceEvaluator:
     """The evaluator of a network's base, value and policy where it is wanted.
 
     device: where it computes and searches' boards should be, see `alphago.nn.devices.find_device`; "auto" takes the
         CPU also for a network that the GPU cannot compute or has no room for.
+    exact: see NetEvaluator; on a GPU nothing is.
     """
     where = find_device(env, device)
     if where != "cpu":
@@ -157,4 +158,4 @@ def make_evaluator(
         except (Unsuited, MemoryError):
             if device != "auto":
                 raise
-    return NetEvaluator(env, *parts, dtype=dtype)
+    return NetEvaluator(env, *parts, dtype=dtype, exact=exact)

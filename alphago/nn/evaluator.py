@@ -25,6 +25,7 @@ Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
 # the smallest; with bfloat16 and many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2, torch.int8: 0.2}
 FORMS = ("openvino", "fused", "modules")
+ROWS = openvino.ROWS
 NOT_FINITE = "the network's output is not finite: its weights are too large"
 
 
@@ -47,6 +48,8 @@ class NetEvaluator:
 
     dtype: "float32", "bfloat16" or "int8"; None takes the fastest.  A network whose modules cannot follow runs in
         float32 and as it is, which `dtype` and `form` then say.
+    exact: whether a position's results are the same to the last bit whatever else is in the call.  With OpenVINO they
+        always are; torch then computes whole blocks of ROWS positions, which takes as long for few of them.
     form: what computes it: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (torch, as it is);
         None takes the fastest that there is and that gives the network's results.
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it here.
@@ -62,6 +65,7 @@ class NetEvaluator:
         policy: nn.Module,
         *,
         dtype: str | None = None,
+        exact: bool = False,
         form: str | None = None,
     ) -> None:
         kind = wanted_dtype(dtype)
@@ -71,6 +75,8 @@ class NetEvaluator:
         self.env = env
         with TRACING, torch.no_grad():
             self._run, self._compute_dtype, self.form = fastest(frozen, env, kind, form)
+        if exact and self.form != "openvino":
+            self._run = in_blocks(self._run)
         self._local = threading.local()
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -225,6 +231,29 @@ def in_type(frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.
     twin = copy.deepcopy(frozen)
     twin.base_net.to(dtype)
     return torch_run(twin.to(memory_format=torch.channels_last), dtype)  # type: ignore[call-overload]
+
+
+def in_blocks(run: Run) -> Run:
+    """The same in calls of ROWS positions, the last one filled up: products of another size have other last bits."""
+    local = threading.local()
+
+    def run_blocks(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+        whole = len(planes) - len(planes) % ROWS
+        for begin in range(0, whole, ROWS):
+            rows = slice(begin, begin + ROWS)
+            run(planes[rows], logits[rows], values[rows])
+        rest = len(planes) - whole
+        if rest:
+            if not hasattr(local, "block"):
+                shapes = (planes.shape[1:], logits.shape[1:], values.shape[1:])
+                local.block = [np.zeros((ROWS, *shape), np.float32) for shape in shapes]
+            block, outputs = local.block[0], local.block[1:]
+            block[:rest] = planes[whole:]
+            run(block, *outputs)
+            for out, output in zip((logits, values), outputs, strict=True):
+                out[whole:] = output[:rest]
+
+    return run_blocks
 
 
 def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:

@@ -1,6 +1,5 @@
 """What training minimises."""
 
-import math
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from alphago.nn.value import Forecast
-from alphago.settings import checks_keywords
+from alphago.settings import as_plain_numbers, checks_keywords, flag, is_finite
 
 
 @checks_keywords()
@@ -34,9 +33,11 @@ class LossWeights:
     kl: bool = False
 
     def __post_init__(self) -> None:
+        flag("kl", self.kl)
         for name, weight in asdict(self).items():
-            if not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
+            if name != "kl" and not (is_finite(weight) and weight >= 0):
                 raise ValueError(f"the loss's weight {name} is 0 or more, came {weight!r}")
+        as_plain_numbers(self)
 
 
 # By name.  AlphaGo.jl: (cross-entropy + squared error) / 100 and L2, of all parameters.  cody2007: his cross-entropy is

@@ -15,12 +15,12 @@ from alphago.nn.checks import check_game, check_sizes, check_tensors
 from alphago.nn.device_evaluator import DeviceEvaluator, make_evaluator
 from alphago.nn.evaluator import NetEvaluator
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
-from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for, whole, within
+from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for, within
 from alphago.nn.saved import model_file, saved_game
 from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure
 from alphago.nn.value import AddedForecast, Forecast, ForecastValue
-from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, read_weights, write_weights
-from alphago.settings import checks_keywords, real
+from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, notes_of, read_weights, write_weights
+from alphago.settings import checks_keywords, real, whole
 
 # (tower_height, channels, size_free): one machine learns small boards with the first in minutes; the second
 # is the smaller of the two nets of Silver et al. 2017.
@@ -181,9 +181,11 @@ class NeuralNet(nn.Module):
             raise ValueError("the network's output is not finite: its weights are broken, or too large")
         value *= batch.to_play(slots, np.empty(count, np.int8))
 
-    def evaluator(self, dtype: str | None = None, device: str = "cpu") -> NetEvaluator | DeviceEvaluator:
+    def evaluator(
+        self, dtype: str | None = None, device: str = "cpu", *, exact: bool = False
+    ) -> NetEvaluator | DeviceEvaluator:
         """A frozen copy for search, which later training does not change; see `device_evaluator.make_evaluator`."""
-        return make_evaluator(self.env, (self.base_net, self.value, self.policy), dtype, device)
+        return make_evaluator(self.env, (self.base_net, self.value, self.policy), dtype, device, exact)
 
     @property
     def num_parameters(self) -> int:
@@ -281,6 +283,7 @@ def load_model(
     path = model_file(path)
     if env is None:
         env = saved_game(path)
+    check_env(env)
     tensors, description = read_weights(path)
     config = description["net"]
     check_game(path, description, env)
@@ -301,5 +304,5 @@ def load_model(
         raise ModelError(f"{path} cannot be rebuilt: {error}") from error
     check_tensors(path, tensors, net.state_dict())
     net.load_state_dict(tensors)
-    net.notes = {name: str(text) for name, text in description["extra"].items()}
+    net.notes = notes_of(description)
     return net.eval()

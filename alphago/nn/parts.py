@@ -6,7 +6,6 @@ Files and runs say by it which parts a network was built of, and how, and nobody
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -81,10 +80,3 @@ def rebuilt_for(description: Mapping[str, Any], tensors: Mapping[str, torch.Tens
 def within(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
     """The tensors of one slot, by their names in it."""
     return {name.removeprefix(f"{slot}."): tensor for name, tensor in tensors.items() if name.startswith(f"{slot}.")}
-
-
-def whole(name: str, number: object, least: int) -> int:
-    """The number as an int; ValueError unless it is whole and at least `least`."""
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-        raise ValueError(f"{name} is a whole number from {least}, came {number!r}")
-    return int(number)

@@ -86,6 +86,11 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
     return digest.hexdigest()
 
 
+def notes_of(description: Mapping[str, Any]) -> dict[str, str]:
+    """The texts that a file holds beside its weights."""
+    return {name: str(text) for name, text in description["extra"].items()}
+
+
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Tensors and description (`env` as text; `env_config`, `structure`, `net`, `extra` dicts).
 

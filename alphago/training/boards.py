@@ -172,7 +172,8 @@ class Boards:
             if isinstance(evaluator, DeviceEvaluator):  # it keeps its buffers and graphs
                 evaluator.load(new.base_net, new.value, new.policy)
         if not (self.evaluators and isinstance(self.evaluators[0], DeviceEvaluator)):
-            self.evaluators = [new.evaluator(self.settings.selfplay_dtype, self.device) for new in nets]
+            dtype = self.settings.selfplay_dtype
+            self.evaluators = [new.evaluator(dtype, self.device, exact=True) for new in nets]
 
     def begin(self, readouts: int) -> None:
         """The next calls of `go_on` play an iteration's moves in every game."""

@@ -19,7 +19,7 @@ from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
 from alphago.nn.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
-from alphago.settings import checks_keywords, is_finite, is_whole
+from alphago.settings import as_plain_numbers, checks_keywords, is_finite, is_whole
 from alphago.training.history import EVALUATIONS, append_row
 from alphago.training.shares import apportion
 
@@ -57,8 +57,11 @@ class Gate:
         if self.readouts is not None and not is_whole(self.readouts, 0):
             raise ValueError(f"a gate's readouts are 0 or more, or None, came {self.readouts!r}")
         if self.sprt is not None:
-            object.__setattr__(self, "sprt", tuple(self.sprt))
+            if not isinstance(self.sprt, (tuple, list)) or len(self.sprt) != 2:
+                raise ValueError(f"a gate's sprt is a pair of Elo differences or None, came {self.sprt!r}")
             Sprt(*self.sprt)  # looks at them
+            object.__setattr__(self, "sprt", tuple(map(float, self.sprt)))
+        as_plain_numbers(self)
 
 
 class Gatekeeper:

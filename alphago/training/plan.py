@@ -214,9 +214,8 @@ def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = Non
 
 
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
-    """The network for the game's board; ValueError if it plays another game."""
-    resized = model.resized(env)
-    return model if model.env.plane_shape == env.plane_shape else resized
+    """The network for this very game, with the same weights; ValueError if it plays another game."""
+    return model if model.env == env else model.resized(env)
 
 
 def check_boards(env: GameEnv, settings: TrainingSettings, model: NeuralNet) -> None:

@@ -38,7 +38,7 @@ class Opponent:
     name: whom `evaluate` knows under it ("gnugo:10", "rave:1000", "random").
     readouts: simulations of the network per move; 0 plays its policy alone.
     first, every: minutes of training before the first examination, and between two.
-    most_games: an examination ends undecided after so many.
+    most_games: an examination ends undecided after so many, rounded up to whole twenties.
     random_opening: plies on random points at the start of each pair of games.
 
     ValueError that names a number which cannot be.

@@ -16,8 +16,9 @@ from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.nn.weights import notes_of, read_weights
 from alphago.settings import UNSAID, Unsaid, checks_keywords, positive
-from alphago.training.checkpoint import RunFolder, default_folder
+from alphago.training.checkpoint import RunFolder, default_folder, new_folder
 from alphago.training.compact import check_network, make_compact
 from alphago.training.diagnosis import Diagnosis
 from alphago.training.gate import Gate, Gatekeeper
@@ -99,10 +100,12 @@ def train(
     """
     began = time.monotonic()
     check_env(env)
+    check_kinds(model, until, reports)
     if stop_after is not None:
         positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # says now what there is not
-    path = Path(folder) if folder is not None else default_folder(f"{env.name}{env.N}")
+    name = f"{env.name}{env.N}"
+    path = Path(folder) if folder is not None else default_folder(name)
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     wanted = Opponent(until) if isinstance(until, str) else until
@@ -110,6 +113,8 @@ def train(
     plan = None if holds_run(path) else new_run(asked)  # what cannot be trained is said before anything is written
     if plan is not None and compact:
         check_network(plan.model)
+    if folder is None:
+        path = new_folder(name)
     with RunFolder(path) as run:
         if run.config is not None:
             plan = old_run(asked, run.config, path)
@@ -137,6 +142,16 @@ def train(
         finally:
             plan.model.cpu()
         return go("cpu", note)  # behind the error, whose traceback holds on to what is on the GPU
+
+
+def check_kinds(model: Any, until: Any, reports: Any) -> None:
+    """TypeError with a sentence for what `train` cannot take for them."""
+    if model is not None and not isinstance(model, NeuralNet):
+        raise TypeError(f"model is a NeuralNet, such as load_model gives, or None, came {model!r}")
+    if until is not None and not isinstance(until, (str, Opponent, Unsaid)):
+        raise TypeError(f"until is an opponent's name, an Opponent or None, came {until!r}")
+    if reports is not None and not isinstance(reports, Sequence):
+        raise TypeError(f"reports is a list of reports or None, came {reports!r}")
 
 
 def carry_out(
@@ -195,6 +210,7 @@ def carry_out_by(
         hear(carry_away(trainer, run))
     # After all that is saved: these are the weights that learn.
     plan.model.load_state_dict(trainer.player.state_dict())
+    plan.model.notes = notes_of(read_weights(latest)[1])
     for report in reports:
         report.finish(metrics, latest, stop.is_set())
     return plan.model.eval()

@@ -116,6 +116,8 @@ def chosen_search(search: SearchSettings | Mapping[str, Any] | None, games: int,
     """
     if isinstance(search, SearchSettings):
         return search
+    if search is not None and not isinstance(search, Mapping):
+        raise TypeError(f'search is SearchSettings, a dictionary such as {{"gumbel": True}} or None, came {search!r}')
     usual = {"gumbel": True, "considered": max(2, min(16, readouts // 2)), "leaves": leaves_for(games, readouts)}
     return make_settings(SearchSettings, **{**usual, **(search or {})})
 

@@ -13,7 +13,7 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.dtypes import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
-from alphago.settings import checks_keywords, make_settings, positive, real, whole
+from alphago.settings import checks_keywords, flag, make_settings, positive, real, whole
 from alphago.training.gate import Gate
 from alphago.training.group import SelfPlaySettings, default_flight
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
@@ -167,8 +167,11 @@ class TrainingSettings:
         elif self.gate is not None and not isinstance(self.gate, Gate):
             object.__setattr__(self, "gate", Gate(real("gate, a win rate,", self.gate)))
         self._check_learning()
+        object.__setattr__(self, "exact_rules", flag("exact_rules", self.exact_rules))
         if isinstance(self.search, Mapping):
-            object.__setattr__(self, "search", dict(self.search))  # what can be saved in the run's config
+            plain = {name: value.item() if isinstance(value, np.generic) else value
+                     for name, value in self.search.items()}  # fmt: skip
+            object.__setattr__(self, "search", plain)  # what can be saved in the run's config
         self.selfplay()  # looks at the rest
 
     def _check_learning(self) -> None:

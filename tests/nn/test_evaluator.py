@@ -255,6 +255,20 @@ def test_any_batch_size_in_any_order(dtype, form):
 
 
 @DTYPES
+def test_the_same_to_the_last_bit_whatever_else_is_asked(dtype, form):
+    """What self-play needs, so that a run that goes on, whose trees are empty, is the undisturbed one."""
+    net = lived_in(NeuralNet(GoEnv(7), tower_height=4, channels=32))
+    evaluator, batch = net.evaluator(dtype, exact=True), random_batch(net.env, 200)
+    wanted_priors, wanted_values = evaluate(evaluator, batch, np.arange(200))
+    random = np.random.default_rng(3)
+    for count in (1, 2, 7, 31, 32, 33, 64, 100, 150, 199):
+        slots = random.permutation(200)[:count]
+        priors, values = evaluate(evaluator, batch, slots)
+        np.testing.assert_array_equal(priors, wanted_priors[slots])
+        np.testing.assert_array_equal(values, wanted_values[slots])
+
+
+@DTYPES
 def test_four_threads_at_once(dtype, form):
     net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=16))
     evaluator, batch = net.evaluator(dtype), random_batch(net.env, 128)

@@ -26,6 +26,7 @@ from alphago.nn.threads import available_cores
 from alphago.nn.weights import read_weights
 from alphago.records.record import GameRecord, load_records
 from alphago.settings import UNSAID
+from alphago.training.checkpoint import RunFolder
 from alphago.training.game_metrics import describe_games
 from alphago.training.plan import Asked, new_run, saved_settings
 from alphago.training.resignation import Resignation
@@ -384,6 +385,25 @@ class TestStopping:
         assert threading.active_count() == threads
 
 
+def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("alphago.training.checkpoint.time.strftime", lambda _: "now")
+    make, names = RunFolder.__init__, []
+
+    def made(self: RunFolder, path: Path) -> None:
+        """The other one begins between this one's choice of a name and its lock."""
+        names.append(path.name)
+        if len(names) == 1:
+            train(GO, 1, reports=[], **TINY)
+        make(self, path)
+
+    monkeypatch.setattr(RunFolder, "__init__", made)
+    train(GO, 1, reports=[], **TINY)
+    assert names == ["go3-now", "go3-now-2"]
+
+
 class TestModel:
     def test_it_goes_on_with_a_network(self, tmp_path: Path) -> None:
         net, _ = run(tmp_path / "first", num_games=12)
@@ -402,6 +422,21 @@ class TestModel:
         assert (larger.env, net.env) == (GoEnv(4), GO)
         assert any(not torch.equal(before[name], tensor) for name, tensor in weights(net).items())
         assert all(torch.equal(a, b) for a, b in zip(weights(net).values(), weights(larger).values(), strict=True))
+
+    def test_it_goes_on_with_another_komi(self, tmp_path: Path) -> None:
+        """What comes back is for the game that was trained, as the run's own file is."""
+        net, _ = run(tmp_path / "first", num_games=4)
+        other = train(GO.replace(komi=2.5), 2, model=net, folder=tmp_path / "second", reports=[], readouts=2)
+        assert (other.env.komi, net.env.komi) == (2.5, 0.5)
+        assert load_model(tmp_path / "second").env == other.env
+
+    def test_its_notes_are_those_of_the_run(self, tmp_path: Path) -> None:
+        """A threshold of other weights says nothing of these."""
+        net, _ = run(tmp_path / "first", num_games=4)
+        net.notes = {"resign_threshold": "-0.5"}
+        net = train(GO, 12, model=net, folder=tmp_path / "second", reports=[], readouts=2)
+        assert net.notes == load_model(tmp_path / "second").notes
+        assert (net.notes["games"], net.resign_threshold) == ("12", -1.0)
 
     def test_without_training_it_stays_what_it_was(self, tmp_path: Path) -> None:
         net = load_model(run(tmp_path / "first", num_games=12)[1].weights, GO)
