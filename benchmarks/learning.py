@@ -50,7 +50,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "4 samples a position": ({}, {}, {"samples_per_position": 4.0}),
     "results alone as value targets": ({}, {}, {"search_share": 0.0}),
     "all positions drawn alike": ({}, {}, {"surprise_share": 0.0}),
-    "draws by surprise alone": ({}, {}, {"surprise_share": 1.0}),
+    "half of the draws by surprise": ({}, {}, {"surprise_share": 0.5}),
     "all games played out": ({}, {}, {"played_out_share": 1.0}),
     "no averaged weights": ({}, {}, {"weight_averaging": 0.0}),
     "no drawn openings": ({}, {}, {"opening_plies": 0.0}),

@@ -105,7 +105,7 @@ class TrainingSettings:
     start_training_after: int = 1000
     samples_per_position: float = 8.0
     search_share: float = 0.03
-    surprise_share: float = 0.5
+    surprise_share: float = 1.0
     weight_averaging: float = 0.995
     first_readouts: int | None = None
     opening_plies: float | None = None
