@@ -10,8 +10,6 @@ from enum import Enum
 from types import NoneType
 from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_type_hints
 
-import numpy as np
-
 Kind = TypeVar("Kind")
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -99,8 +97,9 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
 
 def flag(name: str, value: Any) -> bool:
     """A truth value; ValueError that names it, for "no" too."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
+    plain = plain_number(value)
+    if isinstance(plain, bool):
+        return plain
     raise ValueError(f"{name} is True or False, came {value!r}")
 
 
@@ -122,8 +121,12 @@ def positive(name: str, value: Any) -> float:
 def as_plain_numbers(settings: Any) -> None:
     """Makes numpy's numbers in a dataclass, whose values were looked at, Python's own, which JSON can hold."""
     for name, value in vars(settings).items():
-        if isinstance(value, np.generic):
-            object.__setattr__(settings, name, value.item())
+        object.__setattr__(settings, name, plain_number(value))
+
+
+def plain_number(value: Any) -> Any:
+    """A number of numpy's as Python's own, which nothing here has to load numpy for; all else as it is."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def is_whole(value: Any, least: int) -> TypeGuard[int]:

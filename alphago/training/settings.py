@@ -13,7 +13,7 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.dtypes import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
-from alphago.settings import checks_keywords, flag, make_settings, positive, real, whole
+from alphago.settings import checks_keywords, flag, make_settings, plain_number, positive, real, whole
 from alphago.training.gate import Gate
 from alphago.training.group import SelfPlaySettings, default_flight
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
@@ -169,8 +169,7 @@ class TrainingSettings:
         self._check_learning()
         object.__setattr__(self, "exact_rules", flag("exact_rules", self.exact_rules))
         if isinstance(self.search, Mapping):
-            plain = {name: value.item() if isinstance(value, np.generic) else value
-                     for name, value in self.search.items()}  # fmt: skip
+            plain = {name: plain_number(value) for name, value in self.search.items()}
             object.__setattr__(self, "search", plain)  # what can be saved in the run's config
         self.selfplay()  # looks at the rest
 

@@ -239,11 +239,11 @@ class TestReadOnly:
     def test_the_lock(self, finished: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
         before = files(finished)
         refused(monkeypatch, "builtins.open", finished)
-        with pytest.raises(OSError, match=rf"^the run folder {finished} cannot be written: Read-only file system$"):
+        with pytest.raises(OSError, match=rf"^the folder {finished} cannot be written: Read-only file system$"):
             go_on(finished, 6)
         assert main(["train", "--folder", str(finished)]) == 2
         told = capsys.readouterr().err
-        assert told == f"alphago train: the run folder {finished} cannot be written: Read-only file system\n"
+        assert told == f"alphago train: the folder {finished} cannot be written: Read-only file system\n"
         assert files(finished) == before
 
     def test_a_lock_that_is_there_before_the_disk_is_read_only(
