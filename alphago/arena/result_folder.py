@@ -20,6 +20,7 @@ class ResultFolder:
     evaluation.json   the settings, by which a folder is known again
     games.jsonl       one line per game, in the order in which they ended
     games/M-N-G.sgf   game G of player M against player N, all counted from 1
+    lock              held by the process that plays
 
     A line is written when its game is over; the SGF file is made from it, for games of Go.
     """
