@@ -44,7 +44,7 @@ class Entrant:
     weights: str = ""
 
     def __post_init__(self) -> None:
-        whole("readouts", self.readouts, 0, MOST_READOUTS)
+        object.__setattr__(self, "readouts", whole("readouts", self.readouts, 0, MOST_READOUTS))
         search_settings(self.search, 1, 1)  # raises for what is none
 
 

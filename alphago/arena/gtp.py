@@ -39,6 +39,8 @@ class GtpProgram:
     at_once: processes of one side of a match that run at the same time, 1 or more.
     rule_options: further arguments for a match by such rules of ko and suicide.  Without it the program plays by the
         rules that it has, whatever the match's are.
+
+    ValueError that names what cannot be, a command in one text among it.
     """
 
     name: str
