@@ -27,7 +27,9 @@ OVERFIT_GAP = 0.05  # below this the ratio of two small errors means nothing
 STALE_ITERATIONS = 100
 STALE_SHARE = 0.6  # of all positions ever, so that games of the first networks are still in it; KataGo: a third
 SMALLEST_WINDOW = 50_000  # positions; a network of any use needs as many, however old
-# Nats between policy and target; 7x7 runs start at 0.9 and come below 0.5, at 1 targets are hardly learned.
+# Nats between policy and target where all positions are drawn alike; 7x7 runs start at 0.9 and come below 0.5, at 1
+# targets are hardly learned.  Draws by surprise alone prefer the positions where they are far apart: sound runs of 7x7
+# and 9x9 stay at 1.0 to 1.2 then, so that the limit is twice as high.
 UNLEARNED = 1.0
 STILL_FALLING = 0.01  # of the policy loss, from the older to the newer half of the recent rows
 FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and after more of them the fault lies elsewhere
@@ -119,9 +121,10 @@ def under_training(recent: Recent) -> Finding | None:
     if recent.settings.get("losses", {}).get("kl"):  # a divergence is told, which is less its target's entropy
         target = 0.0
     losses = [number(row, "policy_loss") or 0.0 for row in recent.trained]
+    limit = UNLEARNED * (1 + (number(recent.settings, "surprise_share") or 0.0))
     half = len(losses) // 2
     older, newer = sum(losses[:half]) / half, sum(losses[half:]) / (len(losses) - half)
-    if loss - target < UNLEARNED or samples >= FEW_SAMPLES or older - newer < STILL_FALLING * older:
+    if loss - target < limit or samples >= FEW_SAMPLES or older - newer < STILL_FALLING * older:
         return None
     if value_overfit(recent):  # the same positions have been seen too often already
         return None

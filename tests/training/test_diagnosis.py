@@ -63,6 +63,23 @@ def test_a_sound_run_that_took_place() -> None:
     assert told(rows, settings) == []
 
 
+def test_a_sound_run_whose_positions_surprise_draws() -> None:
+    """7x7, three minutes, 5x5 first; where all positions are drawn alike such a distance would be a fault."""
+    settings = {"num_games": 1_000_000, "max_minutes": 3.0, "batch_size": 512, "surprise_share": 1.0}
+    rows = read_rows(HERE / "surprised_run.jsonl", "seconds")
+    assert len(rows) == 24
+    assert told(rows, settings) == []
+    assert told(rows, settings | {"surprise_share": 0.0}) == ["under-training"]
+
+
+def test_a_run_whose_positions_surprise_draws_and_that_learns_too_little() -> None:
+    rows = run(policy_loss=lambda i: 4.6 - 0.01 * i)
+    findings = diagnose(rows, SETTINGS | {"surprise_share": 1.0})
+    assert names(findings) == ["under-training"]
+    assert "2.49 above its target's entropy" in findings[0].evidence
+    assert diagnose(run(policy_loss=lambda i: 4 - 0.01 * i), SETTINGS | {"surprise_share": 1.0}) == []
+
+
 def test_a_run_that_learned_to_pass() -> None:
     """7x7 by exact rules: a quarter of all moves were passes from the first minute on."""
     rows = read_rows(HERE / "passing_run.jsonl", "seconds")
