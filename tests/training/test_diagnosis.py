@@ -63,7 +63,7 @@ def test_a_sound_run_that_took_place() -> None:
     assert told(rows, settings) == []
 
 
-def test_a_sound_run_whose_positions_surprise_draws() -> None:
+def test_a_run_of_the_recipe_whose_positions_surprise_draws() -> None:
     """7x7, three minutes, 5x5 first; where all positions are drawn alike such a distance would be a fault."""
     settings = {"num_games": 1_000_000, "max_minutes": 3.0, "batch_size": 512, "surprise_share": 1.0}
     rows = read_rows(HERE / "surprised_run.jsonl", "seconds")
