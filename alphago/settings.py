@@ -126,7 +126,7 @@ def as_plain_numbers(settings: Any) -> None:
 
 def plain_number(value: Any) -> Any:
     """A number of numpy's as Python's own, which nothing here has to load numpy for; all else as it is."""
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def is_whole(value: Any, least: int) -> TypeGuard[int]:

@@ -157,6 +157,19 @@ def test_numpy_numbers_are_numbers() -> None:
     assert made[0] == SearchSettings(considered=2, c_scale=0.5)
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"search": {"c_scale": np.ones(2)}}, "search settings out of range: c_scale"),
+        ({"exact_rules": np.ones(2, bool)}, "exact_rules is True or False, came array"),
+        ({"bfloat16": np.ones(2, bool)}, "bfloat16 is True, False or None, came array"),
+    ],
+)
+def test_arrays_are_none(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re_escape(sentence)}"):
+        TrainingSettings(**given)
+
+
 def test_a_players_search_may_be_a_dictionary() -> None:
     player = MCTSPlayer(GO, HashEvaluator(), settings={"gumbel": True})
     assert player.search.settings == SearchSettings(gumbel=True, leaves=USUAL_LEAVES)

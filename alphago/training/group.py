@@ -18,6 +18,7 @@ from alphago.stopwatch import Stopwatch
 Tell = Callable[[int, GameRecord], object]
 
 DECIDED_PLIES, DECIDED_SHARE, CHEAP_READOUTS = 6, 0.1, 4
+GAMES_A_CORE = 32  # a call of the network's positions (alphago.nn.evaluator.ROWS): as fast as more
 
 
 @checks_keywords()
@@ -26,7 +27,8 @@ class SelfPlaySettings:
     """How games are played.
 
     readouts: simulations added per move (800 in AlphaZero and AlphaGo.jl).
-    games_in_flight: games played side by side, over all groups; None for 64, and 4096 on a GPU.
+    games_in_flight: games played side by side, over all groups; None for 32 for each core and at least 64, and 4096 on
+        a GPU.
     groups: threads, each with its own share of the games; None for one per core, and 4 on a GPU, where the other cores
         help them with their trees.
     temperature_plies: plies whose move is drawn in proportion to visits; None for N^2 / 12.
@@ -72,8 +74,8 @@ class SelfPlaySettings:
 
 
 def default_flight(device: str) -> int:
-    """Games side by side that keep a device busy, "cpu" or another."""
-    return 64 if device == "cpu" else 4096
+    """Games side by side that keep a device busy, "cpu" or another: no more than that, for their results come later."""
+    return max(64, GAMES_A_CORE * available_cores()) if device == "cpu" else 4096
 
 
 def default_groups(device: str) -> int:

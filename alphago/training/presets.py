@@ -49,19 +49,19 @@ class Preset:
         return self.proved_after[opponent]
 
 
-# Few readouts with many games side by side; every position is trained on twice, at a high learning rate.
+# Few readouts; every position is trained on twice, in small batches at a high learning rate.
 FAST: dict[str, Any] = {
     "readouts": 16,
-    "plies_per_iteration": 24,
-    "batch_size": 512,
+    "plies_per_iteration": 48,
+    "batch_size": 256,
     "learning_rate": 0.02,
     "samples_per_position": 2.0,
     "ckp_freq": 2000,
 }
 
 # A GPU plays hundreds of games a second: each network that is kept would be a second of training apart.  How many games
-# are side by side there, TrainingSettings say by themselves.
-ON_GPU: dict[str, Any] = {"ckp_freq": 50_000}
+# are side by side there, TrainingSettings say by themselves: so many that fewer moves and larger batches suit it.
+ON_GPU: dict[str, Any] = {"ckp_freq": 50_000, "plies_per_iteration": 24, "batch_size": 512}
 
 PRESETS: dict[str, Preset] = {
     "7x7": Preset(

@@ -59,8 +59,8 @@ class TrainingSettings:
     weight_averaging: how much of the averaged weights, which play, is kept at each gradient step.
     first_readouts: readouts at the beginning, from which they rise to `readouts` in equal ratios over the
         run; None for `readouts` all along.
-    games_in_flight: games played side by side; None for an eighth of num_games, at most 256 (4096 on a GPU), so that
-        a run of any length sees several generations, and at least one on each board.
+    games_in_flight: games played side by side; None for an eighth of num_games, so that a run of any length sees
+        several generations, but at most 32 for each core or 64 (4096 on a GPU), and at least one on each board.
     plies_per_iteration: moves played in every game between two rounds of training.
     learning_rate, weight_decay: of the optimizer; Muon moves at MUON_RATE times the rate.
     optimizer: "muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of
@@ -181,7 +181,8 @@ class TrainingSettings:
         object.__setattr__(self, "schedule", checked(self.schedule))
         if self.gradient_norm is not None:
             object.__setattr__(self, "gradient_norm", positive("gradient_norm", self.gradient_norm))
-        if self.bfloat16 not in (None, True, False):
+        object.__setattr__(self, "bfloat16", plain_number(self.bfloat16))
+        if not (self.bfloat16 is None or isinstance(self.bfloat16, bool)):
             raise ValueError(f"bfloat16 is True, False or None, came {self.bfloat16!r}")
         if self.selfplay_dtype not in (None, *DTYPES):
             known = ", ".join(map(repr, DTYPES))
@@ -210,7 +211,7 @@ class TrainingSettings:
 
     def selfplay(self, device: str = "cpu") -> SelfPlaySettings:
         """The part that self-play reads.  device: where it is, if nobody has said yet how many games there are."""
-        most = 256 if device == "cpu" else default_flight(device)
+        most = default_flight(device)
         flight = self.games_in_flight or max(self.boards_at_once, min(most, self.game_limit // 8))
         search = chosen_search(self.search, flight, self.readouts)
         names = (

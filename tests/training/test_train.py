@@ -224,10 +224,18 @@ class TestWhenItTrains:
 
 
 class TestGamesInFlight:
-    @pytest.mark.parametrize(("num_games", "flight"), [(1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 256)])
-    def test_several_generations(self, num_games: int, flight: int) -> None:
-        """Never so many side by side that all are played by the untrained network."""
-        assert TrainingSettings(num_games=num_games).selfplay().games_in_flight == flight
+    @pytest.mark.parametrize(
+        ("num_games", "cores", "flight"),
+        [(1, 2, 1), (7, 2, 1), (8, 2, 1), (100, 2, 12), (1024, 2, 64), (1024, 16, 128), (25_000, 1, 64),
+         (25_000, 2, 64), (25_000, 16, 512), (None, 2, 64)],
+    )  # fmt: skip
+    def test_several_generations(
+        self, num_games: int | None, cores: int, flight: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Never so many side by side that all are played by the untrained network, or more than keep cores busy."""
+        monkeypatch.setattr("alphago.training.group.available_cores", lambda: cores)
+        settings = TrainingSettings(num_games=num_games, max_minutes=1)
+        assert settings.selfplay().games_in_flight == flight
 
     @pytest.mark.parametrize(("num_games", "flight"), [(100, 12), (25_000, 3125), (None, 4096)])
     def test_a_gpu_wants_more(self, num_games: int | None, flight: int) -> None:
@@ -244,8 +252,11 @@ class TestGamesInFlight:
                 ("cpu", {}),
             )
         ]
-        told = [(settings.games_in_flight, settings.groups, settings.ckp_freq) for settings in begun]
-        assert told == [(4096, 4, 50_000), (9, 2, 7), (256, available_cores(), 2000)]
+        told = [
+            (settings.games_in_flight, settings.groups, settings.ckp_freq, settings.batch_size) for settings in begun
+        ]
+        flight = max(64, 32 * available_cores())
+        assert told == [(4096, 4, 50_000, 512), (9, 2, 7, 512), (flight, available_cores(), 2000, 256)]
 
     def test_as_asked(self) -> None:
         assert TrainingSettings(num_games=100, games_in_flight=64).selfplay().games_in_flight == 64
