@@ -55,6 +55,10 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "no averaged weights": ({}, {}, {"weight_averaging": 0.0}),
     "no drawn openings": ({}, {}, {"opening_plies": 0.0}),
     "decided games searched in full": ({}, {}, {"decided_value": 1.0}),
+    "32 games side by side": ({}, {}, {"games_in_flight": 32}),
+    "256 games side by side": ({}, {}, {"games_in_flight": 256}),
+    "batches of 128": ({}, {}, {"batch_size": 128}),
+    "batches of 512": ({}, {}, {"batch_size": 512}),
     "3 blocks x 32": ({}, {"tower_height": 3}, {}),
     "4 blocks x 64": ({}, {"channels": 64}, {}),
 }

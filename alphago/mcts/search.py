@@ -91,7 +91,7 @@ def leaves_for(games: int, readouts: int) -> int:
 
     `games` are all games side by side, whatever the threads, so that a seed's games are the same on any machine.
     """
-    return max(1, min(8, 64 // max(games, 1), readouts // 16))
+    return max(1, min(8, 128 // max(games, 1), readouts // 16))
 
 
 class Search:

@@ -175,10 +175,11 @@ class Boards:
             dtype = self.settings.selfplay_dtype
             self.evaluators = [new.evaluator(dtype, self.device, exact=True) for new in nets]
 
-    def begin(self, readouts: int) -> None:
-        """The next calls of `go_on` play an iteration's moves in every game."""
-        for board, evaluator in zip(self.boards, self.evaluators, strict=True):
-            board.selfplay.begin(evaluator, self.settings.plies_per_iteration, readouts)
+    def begin(self, readouts: int, side_by_side: int) -> None:
+        """The next calls of `go_on` play an iteration's moves in every game, so many side by side on all boards."""
+        rooms = apportion(side_by_side, [board.share for board in self.boards])
+        for board, evaluator, room in zip(self.boards, self.evaluators, rooms, strict=True):
+            board.selfplay.begin(evaluator, self.settings.plies_per_iteration, readouts, room)
 
     def go_on(self, workers: Workers, stop: threading.Event, until: float) -> bool:
         """Plays on all boards, one after the other, as SelfPlay's `go_on`; False if moves are left."""

@@ -18,7 +18,6 @@ from alphago.stopwatch import Stopwatch
 Tell = Callable[[int, GameRecord], object]
 
 DECIDED_PLIES, DECIDED_SHARE, CHEAP_READOUTS = 6, 0.1, 4
-GAMES_A_CORE = 32  # a call of the network's positions (alphago.nn.evaluator.ROWS): as fast as more
 
 
 @checks_keywords()
@@ -27,8 +26,7 @@ class SelfPlaySettings:
     """How games are played.
 
     readouts: simulations added per move (800 in AlphaZero and AlphaGo.jl).
-    games_in_flight: games played side by side, over all groups; None for 32 for each core and at least 64, and 4096 on
-        a GPU.
+    games_in_flight: games played side by side, over all groups; None for 64, and 4096 on a GPU.
     groups: threads, each with its own share of the games; None for one per core, and 4 on a GPU, where the other cores
         help them with their trees.
     temperature_plies: plies whose move is drawn in proportion to visits; None for N^2 / 12.
@@ -74,8 +72,8 @@ class SelfPlaySettings:
 
 
 def default_flight(device: str) -> int:
-    """Games side by side that keep a device busy, "cpu" or another: no more than that, for their results come later."""
-    return max(64, GAMES_A_CORE * available_cores()) if device == "cpu" else 4096
+    """Games side by side that keep a device busy, "cpu" or another."""
+    return 64 if device == "cpu" else 4096
 
 
 def default_groups(device: str) -> int:
@@ -107,6 +105,7 @@ class Group:
         longest = min(env.max_moves, 2 * env.action_space)  # where there is a cap at all
         self.opening_plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
         self.readouts = settings.readouts
+        self.room = width  # slots for games now, the first ones; it only grows
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
         self.search: Search | None = None
@@ -125,16 +124,17 @@ class Group:
         """Plays on with another evaluator; what the trees hold of the old one is dropped."""
         if self.search is None:
             self.search = self.make_search(evaluator)
-            for slot in range(len(self.builders)):
+        for slot in range(self.room):
+            if self.builders[slot] is None:
                 self.begin(slot)
         self.search.evaluator = evaluator
         self.search.forget(np.arange(len(self.builders)))
 
     def begin(self, slot: int) -> None:
-        """Starts the group's next game in a slot, or leaves the slot empty if there is none."""
+        """Starts the group's next game in a slot, or leaves the slot empty if there is none or no room yet."""
         assert self.search is not None
         self.builders[slot] = None
-        if not self.numbers:
+        if not self.numbers or slot >= self.room:
             return
         number, self.numbers = self.numbers[0], self.numbers[1:]
         generator = np.random.default_rng([self.seed, number])

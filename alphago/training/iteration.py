@@ -28,7 +28,7 @@ def iterate(trainer: Trainer) -> dict[str, Any] | None:
             return None
         trainer.enter_next_stage()
         trainer.readouts_now = trainer.readouts
-        trainer.boards.begin(trainer.readouts_now)
+        trainer.boards.begin(trainer.readouts_now, trainer.settings.side_by_side(trainer.games))
         trainer.phase = Phase.PLAY
     pace = Pace(trainer.boards)
     if trainer.phase is Phase.PLAY:

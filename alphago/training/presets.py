@@ -49,10 +49,12 @@ class Preset:
         return self.proved_after[opponent]
 
 
-# Few readouts; every position is trained on twice, in small batches at a high learning rate.
+# Few readouts with many games side by side, but few at the beginning; every position is trained on twice, in small
+# batches at a high learning rate.
 FAST: dict[str, Any] = {
     "readouts": 16,
-    "plies_per_iteration": 48,
+    "first_games_in_flight": 64,
+    "plies_per_iteration": 32,
     "batch_size": 256,
     "learning_rate": 0.02,
     "samples_per_position": 2.0,
@@ -60,8 +62,14 @@ FAST: dict[str, Any] = {
 }
 
 # A GPU plays hundreds of games a second: each network that is kept would be a second of training apart.  How many games
-# are side by side there, TrainingSettings say by themselves: so many that fewer moves and larger batches suit it.
-ON_GPU: dict[str, Any] = {"ckp_freq": 50_000, "plies_per_iteration": 24, "batch_size": 512}
+# are side by side there, TrainingSettings say by themselves.  Smaller batches and fewer games at the beginning were not
+# measured there.
+ON_GPU: dict[str, Any] = {
+    "ckp_freq": 50_000,
+    "plies_per_iteration": 24,
+    "batch_size": 512,
+    "first_games_in_flight": None,
+}
 
 PRESETS: dict[str, Preset] = {
     "7x7": Preset(

@@ -32,7 +32,7 @@ class SelfPlay:
         self.env, self.settings, self.numbers, self.seed, self.device = env, settings, numbers, seed, device
         flight = min(settings.games_in_flight or default_flight(device), len(numbers))
         groups = min(settings.groups or default_groups(device), flight)
-        widths = [flight // groups + (g < flight % groups) for g in range(groups)]
+        widths = shared_out(flight, groups)
         self.groups = [self.new_group(width, numbers[g::groups], groups) for g, width in enumerate(widths)]
 
     def new_group(self, width: int, numbers: range, groups: int) -> Group:
@@ -58,12 +58,21 @@ class SelfPlay:
         self.go_on(workers, stop)
         return self.take()
 
-    def begin(self, evaluator: Evaluator, plies: int | None = None, readouts: int | None = None) -> None:
+    def begin(
+        self,
+        evaluator: Evaluator,
+        plies: int | None = None,
+        readouts: int | None = None,
+        side_by_side: int | None = None,
+    ) -> None:
         """The next calls of `go_on` play `plies` moves in every game with this evaluator (None: all games to the end).
 
-        `readouts`: how many from now on, instead of the settings'.
+        `readouts`: how many from now on, instead of the settings'.  `side_by_side`: how many games there is room for
+        from now on, not less than before, and one in each group at least; None for `games_in_flight`.
         """
-        for group in self.groups:
+        rooms = shared_out(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
+        for group, room in zip(self.groups, rooms, strict=True):
+            group.room = max(1, min(room, len(group.builders)))  # each has games of its own to play
             group.use(evaluator)
             group.readouts = readouts or group.settings.readouts
             group.left = sys.maxsize if plies is None else plies
@@ -107,6 +116,11 @@ class SelfPlay:
     def readouts_done(self) -> int:
         """Simulations so far, and evaluations of roots."""
         return sum(group.readouts_done for group in self.groups)
+
+
+def shared_out(games: int, groups: int) -> list[int]:
+    """How many of the games each group has: as many, or one more in the first ones."""
+    return [games // groups + (group < games % groups) for group in range(groups)]
 
 
 def chosen_search(search: SearchSettings | Mapping[str, Any] | None, games: int, readouts: int) -> SearchSettings:

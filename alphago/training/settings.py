@@ -24,8 +24,8 @@ Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, sh
 # The least value of each setting that is a whole number, the greatest of each that is a number from 0.
 WHOLE = {
     "num_games": 1, "memory_size": 1, "batch_size": 1, "epochs": 1, "ckp_freq": 1, "readouts": 1, "first_readouts": 1,
-    "plies_per_iteration": 1, "games_in_flight": 1, "groups": 1, "start_training_after": 0, "temperature_plies": 0,
-    "seed": 0,
+    "plies_per_iteration": 1, "games_in_flight": 1, "first_games_in_flight": 1, "groups": 1, "start_training_after": 0,
+    "temperature_plies": 0, "seed": 0,
 }  # fmt: skip
 NUMBERS = {
     "samples_per_position": math.inf, "learning_rate": math.inf, "weight_decay": math.inf,
@@ -33,9 +33,11 @@ NUMBERS = {
     "decided_value": 1, "played_out_share": 1, "no_resign_share": 1,
 }  # fmt: skip
 OPTIONAL = (
-    "num_games", "first_readouts", "games_in_flight", "groups", "temperature_plies", "opening_plies",
+    "num_games", "first_readouts", "games_in_flight", "first_games_in_flight", "groups", "temperature_plies",
+    "opening_plies",
 )  # fmt: skip
 NO_LIMIT = 10**9  # more games than any run plays
+GENERATION = 1 / 16  # of a run's games so far: no more are side by side, where a recipe begins with few
 
 
 @checks_keywords()
@@ -59,8 +61,11 @@ class TrainingSettings:
     weight_averaging: how much of the averaged weights, which play, is kept at each gradient step.
     first_readouts: readouts at the beginning, from which they rise to `readouts` in equal ratios over the
         run; None for `readouts` all along.
-    games_in_flight: games played side by side; None for an eighth of num_games, so that a run of any length sees
-        several generations, but at most 32 for each core or 64 (4096 on a GPU), and at least one on each board.
+    games_in_flight: games played side by side; None for an eighth of num_games, at most 256 (4096 on a GPU), so that
+        a run of any length sees several generations, and at least one on each board.
+    first_games_in_flight: how many of them at the beginning, from which they rise to `games_in_flight` as a sixteenth
+        of the games so far does, because the results of many games side by side come late; None for `games_in_flight`
+        all along.
     plies_per_iteration: moves played in every game between two rounds of training.
     learning_rate, weight_decay: of the optimizer; Muon moves at MUON_RATE times the rate.
     optimizer: "muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of
@@ -112,6 +117,7 @@ class TrainingSettings:
     decided_value: float = 0.68
     played_out_share: float = 0.1
     games_in_flight: int | None = None
+    first_games_in_flight: int | None = None
     plies_per_iteration: int = 16
     learning_rate: float = 2e-3
     weight_decay: float = 0.01
@@ -204,6 +210,11 @@ class TrainingSettings:
         """`num_games`, or more than any run plays."""
         return NO_LIMIT if self.num_games is None else self.num_games
 
+    def side_by_side(self, games: int) -> int:
+        """How many games are side by side after so many games, of a run that has chosen `games_in_flight`."""
+        most = self.games_in_flight or self.boards_at_once
+        return min(most, max(self.first_games_in_flight or most, int(GENERATION * games), self.boards_at_once))
+
     @property
     def boards_at_once(self) -> int:
         """Boards side by side, where they are most."""
@@ -211,7 +222,7 @@ class TrainingSettings:
 
     def selfplay(self, device: str = "cpu") -> SelfPlaySettings:
         """The part that self-play reads.  device: where it is, if nobody has said yet how many games there are."""
-        most = default_flight(device)
+        most = 256 if device == "cpu" else default_flight(device)
         flight = self.games_in_flight or max(self.boards_at_once, min(most, self.game_limit // 8))
         search = chosen_search(self.search, flight, self.readouts)
         names = (

@@ -27,6 +27,7 @@ def unfinished(selfplay: SelfPlay) -> tuple[dict[str, torch.Tensor], dict[str, A
             "next": group.numbers.start,
             "left": group.left,
             "readouts": group.readouts,
+            "room": group.room,
             "finished": len(group.finished),
         }
         groups.append({**kept, "slots": slots})
@@ -87,7 +88,7 @@ def go_on_with(
     for kept in data["groups"]:
         width, numbers = len(kept["slots"]), range(kept["next"], end, step)
         group = selfplay.new_group(width, numbers, len(data["groups"]))
-        group.left, group.readouts = kept["left"], kept["readouts"]
+        group.left, group.readouts, group.room = kept["left"], kept["readouts"], kept["room"]
         group.search = group.make_search(evaluator)
         for slot, slot_kept in enumerate(kept["slots"]):
             if slot_kept is None:

@@ -83,7 +83,7 @@ class TestManyGames:
 
     @pytest.mark.parametrize(
         ("games", "readouts", "leaves"),
-        [(1, 800, 8), (1, 32, 2), (1, 1, 1), (12, 800, 5), (24, 800, 2), (64, 800, 1), (128, 800, 1)],
+        [(1, 800, 8), (1, 32, 2), (1, 1, 1), (12, 800, 8), (24, 800, 5), (64, 800, 2), (128, 800, 1)],
     )
     def test_few_games_look_at_more_leaves(self, games: int, readouts: int, leaves: int) -> None:
         assert leaves_for(games, readouts) == leaves

@@ -157,6 +157,7 @@ class TestExact:
             {"tower_height": 1, "weight_averaging": 0.9},
             {"search": SearchSettings()},
             {"search": {"considered": 2}},  # of the usual search
+            {"first_games_in_flight": 1},
         ],
     )
     def test_batch_norm_and_searches(self, tmp_path: Path, settings: dict[str, Any]) -> None:

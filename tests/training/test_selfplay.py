@@ -57,6 +57,21 @@ class TestReproducibility:
     def test_games_of_one_run_differ(self) -> None:
         assert len({tuple(record.moves) for record in play(GO, 12)}) > 5
 
+    def test_room_for_more_games_later(self) -> None:
+        """The same games, of which there are so many side by side."""
+        settings = SelfPlaySettings(readouts=12, games_in_flight=5, groups=2, search=GUMBEL)
+        games = SelfPlay(GO, settings, range(9), seed=0)
+        side_by_side, finished = [], []
+        with Workers(2) as workers:
+            for room in (1, 1, 2, 4, 4, 9, 9, *[5] * 100):
+                games.begin(HashEvaluator(), 2, side_by_side=room)
+                side_by_side.append(sum(builder is not None for group in games.groups for builder in group.builders))
+                games.go_on(workers)
+                finished += games.take()
+        assert side_by_side[:7] == [2, 2, 2, 4, 4, 5, 5]
+        assert side_by_side[-1] == 0
+        assert_same_games(sorted(finished, key=lambda record: record.seed or (0, 0)), play(GO, 9, search=GUMBEL))
+
     def test_in_pieces_the_same_numbers_in_order(self) -> None:
         """`run` may stop after some moves; unfinished games go on in the next call."""
         settings = SelfPlaySettings(readouts=8, games_in_flight=5, groups=2, search=SEARCH)

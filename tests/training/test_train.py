@@ -31,7 +31,7 @@ from alphago.training.game_metrics import describe_games
 from alphago.training.plan import Asked, new_run, saved_settings
 from alphago.training.resignation import Resignation
 from alphago.training.run import train
-from alphago.training.selfplay import selfplay
+from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.settings import NUMBERS, WHOLE, TrainingSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.runs import Listener
@@ -224,18 +224,10 @@ class TestWhenItTrains:
 
 
 class TestGamesInFlight:
-    @pytest.mark.parametrize(
-        ("num_games", "cores", "flight"),
-        [(1, 2, 1), (7, 2, 1), (8, 2, 1), (100, 2, 12), (1024, 2, 64), (1024, 16, 128), (25_000, 1, 64),
-         (25_000, 2, 64), (25_000, 16, 512), (None, 2, 64)],
-    )  # fmt: skip
-    def test_several_generations(
-        self, num_games: int | None, cores: int, flight: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Never so many side by side that all are played by the untrained network, or more than keep cores busy."""
-        monkeypatch.setattr("alphago.training.group.available_cores", lambda: cores)
-        settings = TrainingSettings(num_games=num_games, max_minutes=1)
-        assert settings.selfplay().games_in_flight == flight
+    @pytest.mark.parametrize(("num_games", "flight"), [(1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 256)])
+    def test_several_generations(self, num_games: int, flight: int) -> None:
+        """Never so many side by side that all are played by the untrained network."""
+        assert TrainingSettings(num_games=num_games).selfplay().games_in_flight == flight
 
     @pytest.mark.parametrize(("num_games", "flight"), [(100, 12), (25_000, 3125), (None, 4096)])
     def test_a_gpu_wants_more(self, num_games: int | None, flight: int) -> None:
@@ -253,10 +245,40 @@ class TestGamesInFlight:
             )
         ]
         told = [
-            (settings.games_in_flight, settings.groups, settings.ckp_freq, settings.batch_size) for settings in begun
+            (settings.games_in_flight, settings.first_games_in_flight, settings.groups, settings.ckp_freq)
+            for settings in begun
         ]
-        flight = max(64, 32 * available_cores())
-        assert told == [(4096, 4, 50_000, 512), (9, 2, 7, 512), (flight, available_cores(), 2000, 256)]
+        assert told == [(4096, None, 4, 50_000), (9, None, 2, 7), (256, 64, available_cores(), 2000)]
+
+    @pytest.mark.parametrize(
+        ("most", "first", "games", "side_by_side"),
+        [(256, 64, 0, 64), (256, 64, 1039, 64), (256, 64, 2048, 128), (256, 64, 10**6, 256), (256, None, 0, 256),
+         (12, 64, 0, 12), (12, 64, 10**6, 12), (5, 1, 0, 2)],
+    )  # fmt: skip
+    def test_few_at_the_beginning(self, most: int, first: int | None, games: int, side_by_side: int) -> None:
+        """A sixteenth of the games so far, and one for each board at least."""
+        settings = TrainingSettings(games_in_flight=most, first_games_in_flight=first, sizes=((5, 0.5), (7, 0.5)))
+        assert settings.side_by_side(games) == side_by_side
+
+    def test_they_rise(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("alphago.training.settings.GENERATION", 0.25)
+        asked, rooms = [], []
+        begin = SelfPlay.begin
+
+        def noted(selfplay: SelfPlay, evaluator: Any, plies: int, readouts: int, side_by_side: int) -> None:
+            begin(selfplay, evaluator, plies, readouts, side_by_side)
+            asked.append(side_by_side)
+            rooms.append(sum(group.room for group in selfplay.groups))
+
+        monkeypatch.setattr(SelfPlay, "begin", noted)
+        run(tmp_path, num_games=20, games_in_flight=4, first_games_in_flight=2)
+        assert rooms == asked == sorted(asked)
+        assert (asked[0], asked[-1]) == (2, 4)
+
+    def test_every_thread_has_a_game(self, tmp_path: Path) -> None:
+        """Or its games would never be played."""
+        _, listener = run(tmp_path, num_games=5, games_in_flight=4, first_games_in_flight=1, groups=3)
+        assert listener.last["games"] == 5
 
     def test_as_asked(self) -> None:
         assert TrainingSettings(num_games=100, games_in_flight=64).selfplay().games_in_flight == 64
