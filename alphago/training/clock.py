@@ -13,10 +13,14 @@ class RunClock:
     """Training time, which stands still during examinations and may have a limit.
 
     minutes: the limit; None for none.
+    ready: the training time at the end of the first iteration, in which kernels are compiled that are not yet; None
+        until then.  It counts for the limit, but schedules begin there: on a slow machine compiling takes more of a
+        short run than a curriculum's first board has.
     """
 
     def __init__(self, minutes: float | None) -> None:
         self.limit = math.inf if minutes is None else 60 * minutes
+        self.ready: float | None = None
         self.set(0.0)
 
     def set(self, seconds: float) -> None:
@@ -32,6 +36,13 @@ class RunClock:
     def used(self) -> float:
         """The share of the limit that is over, more than 1 after it; 0 without a limit."""
         return self.seconds / self.limit
+
+    @property
+    def progress(self) -> float:
+        """The share of the time from `ready` to the limit that is over; 0 without a limit."""
+        if self.used >= 1.0:
+            return 1.0
+        return 0.0 if self.ready is None else max(0.0, self.seconds - self.ready) / (self.limit - self.ready)
 
     @property
     def deadline(self) -> float:

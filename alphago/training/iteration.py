@@ -45,6 +45,8 @@ def iterate(trainer: Trainer) -> dict[str, Any] | None:
         return None
     trainer.phase = Phase.BEGIN
     trainer.iterations += 1
+    if trainer.clock.ready is None:
+        trainer.clock.ready = trainer.clock.seconds
     return described(trainer, pace, rows)
 
 

@@ -148,6 +148,7 @@ class Trainer:
             "generator": self.drawing.state,
             "boards": boards,
             "seconds": self.clock.seconds,
+            "ready": self.clock.ready,
             "examiner": self.examiner.state() if self.examiner else None,
             "gate": self.gatekeeper.state() if self.gatekeeper else None,
         }
@@ -171,6 +172,7 @@ class Trainer:
         self.publish()
         notes = self.boards.restore(self.folder.shards, state.tensors, data["boards"])
         self.clock.set(data["seconds"])
+        self.clock.ready = data["ready"]
         if self.examiner is not None and data["examiner"] is not None:
             self.examiner.restore(data["examiner"])
         return notes
@@ -178,7 +180,7 @@ class Trainer:
     @property
     def progress(self) -> float:
         """How much of the run is over, 0 .. 1, by games or by time, whichever is further."""
-        return min(1.0, max(self.games / self.settings.game_limit, self.clock.used))
+        return min(1.0, max(self.games / self.settings.game_limit, self.clock.progress))
 
     @property
     def is_proved(self) -> bool:

@@ -38,6 +38,30 @@ def test_no_limit(time: Time) -> None:
     run = RunClock(None)
     time.now += 1e6
     assert (run.seconds, run.used, run.deadline) == (1e6, 0.0, math.inf)
+    run.ready = 10.0
+    assert run.progress == 0.0
+
+
+def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
+    run = RunClock(minutes=2.0)
+    time.now += 40
+    assert (run.used, run.progress) == (1 / 3, 0.0)
+    run.ready = 40.0
+    assert run.progress == 0.0
+    time.now += 20
+    assert (run.used, run.progress) == (0.5, 0.25)
+    time.now += 61
+    assert run.progress == 1.0
+    run.set(30.0)  # a run whose clock was set back
+    assert run.progress == 0.0
+
+
+@pytest.mark.parametrize("ready", [None, 70.0])
+def test_a_first_iteration_longer_than_the_run(time: Time, ready: float | None) -> None:
+    run = RunClock(minutes=1.0)
+    run.ready = ready
+    time.now += 70
+    assert run.progress == 1.0
 
 
 def test_it_stands_still(time: Time) -> None:

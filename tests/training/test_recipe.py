@@ -1,5 +1,6 @@
 """What a recipe makes of a run: boards in turn, readouts that rise, a variant of the game, presets."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
 from alphago.training.presets import PRESETS
 from alphago.training.run import train
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.runs import GO, Listener, run
@@ -40,6 +42,21 @@ class TestCurriculum:
         load_model(tmp_path / "run" / "weights.safetensors", GoEnv(4))
         actions = {load_records(path)[0].policies.shape[1] for path in (tmp_path / "run" / "games").iterdir()}
         assert actions == {5, 10, 17}
+
+    def test_compiling_takes_no_board_its_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A first iteration of most of a run's time leaves the smaller board its share of the rest."""
+        run(tmp_path / "compiled", num_games=8, curriculum=((2, 0.5),))
+        play = SelfPlay.go_on
+        slow = iter([4.0])
+
+        def compiling(selfplay: SelfPlay, *options: Any) -> bool:
+            time.sleep(next(slow, 0.0))
+            return play(selfplay, *options)
+
+        monkeypatch.setattr(SelfPlay, "go_on", compiling)
+        _, listener = run(tmp_path / "run", num_games=None, max_minutes=0.1, curriculum=((2, 0.6),))
+        assert listener.rows[0]["seconds"] > 4.0
+        assert listener.rows[1]["board_size"] == 2
 
     def test_numbers_of_games_go_on(self, tmp_path: Path) -> None:
         run(tmp_path / "run", env=GoEnv(3), num_games=20, curriculum=((2, 0.4),), games_in_flight=4)
