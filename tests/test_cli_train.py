@@ -75,7 +75,7 @@ def test_a_timed_run(tmp_path: Path) -> None:
     assert main(["train", "--board-size", "7", "--minutes", "0.01", "--folder", str(folder)]) == 0
     config = json.loads((folder / "config.json").read_text())
     assert config["settings"]["max_minutes"] == 0.01
-    assert config["settings"]["plies_per_iteration"] == 24  # the board's recipe
+    assert config["settings"]["plies_per_iteration"] == 32  # the board's recipe
     assert config["network"]["tower_height"] == 4
 
 

@@ -33,6 +33,13 @@ SMALL = {
         "--plies 1 --turns 1",
         [r"7x7, 16 readouts +\d+\.\d\d +\d+\.\d\d \(-\d+%\) +[\d,]+ +[\d,]+ +\d+\.\d\d\n", r"9x9, 24 readouts "],
     ),
+    "games_side_by_side.py": (
+        "--games 2 --turns 1 --flights 1 2",
+        [
+            r"cores; plies a second, 16 readouts each\n",
+            r" +1 side by side: +[\d,]+  \d+\.\d\d of the last row's\n +2 side by side: +[\d,]+  1\.00 of ",
+        ],
+    ),
     "policy_targets.py": (
         "--net 7x7 --judge 7x7 --size 7 --positions 2 --repeats 2 --readouts 2 --settings 4/2/1 4/4/2",
         [
