@@ -74,12 +74,16 @@ def run_info(options: argparse.Namespace) -> int:
 
 
 def described_time(folder: str) -> dict[str, float]:
-    """The shares of a run's latest iterations that each kind of work took, the greatest first, and the GPU's."""
+    """The shares of a run's latest iterations that each kind of work took, the greatest first, and how busy cores
+    and GPU were.
+    """
     rows = read_history(folder).metrics[-RECENT_ROWS:]
     shares = {kind: share for kind, share in mean_shares(rows).items() if share}
-    busy = [found for row in rows if (found := number_of(row, "gpu_busy")) is not None]
     told = dict(sorted(shares.items(), key=lambda pair: -pair[1]))
-    return told | ({"GPU busy": sum(busy) / len(busy)} if busy else {})
+    for name, key in (("threads on the processor", "processor_share"), ("GPU busy", "gpu_busy")):
+        if found := [share for row in rows if (share := number_of(row, key)) is not None]:
+            told[name] = sum(found) / len(found)
+    return told
 
 
 def described_resignation(folder: str) -> dict[str, Any]:

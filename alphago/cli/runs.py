@@ -202,7 +202,9 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
     parser.usage = f"{parser.prog} RUN... [OPTIONS]"
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a folder that training has left, or is filling")
     parser.add_argument("--out", default="curves.png", metavar="FILE", help=".png, .svg or .pdf (curves.png, here)")
-    parser.add_argument("--x", default="minutes", choices=("minutes", "games", "positions"), help="x axis (minutes)")
+    parser.add_argument(
+        "--x", default="minutes", choices=("minutes", "processor", "games", "positions"), help="x axis (minutes)"
+    )
     parser.set_defaults(run=run_plot)
 
 

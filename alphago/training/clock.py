@@ -1,4 +1,4 @@
-"""A run's time: how much of it is over, and when it is time to save."""
+"""A run's time: how much of it is over, how much of it the processor had for it, and when it is time to save."""
 
 import math
 import time
@@ -23,14 +23,24 @@ class RunClock:
         self.ready: float | None = None
         self.set(0.0)
 
-    def set(self, seconds: float) -> None:
-        """From now on so many seconds have been used, and counting."""
+    def set(self, seconds: float, processor: float = 0.0) -> None:
+        """From now on so many seconds have been used, so many of them of the processor, and counting."""
         self._began = time.monotonic() - seconds
+        self._processor_began = time.process_time() - processor
 
     @property
     def seconds(self) -> float:
         """Training time so far."""
         return time.monotonic() - self._began
+
+    @property
+    def processor(self) -> float:
+        """Seconds that cores worked for this process in training time so far, all of its threads together.
+
+        Two busy threads of a machine that nobody else uses come to two seconds a second.  What other programs have, and
+        what the machine's host gives to other machines, is not in it.
+        """
+        return time.process_time() - self._processor_began
 
     @property
     def used(self) -> float:
@@ -52,11 +62,11 @@ class RunClock:
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """The time within does not count."""
-        before = self.seconds
+        before = self.seconds, self.processor
         try:
             yield
         finally:
-            self.set(before)
+            self.set(*before)
 
 
 class SavingTimes:

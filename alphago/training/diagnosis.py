@@ -36,6 +36,9 @@ UNLEARNED = 1.0
 STILL_FALLING = 0.01  # of the policy loss, from the older to the newer half of the recent rows
 FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and after more of them the fault lies elsewhere
 STARVED_GPU = 0.4  # of the time that it is busy, below which a GPU waits for the host
+# Of its threads' time on the processor.  By their time shares the recipes' runs wait, or work on one thread only, for a
+# tenth of it; with a busy machine they had a third to a half.
+STARVED_PROCESSOR = 0.6
 LITTLE_SELFPLAY = 0.05  # of the time: new games come twenty times slower than they could
 LITTLE_TRAINING = 0.02  # of the time: twice as much training would cost 2 % more time
 SKIPPED_SHARE = 0.01  # of steps; a sound run skips none, a rare one does no harm
@@ -145,6 +148,14 @@ def starved_device(recent: Recent) -> Finding | None:
             "starved device",
             f"the GPU is busy {busy:.0%} of the time",
             "raise leaves in search, or games_in_flight in a new run",
+        )
+    worked = recent.mean("processor_share")
+    if busy is None and worked is not None and worked < STARVED_PROCESSOR:
+        return Finding(
+            "starved processor",
+            f"the run's threads work {worked:.0%} of the time: other programs, or other machines on the same hardware, "
+            "have the rest",
+            "stop them, or compare runs by games or by time of the processor instead of minutes",
         )
     share = recent.selfplay_share()
     if share is not None and share < LITTLE_SELFPLAY:

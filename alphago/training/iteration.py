@@ -30,7 +30,7 @@ def iterate(trainer: Trainer) -> dict[str, Any] | None:
         trainer.readouts_now = trainer.readouts
         trainer.boards.begin(trainer.readouts_now, trainer.settings.side_by_side(trainer.games))
         trainer.phase = Phase.PLAY
-    pace = Pace(trainer.boards)
+    pace = Pace(trainer.boards, trainer.workers.count)
     if trainer.phase is Phase.PLAY:
         if not play(trainer):
             return None
@@ -110,12 +110,17 @@ def learn(trainer: Trainer, rows: list[dict[str, float]]) -> bool:
 
 
 class Pace:
-    """How fast the games of an iteration are played, and how much of its time that takes."""
+    """How fast the games of an iteration are played, how much of its time that takes, and how much the run had of it.
 
-    def __init__(self, boards: Boards) -> None:
+    threads: how many work for the run.
+    """
+
+    def __init__(self, boards: Boards, threads: int) -> None:
         self.boards = boards
+        self.threads = threads
         self.moves, self.readouts = boards.moves, boards.readouts_done
         self.began = self.played = time.monotonic()
+        self.processor = time.process_time()
 
     def has_played(self) -> None:
         """From now on it learns."""
@@ -128,6 +133,7 @@ class Pace:
             "moves_per_second": (self.boards.moves - self.moves) / max(playing, 1e-9),
             "readouts_per_second": (self.boards.readouts_done - self.readouts) / max(playing, 1e-9),
             "selfplay_share": playing / max(whole, 1e-9),
+            "processor_share": (time.process_time() - self.processor) / max(whole * self.threads, 1e-9),
         }
 
 
@@ -137,6 +143,7 @@ def described(trainer: Trainer, pace: Pace, rows: list[dict[str, float]]) -> dic
     return {
         "iteration": trainer.iterations,
         "seconds": round(trainer.clock.seconds, 3),
+        "processor_seconds": round(trainer.clock.processor, 3),
         "games": trainer.games,
         "board_size": boards[0].env.N if len(boards) == 1 else None,
         "positions": trainer.positions + trainer.boards.added,

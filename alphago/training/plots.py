@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 AXES = {
     "minutes": ("seconds", 60.0, "minutes of training"),
+    "processor": ("processor_seconds", 60.0, "minutes of the processor"),
     "games": ("games", 1.0, "games of self-play"),
     "positions": ("positions", 1.0, "positions of self-play"),
 }  # what stands on the x axis: key of the rows, divisor, label
@@ -58,6 +59,7 @@ TRAINING = (
     Curves("Self-play's share of the time", (("selfplay_share", ""),), SHARE),
     Curves("What takes the time", (("net_share", "inference"), ("optimizer_share", "gradient steps"),
                                  ("tree_share", "tree"), ("boards_share", "boards")), SHARE),
+    Curves("Time on the processor", (("processor_share", ""),), f"{SHARE} of its threads' time"),
     Curves("GPU busy", (("gpu_busy", ""),), f"{SHARE} of the time"),
     Curves("Learning rate", (("learning_rate", ""),)),
 )  # fmt: skip
@@ -88,7 +90,8 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
 
     runs: folders that training has left, or is filling.
     out: a file whose suffix says the format: .png, .svg, .pdf or another that matplotlib writes.
-    x: what stands on the x axis: "minutes" of training, "games" or "positions" of self-play.
+    x: what stands on the x axis: "minutes" of training, or of the "processor" (all cores together), "games" or
+        "positions" of self-play.
 
     Against each opponent that a run has met: win rate and Elo with their 95 % intervals, in Go score and captures.  Of
     training: losses, entropies, games and speed, each iteration

@@ -16,7 +16,7 @@ from safetensors.torch import save as bytes_of
 from alphago.nn.weights import write_whole
 
 FORMAT = "alphago-state"
-FORMAT_VERSION = "2"
+FORMAT_VERSION = "3"
 KEPT = 2  # the newest state, and the one before in case the disk spoils that
 PIECE = 16 * 2**20  # bytes; a larger state is cut into files of this size
 DAMAGED = ".damaged"  # what the names of files end in that were set aside

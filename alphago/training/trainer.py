@@ -148,6 +148,7 @@ class Trainer:
             "generator": self.drawing.state,
             "boards": boards,
             "seconds": self.clock.seconds,
+            "processor": self.clock.processor,
             "ready": self.clock.ready,
             "examiner": self.examiner.state() if self.examiner else None,
             "gate": self.gatekeeper.state() if self.gatekeeper else None,
@@ -171,7 +172,7 @@ class Trainer:
             self.gatekeeper.begin(self.learner.average, self.games, self.learner.steps)
         self.publish()
         notes = self.boards.restore(self.folder.shards, state.tensors, data["boards"])
-        self.clock.set(data["seconds"])
+        self.clock.set(data["seconds"], data["processor"])
         self.clock.ready = data["ready"]
         if self.examiner is not None and data["examiner"] is not None:
             self.examiner.restore(data["examiner"])

@@ -75,16 +75,20 @@ class TestInfo:
 
     def test_of_a_run(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Where its time went; rates only where they are asked for."""
-        times = {"net_share": 0.75, "tree_share": 0.25, "gpu_busy": 0.5}
+        times = {"net_share": 0.75, "tree_share": 0.25, "processor_share": 0.9, "gpu_busy": 0.5}
         rows = [{"seconds": float(second), **times} for second in range(3)]
         (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         assert main(["info", str(tmp_path)]) == 0
         text = capsys.readouterr().out
         told = text.partition("\ntime\n")[2].splitlines()
-        assert [line.split() for line in told[:3]] == [["net", "75.0%"], ["tree", "25.0%"], ["GPU", "busy", "50.0%"]]
-        assert told[3:] == ["resignation", "  not known yet"]
+        assert [" ".join(line.split()) for line in told[:4]] == [
+            "net 75.0%", "tree 25.0%", "threads on the processor 90.0%", "GPU busy 50.0%",
+        ]  # fmt: skip
+        assert told[4:] == ["resignation", "  not known yet"]
         assert main(["info", str(tmp_path), "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["time"] == {"net": 0.75, "tree": 0.25, "GPU busy": 0.5}
+        assert json.loads(capsys.readouterr().out)["time"] == {
+            "net": 0.75, "tree": 0.25, "threads on the processor": 0.9, "GPU busy": 0.5,
+        }  # fmt: skip
 
     def test_of_a_run_whose_network_may_resign(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         rows = [{"seconds": float(second), "net_share": 1.0} for second in range(3)]

@@ -13,9 +13,13 @@ class Time:
 
     def __init__(self) -> None:
         self.now = 1000.0
+        self.worked = 50.0
 
     def monotonic(self) -> float:
         return self.now
+
+    def process_time(self) -> float:
+        return self.worked
 
 
 @pytest.fixture
@@ -32,6 +36,20 @@ def test_a_limit(time: Time) -> None:
     assert (run.seconds, run.used, run.deadline) == (30.0, 0.25, 1120.0)
     run.set(90.0)  # as a run that goes on
     assert (run.seconds, run.used, run.deadline) == (90.0, 0.75, 1060.0)
+
+
+def test_the_processor(time: Time) -> None:
+    """Of what it did for this process training alone counts, also where a run goes on in another process."""
+    run = RunClock(minutes=2.0)
+    assert run.processor == 0.0
+    time.worked += 7
+    with run.stopped():
+        time.worked += 100
+    time.worked += 5
+    assert run.processor == 12.0
+    run.set(90.0, 30.0)
+    time.worked += 1
+    assert run.processor == 31.0
 
 
 def test_no_limit(time: Time) -> None:

@@ -101,6 +101,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),
     ("under-training", {"policy_loss": lambda i: 4 - 0.01 * i}, "3.50 nats, 1.89 above its target's entropy"),
     ("starved device", {"gpu_busy": 0.3}, "the GPU is busy 30% of the time"),
+    ("starved processor", {"gpu_busy": None, "processor_share": 0.4}, "the run's threads work 40% of the time"),
     ("starved self-play", {"selfplay_share": 0.03}, "it has 3% of the time"),
     ("starved training", {"selfplay_share": 0.995}, "it has 0.5% of the time"),
     ("skipped steps", {"skipped_steps": lambda i: 5 * i}, "95 of the latest 1045 gradient steps"),

@@ -34,7 +34,7 @@ def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.o
 
 
 STAGES = {"curriculum": ((2, 0.3),)}
-TIMES = ("seconds", "moves_per_second", "readouts_per_second")
+TIMES = ("seconds", "processor_seconds", "moves_per_second", "readouts_per_second")
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from tests.training.runs import GO, TINY, Listener, go_on, run, run_killed, same
 
 GO4 = GoEnv(4, komi=0.5)
 BOTH: dict[str, Any] = {"env": GO4, "sizes": ((3, 0.4), (4, 0.6)), "num_games": 20, "games_in_flight": 5}
-TIMES = ("seconds", "moves_per_second", "readouts_per_second", "selfplay_share")
+TIMES = ("seconds", "processor_seconds", "moves_per_second", "readouts_per_second", "selfplay_share")
 
 
 @pytest.fixture(scope="module")
