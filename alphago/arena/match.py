@@ -18,6 +18,7 @@ from alphago.arena.gtp import GtpProgram
 from alphago.arena.gtp_player import GtpPlayer
 from alphago.arena.players import Player, contestant, seat
 from alphago.env.game import GameEnv, check_env
+from alphago.mcts.ahead import compile_ahead
 from alphago.mcts.root import temperature_plies
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
@@ -175,6 +176,7 @@ def evaluate(
     the board stands, and a program's pass gives up a turn.
     """
     check_env(env)
+    compile_ahead()
     num_games = whole("num_games", num_games, 1)
     both = tuple(readouts) if isinstance(readouts, (tuple, list)) else (readouts, readouts)
     if len(both) != 2:

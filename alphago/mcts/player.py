@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position, check_env
+from alphago.mcts.ahead import compile_ahead
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.root import chosen_actions, temperature_plies
@@ -51,6 +52,7 @@ class MCTSPlayer:
         device: str = "auto",
     ) -> None:
         check_env(env)
+        compile_ahead()
         self.env = env
         self.network = network
         self.num_readouts = whole("num_readouts", num_readouts, 1, MOST_READOUTS)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
+from alphago.mcts.ahead import compile_ahead
 from alphago.mcts.search import SearchSettings
 from alphago.nn.devices import find_device, memory_told
 from alphago.nn.gpu_meter import GpuMeter
@@ -100,6 +101,7 @@ def train(
     """
     began = time.monotonic()
     check_env(env)
+    compile_ahead()
     check_kinds(model, until, reports)
     if stop_after is not None:
         positive("stop_after, in minutes,", stop_after)

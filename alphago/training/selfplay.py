@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
+from alphago.mcts.ahead import compile_ahead
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
@@ -161,6 +162,7 @@ def selfplay(
     in their last bits from one size of batch to another, which may decide between moves that are equally good.
     """
     check_env(env)
+    compile_ahead()
     num_games, seed = whole("num_games", num_games, 1), whole("seed", seed, 0)
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     with one_torch_thread():

@@ -300,7 +300,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 def test_wrong_arguments(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="x is one of minutes, games, positions, came 'hours'"):
+    with pytest.raises(ValueError, match="x is one of minutes, processor, games, positions, came 'hours'"):
         plot(make(tmp_path / "run", [metrics(1)]), x="hours")
     with pytest.raises(ValueError, match="no run was given"):
         plot([])
