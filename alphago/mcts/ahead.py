@@ -5,7 +5,7 @@ compiled they are on disk.  So where the tree's are not, whoever is about to sea
 (alphago.mcts.compile), and finds them when it comes to them.
 """
 
-import contextlib
+import atexit
 import os
 import subprocess
 import sys
@@ -20,17 +20,30 @@ from alphago.mcts.kernels import waves
 
 @cache
 def compile_ahead() -> subprocess.Popen[bytes] | None:
-    """Begins to compile the tree's kernels, once; None where they are compiled, or no core is free for it."""
+    """Begins to compile the tree's kernels, once; None where they are compiled, or no core is free for it.
+
+    The process ends with this one at the latest.
+    """
     if numba.config.DISABLE_JIT or (os.cpu_count() or 1) < 2 or is_compiled(waves.select):
         return None
     package = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    with contextlib.suppress(OSError):  # no process to be had: this one compiles them itself
-        return subprocess.Popen(
+    try:
+        process = subprocess.Popen(
             [sys.executable, "-m", "alphago.mcts.compile"], env={**os.environ, "PYTHONPATH": paths},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-    return None
+    except OSError:  # no process to be had: this one compiles them itself
+        return None
+    atexit.register(end, process)
+    return process
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """Ends it if it still runs.  What it has compiled is on disk, each kernel as a whole or not at all."""
+    if process.poll() is None:
+        process.kill()
+        process.wait()
 
 
 def is_compiled(kernel: Any) -> bool:

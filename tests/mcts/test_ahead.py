@@ -55,6 +55,19 @@ def test_a_game_finds_what_was_compiled_ahead(tmp_path: Path) -> None:
     run(SEARCH, tmp_path)
 
 
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="with one core nothing is compiled ahead")
+def test_it_ends_with_the_process(tmp_path: Path) -> None:
+    """Nothing is left behind or told, whether it is finished or not."""
+    program = "from alphago.mcts.ahead import compile_ahead; print(compile_ahead().pid)"
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", program], env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "subprocess" not in done.stderr, done.stderr
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(done.stdout), 0)
+
+
 def test_what_is_compiled_is_used() -> None:
     """The same in this process, whose coverage can be seen."""
     compile.compile_tree()
