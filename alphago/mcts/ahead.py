@@ -24,7 +24,11 @@ def compile_ahead() -> subprocess.Popen[bytes] | None:
 
     The process ends with this one at the latest.
     """
-    if numba.config.DISABLE_JIT or (os.cpu_count() or 1) < 2 or is_compiled(waves.select):
+    if numba.config.DISABLE_JIT or is_compiled(waves.select):
+        return None
+    from alphago.nn.threads import available_cores  # with torch, which searches without a network do without
+
+    if available_cores() < 2:
         return None
     package = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))

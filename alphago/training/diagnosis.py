@@ -37,7 +37,7 @@ STILL_FALLING = 0.01  # of the policy loss, from the older to the newer half of 
 FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and after more of them the fault lies elsewhere
 STARVED_GPU = 0.4  # of the time that it is busy, below which a GPU waits for the host
 # Of its threads' time on the processor.  By their time shares the recipes' runs wait, or work on one thread only, for a
-# tenth of it; with a busy machine they had a third to a half.
+# tenth of it; on a busy machine two of them had 0.41 and 0.53.
 STARVED_PROCESSOR = 0.6
 LITTLE_SELFPLAY = 0.05  # of the time: new games come twenty times slower than they could
 LITTLE_TRAINING = 0.02  # of the time: twice as much training would cost 2 % more time

@@ -9,6 +9,8 @@ import pytest
 
 from alphago.mcts import ahead, compile
 from alphago.mcts.kernels import gumbel, subtrees, waves
+from alphago.nn import threads
+from alphago.nn.threads import available_cores
 
 AHEAD = """
 from alphago.mcts.ahead import compile_ahead, is_compiled
@@ -48,14 +50,14 @@ def run(program: str, cache: Path) -> None:
     assert told.returncode == 0, told.stderr
 
 
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="with one core nothing is compiled ahead")
+@pytest.mark.skipif(available_cores() < 2, reason="with one core nothing is compiled ahead")
 def test_a_game_finds_what_was_compiled_ahead(tmp_path: Path) -> None:
     """The very versions that a game's search asks for, in a process that compiles the game's own kernels alone."""
     run(AHEAD, tmp_path)
     run(SEARCH, tmp_path)
 
 
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="with one core nothing is compiled ahead")
+@pytest.mark.skipif(available_cores() < 2, reason="with one core nothing is compiled ahead")
 def test_it_ends_with_the_process(tmp_path: Path) -> None:
     """Nothing is left behind or told, whether it is finished or not."""
     program = "from alphago.mcts.ahead import compile_ahead; print(compile_ahead().pid)"
@@ -76,8 +78,8 @@ def test_what_is_compiled_is_used() -> None:
 
 def test_not_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: pytest.fail("it was begun"))
-    for cores, compiled in ((1, False), (2, True), (None, False)):
-        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+    for cores, compiled in ((1, False), (2, True), (1, True)):
+        monkeypatch.setattr(threads, "available_cores", lambda cores=cores: cores)
         monkeypatch.setattr(ahead, "is_compiled", lambda kernel, compiled=compiled: compiled)
         assert ahead.compile_ahead.__wrapped__() is None
 
@@ -86,7 +88,7 @@ def test_no_process_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise BlockingIOError("too many processes")
 
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(threads, "available_cores", lambda: 2)
     monkeypatch.setattr(ahead, "is_compiled", lambda kernel: False)
     monkeypatch.setattr(subprocess, "Popen", refuse)
     assert ahead.compile_ahead.__wrapped__() is None
