@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from alphago.nn.net import NeuralNet, load_model
     from alphago.records.record import GameRecord
     from alphago.training.memory import ReplayMemory
-    from alphago.training.plots import plot
-    from alphago.training.run import train
     from alphago.training.selfplay import selfplay
-    from alphago.ui.terminal import play
+    from alphago.training.session import train
+    from alphago.training.watch.plots import plot
+    from alphago.ui.terminal.game import play
 
 __version__ = "0.1.0"
 
@@ -52,9 +52,9 @@ _HOMES = {
     "evaluate": "alphago.arena.match",
     "ReplayMemory": "alphago.training.memory",
     "selfplay": "alphago.training.selfplay",
-    "train": "alphago.training.run",
-    "plot": "alphago.training.plots",
-    "play": "alphago.ui.terminal",
+    "train": "alphago.training.session",
+    "plot": "alphago.training.watch.plots",
+    "play": "alphago.ui.terminal.game",
 }
 
 __all__ = [

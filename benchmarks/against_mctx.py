@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 
 from alphago import GameEnv, GoEnv, MatchResult, SearchSettings, load_model
-from alphago.arena.games import MatchGame, MatchPlan, play_games, random_points
+from alphago.arena.match_games import MatchGame, MatchPlan, play_games, random_points
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 
@@ -196,7 +196,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     if arguments.games < 2 or arguments.games % 2:
-        parser.error(f"--games is an even number from 2, came {arguments.games}")
+        parser.error(f"--games is an even number from 2, got {arguments.games}")
     env = GoEnv(9, komi=arguments.komi)
     evaluator = load_model(arguments.weights, env).evaluator()
     print(f"{env}, {arguments.weights}, mctx {mctx.__version__}, jax {jax.__version__}", flush=True)

@@ -10,7 +10,7 @@ import time
 
 from alphago import load_model, selfplay
 from alphago.nn.machine import describe_machine
-from alphago.training.presets import PRESETS
+from alphago.training.recipes import PRESETS
 from alphago.training.settings import TrainingSettings
 
 

@@ -14,15 +14,15 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from alphago import GoEnv, NeuralNet, selfplay, train
 from alphago.cuda.backend import Backend, find_backend
-from alphago.cuda.batch import CudaGoBatch
 from alphago.env.game import GameBatch, Leaves, Reached
 from alphago.env.go_batch import GoBatch
+from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.kernels.playouts import playout_batch
-from alphago.nn.gpu_meter import GpuMeter
 from alphago.nn.threads import Workers, available_cores
 from alphago.training.history import METRICS, number, read_history
-from alphago.training.presets import PRESETS
-from alphago.training.time_shares import mean_shares, overhead
+from alphago.training.recipes import PRESETS
+from alphago.training.watch.gpu_meter import GpuMeter
+from alphago.training.watch.time_shares import mean_shares, overhead
 
 OPENING = 10  # plies before a wave is timed
 

@@ -22,7 +22,7 @@ from alphago.mcts.search import Search
 from alphago.nn.machine import processor
 from alphago.nn.threads import one_torch_thread
 from alphago.training.group import Group, SelfPlaySettings
-from alphago.training.presets import PRESETS
+from alphago.training.recipes import PRESETS
 from alphago.training.settings import TrainingSettings
 
 GAMES = 128  # side by side

@@ -20,7 +20,7 @@ from alphago import NeuralNet, SearchSettings, evaluate, train
 from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.nn.base import ResidualTower
-from alphago.training.presets import PRESETS
+from alphago.training.recipes import PRESETS
 
 RECIPE = PRESETS["7x7"]
 ENV = RECIPE.make_env()

@@ -11,7 +11,7 @@ import tracemalloc
 
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.records.record import RecordBuilder, save_records
-from alphago.training.presets import PRESETS
+from alphago.training.recipes import PRESETS
 from alphago.training.settings import TrainingSettings
 
 WANTED = 500_000  # positions of a run's memory

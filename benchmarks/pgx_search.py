@@ -137,7 +137,7 @@ def main() -> None:
     options = parser.parse_args()
     cores = available_cores()
     if options.games < 1 or options.games % cores:
-        parser.error(f"--games is a multiple of the {cores} cores, came {options.games}")
+        parser.error(f"--games is a multiple of the {cores} cores, got {options.games}")
     print(f"{platform.platform()}, {processor()}, {cores} of {os.cpu_count()} cores")
     print(f"jax {jax.__version__}, pgx {pgx.__version__}, mctx {mctx.__version__}", flush=True)
     with Workers(cores) as workers:

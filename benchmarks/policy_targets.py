@@ -23,7 +23,7 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.machine import processor
-from alphago.training.presets import preset_for
+from alphago.training.recipes import preset_for
 from alphago.training.settings import TrainingSettings
 
 SETTINGS = (

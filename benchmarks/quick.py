@@ -27,7 +27,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import Search, SearchSettings
-from alphago.nn.evaluator import NetEvaluator
+from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.machine import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, available_cores, one_torch_thread

@@ -5,7 +5,7 @@ where the kernels were compiled before; the seconds count from the first line of
 on top of them.  *Cold*: the same kernels and more are compiled into an empty cache folder; the second process, which
 finds them there, is told beside it, so that the difference is the compiler's.  *A first run*: the whole process of a
 training of 16 games of 7x7 that compiles what it needs, with another process that compiles the tree's kernels
-(alphago.mcts.ahead) and without, in turns; each into an empty folder.
+(alphago.mcts.warm_up) and without, in turns; each into an empty folder.
 """
 
 import argparse
@@ -52,7 +52,7 @@ for name in sys.argv[1:]:
 TRAINING = """
 import sys
 from alphago import GoEnv, train
-from alphago.training import run
+from alphago.training import session as run
 if sys.argv[1] == "alone":
     run.compile_ahead = lambda: None
 train(GoEnv(7), num_games=16, readouts=16, tower_height=4, channels=32, folder=sys.argv[2], reports=[])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from alphago import evaluate, train
 from alphago.nn.threads import available_cores
-from alphago.training.presets import PRESETS
+from alphago.training.recipes import PRESETS
 
 READOUTS = (0, 16)
 

@@ -14,7 +14,7 @@ from alphago.nn import passes
 from alphago.nn.machine import describe_machine
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.learner import Learner
-from alphago.training.presets import PRESETS
+from alphago.training.recipes import PRESETS
 from alphago.training.settings import TrainingSettings
 
 WARM_UP = 3  # steps of each kind that are not counted

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from alphago import evaluate, load_model, play, train
-from alphago.arena.gtp import EngineError, gnugo
-from alphago.training.checkpoint import default_folder
-from alphago.training.presets import PRESETS
+from alphago.arena.engine import EngineError, gnugo
+from alphago.training.recipes import PRESETS
+from alphago.training.runs.folder import default_folder
 
 READOUTS = 64
 ANCHOR = "rave:1000"  # without a network; docs/results.md rates it

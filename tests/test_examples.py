@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.gtp import EngineError
+from alphago.arena.engine import EngineError
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.sgf import parse_sgf
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         raise EngineError("GNU Go is not installed")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("alphago.arena.gtp.gnugo", absent)
+    monkeypatch.setattr("alphago.arena.engine.gnugo", absent)
     for games in (0, 10, 20):
         path = tmp_path / "run" / "weights" / f"games-{games:07d}.safetensors"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -117,16 +117,16 @@ class TestCommandLineErrors:
     @pytest.mark.parametrize(
         ("command", "sentence"),
         [
-            ("train --game connect-four --board-size 8", "connect-four has no board_size, came 8"),
-            ("train --game gomoku --komi 7", "gomoku has no komi, came 7.0"),
-            ("train --game gomoku --board-size 4", "connect_row is 1 to board_size (4), or nobody could win, came 5"),
+            ("train --game connect-four --board-size 8", "connect-four has no board_size, got 8"),
+            ("train --game gomoku --komi 7", "gomoku has no komi, got 7.0"),
+            ("train --game gomoku --board-size 4", "connect_row is 1 to board_size (4), or nobody could win, got 5"),
             ("play --game gomoku", "no network for gomoku comes with the package: name one (alphago train"),
             ("play 7x7 --game gomoku", "{packaged} holds a network for GoEnv(7"),
             ("evaluate 7x7@0 random --game gomoku", "7x7 plays go, wanted a network for gomoku"),
-            ("evaluate random gnugo --game gomoku --games 2", "gnugo:10 plays Go, came GomokuEnv("),
-            ("evaluate uct:10 random --game gomoku", "uct:10 plays Go, came GomokuEnv("),
-            ("evaluate random uct:1 --game oware --turns 9", "oware has no turns, came 9"),
-            ("evaluate random uct:1 --game oware --rules nz", "oware has no ko, came 'situational'"),
+            ("evaluate random gnugo --game gomoku --games 2", "gnugo:10 plays Go, got GomokuEnv("),
+            ("evaluate uct:10 random --game gomoku", "uct:10 plays Go, got GomokuEnv("),
+            ("evaluate random uct:1 --game oware --turns 9", "oware has no turns, got 9"),
+            ("evaluate random uct:1 --game oware --rules nz", "oware has no ko, got 'situational'"),
         ],
     )
     def test_one_line(self, command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from alphago.arena.anchors import Anchor
+from alphago.arena.engine import GtpProgram
 from alphago.arena.entrant import read_text
-from alphago.arena.gtp import GtpProgram
 from alphago.arena.players import contestant
 from alphago.arena.standings import read_anchor
 from alphago.cli.options import Setting, read_value, settings_of, spelled
@@ -26,12 +26,12 @@ from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.nn.weights import ModelError, read_weights
+from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, save_records
 from alphago.training.history import number, read_rows
+from alphago.training.runs.state import State, from_bytes, to_bytes
 from alphago.training.schedule import checked, factor
 from alphago.training.settings import TrainingSettings, checked_curriculum, checked_sizes
-from alphago.training.state import State, from_bytes, to_bytes
 from examples.tic_tac_toe import TicTacToeEnv
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -104,7 +104,7 @@ def test_a_schedule_is_kept_or_refused(schedule: Any, progress: float) -> None:
 def test_what_stands_after_a_flag(name: str, text: str) -> None:
     """Pairs that were read are written as they are read again."""
     setting = SETTINGS[name]
-    value = read(lambda: setting.read(text), r"(a whole|a number|text|pairs).* wanted, came ", ArgumentTypeError)
+    value = read(lambda: setting.read(text), r"(a whole|a number|text|pairs).* wanted, got ", ArgumentTypeError)
     if isinstance(value, tuple) and "nan" not in str(value):
         (kind,) = (kind for kind in setting.kinds if "tuple" in str(kind))
         assert read_value(kind, spelled(value) or "none") == value

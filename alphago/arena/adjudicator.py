@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from alphago.arena.games import MatchGame
-from alphago.arena.gtp import EngineError, GtpEngine, GtpProgram, named_program
-from alphago.arena.gtp_player import COLOURS, margin, set_up
+from alphago.arena.engine import EngineError, GtpEngine, GtpProgram, named_program
+from alphago.arena.engine_player import COLOURS, margin, set_up
+from alphago.arena.match_games import MatchGame
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
 from alphago.env.games import go_only
@@ -58,5 +58,5 @@ def named_adjudicator(who: str | GtpProgram | None) -> GtpProgram | None:
         return who
     program = named_program(who) if isinstance(who, str) else None
     if program is None:
-        raise ValueError(f"adjudicator is 'gnugo', 'gnugo:LEVEL', a GtpProgram or None, came {who!r}")
+        raise ValueError(f"adjudicator is 'gnugo', 'gnugo:LEVEL', a GtpProgram or None, got {who!r}")
     return program

@@ -109,7 +109,7 @@ def named_anchor(name: str) -> Anchor | None:
         return None
     playouts = PLAYOUTS if match[2] is None else int(match[2])
     if playouts < 1:
-        raise ValueError(f"playouts are 1 or more, came {name}")
+        raise ValueError(f"playouts are 1 or more, got {name}")
     if match[1] == "uct":
         return Anchor(name, PlayoutSettings(playouts, 0.4, 0.0, 0))
     return Anchor(name, PlayoutSettings(playouts, 0.0, 1000.0, 5))

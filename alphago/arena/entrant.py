@@ -14,7 +14,7 @@ from alphago.env.go_rules import Rules
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import load_model
 from alphago.nn.saved import model_file, saved_game
-from alphago.settings import MOST_READOUTS, checks_keywords, whole
+from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
 
 # What may be chosen for networks that differ.
 OPTIONS = {
@@ -44,7 +44,7 @@ class Entrant:
     weights: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "readouts", whole("readouts", self.readouts, 0, MOST_READOUTS))
+        object.__setattr__(self, "readouts", check_int("readouts", self.readouts, 0, MOST_READOUTS))
         search_settings(self.search, 1, 1)  # raises for what is none
 
 
@@ -102,7 +102,7 @@ def read_entrants(
     device: of networks and their searches' boards.
     ValueError with a sentence for what does not exist or does not go together.
     """
-    whole("readouts", readouts, 0, MOST_READOUTS)
+    check_int("readouts", readouts, 0, MOST_READOUTS)
     entries = [read_text(text, readouts, search) for text in texts]
     for name in {entry.name for entry in entries}:
         if sum(entry.name == name for entry in entries) > 1:

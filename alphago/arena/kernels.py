@@ -13,8 +13,8 @@ from alphago.env.kernels.go import play
 from alphago.env.kernels.go_legal import legal_bits, without_own_eyes
 from alphago.env.kernels.go_row import BLACK, FIRST_PASS, KOMI2, PLY, SIZE, TO_PLAY, copy, is_over, pass_ends
 from alphago.env.kernels.go_score import area
-from alphago.env.kernels.jit import kernel, load, lowest_bit, part, store
 from alphago.env.kernels.playouts import next_random, random_action
+from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
 ROOT = 0
 NOBODY = -1  # has played on a point

@@ -12,17 +12,17 @@ import numpy as np
 
 from alphago.arena.adjudicator import Adjudicator, named_adjudicator
 from alphago.arena.anchors import Anchor
+from alphago.arena.engine import GtpProgram
+from alphago.arena.engine_player import GtpPlayer
 from alphago.arena.entrant import Entrant
-from alphago.arena.games import MatchGame, MatchPlan, distinct_games, play_games
-from alphago.arena.gtp import GtpProgram
-from alphago.arena.gtp_player import GtpPlayer
+from alphago.arena.match_games import MatchGame, MatchPlan, distinct_games, play_games
 from alphago.arena.players import Player, contestant, seat
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.ahead import compile_ahead
 from alphago.mcts.root import temperature_plies
 from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.warm_up import compile_ahead
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
-from alphago.settings import checks_keywords, whole
+from alphago.system.validation import check_int, checks_keywords
 
 
 @dataclass(frozen=True)
@@ -177,15 +177,15 @@ def evaluate(
     """
     check_env(env)
     compile_ahead()
-    num_games = whole("num_games", num_games, 1)
+    num_games = check_int("num_games", num_games, 1)
     both = tuple(readouts) if isinstance(readouts, (tuple, list)) else (readouts, readouts)
     if len(both) != 2:
-        raise ValueError(f"readouts is one number for both or a pair, came {readouts!r}")
-    both = (whole("readouts", both[0], 0), whole("readouts", both[1], 0))
+        raise ValueError(f"readouts is one number for both or a pair, got {readouts!r}")
+    both = (check_int("readouts", both[0], 0), check_int("readouts", both[1], 0))
     searches = search if isinstance(search, tuple) else (search, search)
     if len(searches) != 2:
-        raise ValueError(f"search is one for both or a pair, came {search!r}")
-    random_opening, seed = whole("random_opening", random_opening, 0), whole("seed", seed, 0)
+        raise ValueError(f"search is one for both or a pair, got {search!r}")
+    random_opening, seed = check_int("random_opening", random_opening, 0), check_int("seed", seed, 0)
     first, second = (
         Entrant(contestant(who, env, device), n, how)
         for who, n, how in zip((black, white), both, searches, strict=True)
@@ -196,7 +196,7 @@ def evaluate(
     judge = None if program is None else Adjudicator(env, program)
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
-    opening_plies = whole("opening_plies", opening_plies, 0)
+    opening_plies = check_int("opening_plies", opening_plies, 0)
     plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves_for(num_games // 2, max(both)))
     games: list[MatchGame] = []
 

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from alphago.arena.anchors import Anchor, AnchorPlayer, named_anchor
-from alphago.arena.gtp import GtpProgram, named_program
-from alphago.arena.gtp_player import GtpPlayer
+from alphago.arena.engine import GtpProgram, named_program
+from alphago.arena.engine_player import GtpPlayer
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import go_only
 from alphago.mcts.evaluator import Evaluator, as_evaluator
@@ -118,7 +118,7 @@ def search_settings(search: SearchSettings | str | None, readouts: int, leaves: 
     if search == "gumbel":
         return SearchSettings(gumbel=True, considered=max(2, min(16, readouts // 2)), leaves=leaves)
     if search not in ("puct", None):
-        raise ValueError(f"search is 'puct', 'gumbel' or SearchSettings, came {search!r}")
+        raise ValueError(f"search is 'puct', 'gumbel' or SearchSettings, got {search!r}")
     return SearchSettings(leaves=leaves)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.games import MatchGame
+from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
-from alphago.nn.weights import write_whole
+from alphago.nn.model_files import write_whole
 from alphago.records.sgf import format_sgf
 from alphago.records.sgf_game import SgfGame
 

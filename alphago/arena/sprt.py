@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from alphago.arena.elo import expected_score
-from alphago.settings import checks_keywords
+from alphago.system.validation import checks_keywords
 
 RARE = 1e-3  # count of an outcome that has not occurred: with 0 it would be held impossible
 
@@ -49,10 +49,10 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if not self.elo0 < self.elo1 or not abs(self.elo0) <= 2000 or not abs(self.elo1) <= 2000:
-            raise ValueError(f"elo0 is less than elo1, both from -2000 to 2000, came {self.elo0!r} and {self.elo1!r}")
+            raise ValueError(f"elo0 is less than elo1, both from -2000 to 2000, got {self.elo0!r} and {self.elo1!r}")
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
-                raise ValueError(f"{name} is between 0 and 0.5, came {getattr(self, name)!r}")
+                raise ValueError(f"{name} is between 0 and 0.5, got {getattr(self, name)!r}")
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -10,14 +10,14 @@ from typing import Any, Protocol
 
 from alphago.arena.adjudicator import Adjudicator, named_adjudicator
 from alphago.arena.entrant import Entrant
-from alphago.arena.games import MatchGame, MatchPlan
 from alphago.arena.match import MatchResult, play_match
+from alphago.arena.match_games import MatchGame, MatchPlan
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.lock import lock
 from alphago.mcts.root import temperature_plies
-from alphago.settings import checks_keywords
+from alphago.system.files import lock
+from alphago.system.validation import checks_keywords
 
 SIDE_BY_SIDE = 64  # games at once: enough for a network's batches, and few to lose by an interruption
 LOOK = 32  # games between two looks at a sequential test
@@ -62,7 +62,7 @@ class TournamentSettings:
             raise ValueError(f"games is an even number from 2, for each opening with both colours; came {self.games}")
         for name in ("random_opening", "opening_plies", "seed"):
             if (getattr(self, name) or 0) < 0:
-                raise ValueError(f"{name} is 0 or more, came {getattr(self, name)}")
+                raise ValueError(f"{name} is 0 or more, got {getattr(self, name)}")
         if self.sprt is not None:
             Sprt(*self.sprt)
 
@@ -89,7 +89,7 @@ class Tournament:
         does not know the game; EngineError for one that is not installed.
         """
         if len(entrants) < 2:
-            raise ValueError(f"a match needs two players, came {len(entrants)}")
+            raise ValueError(f"a match needs two players, got {len(entrants)}")
         self.env = env.match_variant()
         self.entrants = list(entrants)
         self.settings = settings

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import alphago
 from alphago.cli.options import Parser
-from alphago.settings import near_misses
+from alphago.system.validation import near_misses
 
 USAGE_ERROR = 2  # exit code for what the user can put right: a missing file, a wrong model, a bad option
 INTERRUPTED = 130

@@ -9,12 +9,12 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from alphago.env.game import GameEnv
-from alphago.lock import LOCK, lock
-from alphago.nn.weights import write_whole
+from alphago.nn.model_files import write_whole
 from alphago.records import sgf
 from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf_game import SgfGame
-from alphago.training.checkpoint import default_folder, new_folder
+from alphago.system.files import LOCK, lock
+from alphago.training.runs.folder import default_folder, new_folder
 
 
 class GameFolder:
@@ -27,7 +27,7 @@ class GameFolder:
         as_records: one file of records, instead of an SGF file for each game.
         """
         if games < 1:
-            raise ValueError(f"--games is 1 or more, came {games}")
+            raise ValueError(f"--games is 1 or more, got {games}")
         if not as_records:
             sgf.load_grammar()  # an ImportError before anything is played
         self.given = path is not None

@@ -6,8 +6,7 @@ from alphago.cli.models import add_device, add_game, add_model, load
 from alphago.cli.options import number, whole
 from alphago.env.games import go_only
 from alphago.env.go import GoEnv
-from alphago.settings import MOST_READOUTS
-from alphago.settings import whole as check_whole
+from alphago.system.validation import MOST_READOUTS, check_int
 
 
 def add_play(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +24,7 @@ def add_play(parser: argparse.ArgumentParser) -> None:
 
 
 def run_play(options: argparse.Namespace) -> int:
-    from alphago.ui.terminal import play
+    from alphago.ui.terminal.game import play
 
     env, network = load(options.model, options.board_size, options.komi, options.game)
     readouts = options.readouts
@@ -49,15 +48,15 @@ def add_gtp(parser: argparse.ArgumentParser) -> None:
 
 
 def run_gtp(options: argparse.Namespace) -> int:
-    from alphago.ui.gtp import reserved_stdout
-    from alphago.ui.gtp_commands import serve
+    from alphago.ui.gtp.commands import serve
+    from alphago.ui.gtp.protocol import reserved_stdout
 
     with reserved_stdout() as output:  # before anything is loaded: libraries print
-        check_whole("--readouts", options.readouts, 0, MOST_READOUTS)
+        check_int("--readouts", options.readouts, 0, MOST_READOUTS)
         if options.resign is not None and not -1 <= options.resign <= 1:
-            raise ValueError(f"--resign is -1 to 1, came {options.resign}")
+            raise ValueError(f"--resign is -1 to 1, got {options.resign}")
         if options.seed is not None:
-            check_whole("--seed", options.seed, 0)
+            check_int("--seed", options.seed, 0)
         env, network = load(options.model, options.board_size, options.komi, GoEnv.name)
         env = go_only(env, "GTP speaks of")
         try:

@@ -11,12 +11,12 @@ from alphago.cli.options import number
 from alphago.cli.rates import measure_rates
 from alphago.cli.signature import search_runs, signature
 from alphago.nn.machine import describe_machine
+from alphago.nn.model_files import read_weights
 from alphago.nn.saved import LATEST
-from alphago.nn.weights import read_weights
 from alphago.training.history import number as number_of
 from alphago.training.history import read_history
-from alphago.training.recent import RECENT_ROWS
-from alphago.training.time_shares import mean_shares
+from alphago.training.watch.recent import RECENT_ROWS
+from alphago.training.watch.time_shares import mean_shares
 
 
 def add_bench(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def add_info(parser: argparse.ArgumentParser) -> None:
 def run_info(options: argparse.Namespace) -> int:
     seconds = options.seconds if options.seconds is not None else 5.0 if options.folder is None else 0.0
     if not seconds >= 0:
-        raise ValueError(f"--seconds is 0 or more, came {seconds:g}")
+        raise ValueError(f"--seconds is 0 or more, got {seconds:g}")
     machine = describe_machine()
     machine["versions"] = {"alphago": alphago.__version__, **machine["versions"]}
     if options.folder is not None:

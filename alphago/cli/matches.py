@@ -3,8 +3,8 @@
 import argparse
 import sys
 
+from alphago.arena.engine import EngineError
 from alphago.arena.entrant import read_entrants
-from alphago.arena.gtp import EngineError
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game

@@ -20,7 +20,7 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
-from alphago.settings import near_misses
+from alphago.system.validation import near_misses
 
 PARAGRAPH = re.compile(r"^(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n[ ]+.+)*)", re.MULTILINE)
 REFERENCE = re.compile(r"\bsee (?P<kind>\w+Settings)\b")
@@ -91,7 +91,7 @@ class Setting:
             with contextlib.suppress(ValueError):
                 return read_value(kind, text)
         wanted = " or ".join(map(wanted_for, kinds)) or "none"
-        raise argparse.ArgumentTypeError(f"{wanted} was wanted, came {text!r}")
+        raise argparse.ArgumentTypeError(f"{wanted} was wanted, got {text!r}")
 
     @property
     def told(self) -> str:

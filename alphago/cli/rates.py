@@ -11,12 +11,12 @@ from alphago.env.go_batch import GoBatch
 from alphago.env.kernels.playouts import playout_batch, random_action
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.search import Search, SearchSettings
-from alphago.nn.evaluator import FORMS, NetEvaluator
+from alphago.nn.inference.cpu import FORMS, NetEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample
-from alphago.training.presets import PRESETS
+from alphago.training.recipes import PRESETS
 from alphago.training.settings import TrainingSettings
 
 BATCH = 128  # positions in a network's call

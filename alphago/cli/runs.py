@@ -6,7 +6,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from alphago.arena.gtp import EngineError
+from alphago.arena.engine import EngineError
 from alphago.cli.game_folder import GameFolder
 from alphago.cli.models import (
     add_device,
@@ -23,9 +23,9 @@ from alphago.env.games import make_game, with_settings
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
-from alphago.settings import make_settings, near_names
-from alphago.training.gate import Gate
+from alphago.system.validation import make_settings, near_names
 from alphago.training.group import SelfPlaySettings
+from alphago.training.judges.gate import Gate
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import TrainingSettings
 
@@ -81,8 +81,8 @@ def add_train(parser: Parser) -> None:
 def run_train(options: argparse.Namespace) -> int:
     from alphago.nn.net import load_model
     from alphago.nn.saved import model_file, saved_game
-    from alphago.training.report import ConsoleReport, TensorBoardReport
-    from alphago.training.run import train
+    from alphago.training.session import train
+    from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact", "device")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
@@ -128,7 +128,7 @@ def given_training(options: argparse.Namespace) -> dict[str, Any]:
 
 def goes_on(folder: str | None) -> bool:
     """Whether there is a run in the folder."""
-    from alphago.training.run_config import holds_run
+    from alphago.training.runs.config import holds_run
 
     return folder is not None and holds_run(Path(folder))
 
@@ -142,8 +142,8 @@ def hint_at_runs(folder: Path) -> None:
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     """The game that a new network is trained on: the options' over the run folder's, the preset's or the recipe's."""
-    from alphago.training.presets import named_preset, preset_for
-    from alphago.training.run_config import of_this_version, read_config
+    from alphago.training.recipes import named_preset, preset_for
+    from alphago.training.runs.config import of_this_version, read_config
 
     folder = options.folder
     if goes_on(folder):
@@ -209,7 +209,7 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plot(options: argparse.Namespace) -> int:
-    from alphago.training.plots import plot  # only now: it needs matplotlib
+    from alphago.training.watch.plots import plot  # only now: it needs matplotlib
 
     plot(options.runs, options.out, options.x)
     print(options.out)

@@ -48,7 +48,7 @@ class Backend(Protocol):
 def check_device(device: str) -> str:
     """The name of a place for boards; ValueError for another one."""
     if device not in DEVICES:
-        raise ValueError(f"device is {', '.join(map(repr, DEVICES))}, came {device!r}")
+        raise ValueError(f"device is {', '.join(map(repr, DEVICES))}, got {device!r}")
     return device
 
 
@@ -62,4 +62,4 @@ def find_backend(device: str) -> Backend:
         from alphago.cuda.host import Host
 
         return Host()
-    raise ValueError(f"kernels run on 'cuda' or 'host', came {device!r}")
+    raise ValueError(f"kernels run on 'cuda' or 'host', got {device!r}")

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.source import program
-from alphago.stopwatch import TRANSFER
+from alphago.system.stopwatch import TRANSFER
 
 # A product and a sum stay two roundings, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")

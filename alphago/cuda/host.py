@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike
 
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.source import host_program
-from alphago.env.kernels.jit import CACHE_FOLDER
+from alphago.system.kernels.jit import CACHE_FOLDER
 
 COMPILERS = ("c++", "g++", "clang++")
 # A product and a sum stay two roundings, as in numba's kernels.

@@ -65,4 +65,4 @@ def permute(backend: Backend, values: Any, choices: Any, table: Any) -> Any:
 
 def check(name: str, array: Any, shape: tuple[int, ...]) -> None:
     if tuple(array.shape) != tuple(shape):
-        raise ValueError(f"{name} of shape {list(shape)} was wanted, came {list(array.shape)}")
+        raise ValueError(f"{name} of shape {list(shape)} was wanted, got {list(array.shape)}")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv, IllegalMove, Leaves, PlainBatch, Position, Reached
-from alphago.settings import checks_keywords
+from alphago.system.validation import checks_keywords
 
 Answer = TypeVar("Answer")
 
@@ -88,7 +88,7 @@ class _Game:
         return f"{start} after {' '.join(map(self.env.to_text, self.moves))} (actions {self.moves})"
 
     def fail(self, verb: str, expected: str, came: object, cause: Exception | None = None) -> NoReturn:
-        raise GameError(f"{verb}: expected {expected}, came {came}\n  in {self.where()}") from cause
+        raise GameError(f"{verb}: expected {expected}, got {came}\n  in {self.where()}") from cause
 
     def run(self, verb: str, function: Callable[..., Answer], *arguments: Any, **keywords: Any) -> Answer:
         try:

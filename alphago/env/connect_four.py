@@ -12,7 +12,7 @@ from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.rows import RowBatch
 from alphago.env.symmetry import Symmetries
-from alphago.settings import checks_keywords
+from alphago.system.validation import checks_keywords
 
 HEIGHT, WIDTH = 6, 7
 

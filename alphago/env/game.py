@@ -19,7 +19,7 @@ import numpy as np
 
 from alphago.env import symmetry
 from alphago.env.symmetry import Symmetries
-from alphago.settings import check_keywords, keywords_of, takes_any_keyword
+from alphago.system.validation import check_keywords, keywords_of, takes_any_keyword
 
 _FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
@@ -162,7 +162,7 @@ class GameEnv(ABC):
 def check_env(env: Any) -> None:
     """TypeError with a sentence for what is no game."""
     if not isinstance(env, GameEnv):
-        raise TypeError(f"a game was wanted, such as GoEnv(9), came {env!r}")
+        raise TypeError(f"a game was wanted, such as GoEnv(9), got {env!r}")
 
 
 class PlainState(Protocol):
@@ -220,7 +220,7 @@ class GameBatch(ABC):
     actions are legal: ask `legal_mask`.
     """
 
-    device = "cpu"  # where the positions are: a name that `alphago.cuda.batch.make_batch` knows
+    device = "cpu"  # where the positions are: a name that `alphago.env.go_cuda.make_batch` knows
 
     def __init__(self, env: GameEnv, count: int) -> None:
         self.env = env
@@ -444,7 +444,7 @@ class Position:
     def check_action(self, action: int) -> int:
         """The action as an int; raises IllegalMove with the reason if it cannot be played here."""
         if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
-            raise IllegalMove(f"an action is a number, came {action!r}; env.from_text('…') reads a written move")
+            raise IllegalMove(f"an action is a number, got {action!r}; env.from_text('…') reads a written move")
         action = int(action)
         if not 0 <= action < self.env.action_space:
             raise IllegalMove(f"no action {action} in {self.env}: actions are 0 to {self.env.action_space - 1}")

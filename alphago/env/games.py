@@ -28,7 +28,7 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     known = inspect.signature(GAMES[name]).parameters
     for option, value in given.items():
         if option not in known:
-            raise ValueError(f"{name} has no {option}, came {value!r}")
+            raise ValueError(f"{name} has no {option}, got {value!r}")
     return GAMES[name](**{**USUAL.get(name, {}), **given})
 
 
@@ -36,12 +36,12 @@ def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
     """The same game with other options; ValueError with a sentence for one that it does not have."""
     for name, value in given.items():
         if name not in env.config:
-            raise ValueError(f"{env.name} has no {name}, came {value!r}")
+            raise ValueError(f"{env.name} has no {name}, got {value!r}")
     return env.replace(**given)
 
 
 def go_only(env: GameEnv, who: str) -> GoEnv:
     """The game, which has to be Go for somebody or something; ValueError that says who wants it, "gnugo plays"."""
     if not isinstance(env, GoEnv):
-        raise ValueError(f"{who} Go, came {env}")
+        raise ValueError(f"{who} Go, got {env}")
     return env

@@ -27,7 +27,7 @@ from alphago.env.go_rules import (
 )
 from alphago.env.kernels import go_features as features
 from alphago.env.symmetry import Symmetries
-from alphago.settings import checks_keywords, is_whole, real, whole
+from alphago.system.validation import check_float, check_int, checks_keywords, is_int
 
 
 @checks_keywords()
@@ -83,31 +83,31 @@ class GoEnv(GameEnv):
         first_pass: int = 0,
     ) -> None:
         if isinstance(board_size, bool) or not isinstance(board_size, (int, np.integer)):
-            raise TypeError(f"board_size is a whole number from {MIN_SIZE} to {MAX_SIZE}, came {board_size!r}")
+            raise TypeError(f"board_size is a whole number from {MIN_SIZE} to {MAX_SIZE}, got {board_size!r}")
         if not MIN_SIZE <= board_size <= MAX_SIZE:
-            raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, came {board_size}")
+            raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, got {board_size}")
         if max_moves is not None and turns is not None:
-            raise ValueError(f"a game of {turns!r} turns has no other end, came max_moves {max_moves!r}")
+            raise ValueError(f"a game of {turns!r} turns has no other end, got max_moves {max_moves!r}")
         if not isinstance(suicide, (bool, np.bool_)):
-            raise ValueError(f"suicide is True or False, came {suicide!r}")
+            raise ValueError(f"suicide is True or False, got {suicide!r}")
         self.N = int(board_size)
         self.komi = check_komi((9.0 if self.N == 7 else 7.5) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
         self.history = 1 if self.plane_set else (self.planes - 1) // 2
         self.ko, self.suicide = check_ko(ko), bool(suicide)
-        self.turns = None if turns is None else whole("turns", turns, 1)
+        self.turns = None if turns is None else check_int("turns", turns, 1)
         self.fixed_length = self.turns is not None
         if self.turns is not None:
             self.max_moves = 2 * self.turns
         elif max_moves is None:
             self.max_moves = 7 * self.N * self.N // 5
         else:
-            self.max_moves = whole("max_moves", max_moves, 0) or ENDLESS
+            self.max_moves = check_int("max_moves", max_moves, 0) or ENDLESS
         if self.max_moves > ENDLESS:
-            raise ValueError(f"no game is longer than {ENDLESS} plies, came {self.max_moves}")
-        self.margin_weight = real("margin_weight", margin_weight, 0, 1)
-        self.komi_spread = real("komi_spread", komi_spread, 0)
-        self.first_pass = whole("first_pass", first_pass, 0)
+            raise ValueError(f"no game is longer than {ENDLESS} plies, got {self.max_moves}")
+        self.margin_weight = check_float("margin_weight", margin_weight, 0, 1)
+        self.komi_spread = check_float("komi_spread", komi_spread, 0)
+        self.first_pass = check_int("first_pass", first_pass, 0)
         self.plane_shape = (self.N, self.N)
         self.action_space = self.N * self.N + 1
         self.pass_action = self.N * self.N
@@ -223,11 +223,11 @@ class GoEnv(GameEnv):
         return GoStart(start_row(self), None if self.plane_set is None else features.places(self.plane_set))
 
     def new_batch(self, count: int, device: str = "cpu") -> GameBatch:
-        """`count` slots, each at the start position; device: see `alphago.cuda.batch.make_batch`."""
+        """`count` slots, each at the start position; device: see `alphago.env.go_cuda.make_batch`."""
         if device == "cpu":
             return GoBatch(self, count)
         # The one import that points up: what a device is, and whether there is one, only alphago.cuda knows.
-        from alphago.cuda.batch import make_batch
+        from alphago.env.go_cuda import make_batch
 
         return make_batch(self, count, device)
 
@@ -289,7 +289,7 @@ class GoEnv(GameEnv):
         for colour, points in ((1, black), (-1, white)):
             for point in listed(points):
                 action = self.from_text(point) if isinstance(point, str) else point
-                if not is_whole(action, 0) or action >= self.pass_action:
+                if not is_int(action, 0) or action >= self.pass_action:
                     raise ValueError(f"no stone can be placed at {point!r} on {self}")
                 if stones[action]:
                     raise ValueError(f"two stones were placed at {self.to_text(action)}")

@@ -59,7 +59,7 @@ class GoBatch(PackedBatch):
     ) -> None:
         """Start positions; `stones` int8 [N, N] (1 Black, -1 White) and `to_play` set all slots up alike."""
         if stones is not None and np.shape(stones) != (self._size, self._size):
-            raise ValueError(f"stones are {[self._size, self._size]} points, came {list(np.shape(stones))}")
+            raise ValueError(f"stones are {[self._size, self._size]} points, got {list(np.shape(stones))}")
         komi2 = int(2 * (self._komi if komi is None else check_komi(komi)))
         loops.reset_batch(self.rows, slots, self._start, komi2)
         mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE

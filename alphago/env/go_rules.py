@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 from alphago.env.kernels import go_row as layout
-from alphago.settings import real, whole
+from alphago.system.validation import check_float, check_int
 
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # plies of a game without a cap, after which it is scored as it stands: memory has an end
@@ -74,18 +74,18 @@ def rules_json(rules: Rules) -> str:
 def check_ko(ko: str) -> str:
     """The ko rule; ValueError for one that there is not."""
     if not isinstance(ko, str) or ko not in KO_RULES:
-        raise ValueError(f"ko is {', '.join(map(repr, KO_RULES))}, came {ko!r}")
+        raise ValueError(f"ko is {', '.join(map(repr, KO_RULES))}, got {ko!r}")
     return ko
 
 
 def check_komi(komi: float) -> float:
     """Komi as a float; ValueError unless it is a multiple of 0.5 of reasonable size."""
     try:
-        value = real("komi", komi, -1000, 1000)
+        value = check_float("komi", komi, -1000, 1000)
     except ValueError:
         value = 0.25
     if not (2 * value).is_integer():
-        raise ValueError(f"komi is a multiple of 0.5 from -1000 to 1000, came {komi!r}")
+        raise ValueError(f"komi is a multiple of 0.5 from -1000 to 1000, got {komi!r}")
     return value
 
 
@@ -94,7 +94,7 @@ def check_player(player: int | str) -> int:
     named = {"black": 1, "b": 1, "white": -1, "w": -1}
     value = named.get(player.lower()) if isinstance(player, str) else player
     if value not in (1, -1):
-        raise ValueError(f"to_play is 'black' or 'white' (or +1, -1), came {player!r}")
+        raise ValueError(f"to_play is 'black' or 'white' (or +1, -1), got {player!r}")
     return int(value)
 
 
@@ -109,9 +109,9 @@ def handicap_points(size: int, count: int) -> list[int]:
     They are on the third line, from 13x13 on the fourth.
     """
     most = most_handicap(size)
-    if not 2 <= whole("handicap", count, 0) <= most:
+    if not 2 <= check_int("handicap", count, 0) <= most:
         fits = f"2 to {most}" if most else "none"
-        raise ValueError(f"the handicap stones that have a place on {size}x{size} are {fits}, came {count}")
+        raise ValueError(f"the handicap stones that have a place on {size}x{size} are {fits}, got {count}")
     near = 2 if size < 13 else 3
     far, middle = size - 1 - near, size // 2
     corners = [(far, near), (near, far), (near, near), (far, far)]  # (row, column), row 0 at the top

@@ -12,7 +12,7 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.rows import RowBatch
 from alphago.env.symmetry import Symmetries
-from alphago.settings import checks_keywords
+from alphago.system.validation import checks_keywords
 
 MIN_SIZE, MAX_SIZE = 2, 25
 
@@ -37,13 +37,13 @@ class GomokuEnv(GameEnv):
     def __init__(self, board_size: int = 15, connect_row: int = 5, planes: int = 17) -> None:
         for name, number in (("board_size", board_size), ("connect_row", connect_row), ("planes", planes)):
             if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-                raise TypeError(f"{name} is a whole number, came {number!r}")
+                raise TypeError(f"{name} is a whole number, got {number!r}")
         if not MIN_SIZE <= board_size <= MAX_SIZE:
-            raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, came {board_size}")
+            raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, got {board_size}")
         if not 1 <= connect_row <= board_size:
-            raise ValueError(f"connect_row is 1 to board_size ({board_size}), or nobody could win, came {connect_row}")
+            raise ValueError(f"connect_row is 1 to board_size ({board_size}), or nobody could win, got {connect_row}")
         if planes % 2 == 0 or planes < 3:
-            raise ValueError(f"planes is an odd number from 3 (2 per remembered board, 1 for the mover), came {planes}")
+            raise ValueError(f"planes is an odd number from 3 (2 per remembered board, 1 for the mover), got {planes}")
         self.N = int(board_size)
         self.connect_row = int(connect_row)
         self.planes = int(planes)

@@ -10,7 +10,7 @@ from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN
 from alphago.env.rows import RowBatch
-from alphago.settings import checks_keywords
+from alphago.system.validation import checks_keywords
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
 LETTERS = "ABCDEF"
@@ -40,7 +40,7 @@ class OwareEnv(GameEnv):
 
     def __init__(self, max_moves: int = 200) -> None:
         if isinstance(max_moves, bool) or not isinstance(max_moves, (int, np.integer)) or max_moves < 1:
-            raise ValueError(f"max_moves is a whole number from 1, came {max_moves!r}")
+            raise ValueError(f"max_moves is a whole number from 1, got {max_moves!r}")
         self.max_moves = int(max_moves)
 
     @property
@@ -82,12 +82,12 @@ class OwareBatch(RowBatch):
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
         if seeds.shape != (HOUSES,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.sum() > SEEDS:
-            raise ValueError(f"houses are {HOUSES} whole numbers from 0, {SEEDS} together at most, came {houses!r}")
+            raise ValueError(f"houses are {HOUSES} whole numbers from 0, {SEEDS} together at most, got {houses!r}")
         captured = SEEDS - int(seeds.sum())
         if abs(margin) > captured or (captured + margin) % 2:
             raise ValueError(f"a margin of {margin!r} cannot be made of {captured} captured seeds")
         if to_play not in (1, -1):
-            raise ValueError(f"to_play is 1 (Black) or -1 (White), came {to_play!r}")
+            raise ValueError(f"to_play is 1 (Black) or -1 (White), got {to_play!r}")
         kernels.reset_batch(self.rows, slots, seeds.astype(np.int64), to_play, margin, self.env.max_moves)
 
 

@@ -13,7 +13,7 @@ from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.rows import RowBatch
 from alphago.env.symmetry import Symmetries
-from alphago.settings import checks_keywords
+from alphago.system.validation import checks_keywords
 
 MIN_SIZE, MAX_SIZE = 4, 16
 
@@ -38,9 +38,9 @@ class ReversiEnv(GameEnv):
 
     def __init__(self, board_size: int = 8) -> None:
         if isinstance(board_size, bool) or not isinstance(board_size, (int, np.integer)):
-            raise TypeError(f"board_size is a whole number, came {board_size!r}")
+            raise TypeError(f"board_size is a whole number, got {board_size!r}")
         if not MIN_SIZE <= board_size <= MAX_SIZE or board_size % 2:
-            raise ValueError(f"board_size is an even number from {MIN_SIZE} to {MAX_SIZE}, came {board_size}")
+            raise ValueError(f"board_size is an even number from {MIN_SIZE} to {MAX_SIZE}, got {board_size}")
         self.N = int(board_size)
         self.plane_shape = (self.N, self.N)
         self.pass_action = self.N * self.N

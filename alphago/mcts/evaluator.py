@@ -95,4 +95,4 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
         return network
     if callable(network):
         return FunctionEvaluator(network)
-    raise TypeError(f"a network, an evaluator or a function on positions was wanted, came {network!r}")
+    raise TypeError(f"a network, an evaluator or a function on positions was wanted, got {network!r}")

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position, check_env
-from alphago.mcts.ahead import compile_ahead
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.root import chosen_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.warm_up import compile_ahead
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.settings import MOST_READOUTS, checks_keywords, flag, make_settings, real, whole
+from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords, make_settings
 
 USUAL_LEAVES = 8  # of a player that is given neither settings nor a number
 
@@ -55,11 +55,11 @@ class MCTSPlayer:
         compile_ahead()
         self.env = env
         self.network = network
-        self.num_readouts = whole("num_readouts", num_readouts, 1, MOST_READOUTS)
-        self.two_player_mode = flag("two_player_mode", two_player_mode)
-        self.resign_threshold = real("resign_threshold", resign_threshold, -1, 1)
+        self.num_readouts = check_int("num_readouts", num_readouts, 1, MOST_READOUTS)
+        self.two_player_mode = check_bool("two_player_mode", two_player_mode)
+        self.resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
-        self.generator = np.random.default_rng(None if seed is None else whole("seed", seed, 0))
+        self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         if isinstance(settings, Mapping):
             settings = make_settings(SearchSettings, **{"leaves": USUAL_LEAVES, **settings})
         settings = settings or SearchSettings(leaves=USUAL_LEAVES)
@@ -92,7 +92,7 @@ class MCTSPlayer:
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
-        whole("parallel_readouts", readouts, 1)
+        check_int("parallel_readouts", readouts, 1)
         before = self.root_visits
         self.search.run(np.array([readouts], np.int32))
         return self.root_visits - max(before, 1)
@@ -169,7 +169,7 @@ class MCTSPlayer:
     def set_result(self, winner: int, was_resign: bool) -> None:
         """Ends the game: `winner` is +1 Black, -1 White, 0 draw."""
         if winner not in (1, 0, -1):
-            raise ValueError(f"winner is +1 (Black), -1 (White) or 0, came {winner!r}")
+            raise ValueError(f"winner is +1 (Black), -1 (White) or 0, got {winner!r}")
         self._winner, self._was_resign = winner, was_resign
 
     def is_done(self) -> bool:

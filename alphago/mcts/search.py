@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alphago.cuda.batch import make_batch
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
+from alphago.env.go_cuda import make_batch
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.halving import stacked_schedules
 from alphago.mcts.kernels import gumbel, roots, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.ranges import Ranges
 from alphago.mcts.tree import Rule, grown, new_tree
-from alphago.settings import as_plain_numbers, checks_keywords, flag, is_finite, is_whole
-from alphago.stopwatch import BOARDS, TREE
+from alphago.system.stopwatch import BOARDS, TREE
+from alphago.system.validation import as_plain_numbers, check_bool, checks_keywords, is_finite, is_int
 
 
 @checks_keywords()
@@ -64,12 +64,12 @@ class SearchSettings:
                 "c_puct (0 or more)": not_negative(self.c_puct),
                 "parent_value_weight (0 or more)": not_negative(self.parent_value_weight),
                 "first_play_reduction (0 or more)": not_negative(self.first_play_reduction),
-                "virtual_loss (1 or more)": is_whole(self.virtual_loss, 1),
-                "leaves (1 or more)": is_whole(self.leaves, 1),
+                "virtual_loss (1 or more)": is_int(self.virtual_loss, 1),
+                "leaves (1 or more)": is_int(self.leaves, 1),
                 "dirichlet_weight (0 to 1)": is_finite(self.dirichlet_weight) and 0 <= self.dirichlet_weight <= 1,
                 "dirichlet_alpha (None or more than 0)": self.dirichlet_alpha is None
                 or (is_finite(self.dirichlet_alpha) and self.dirichlet_alpha > 0),
-                "considered (1 or more)": is_whole(self.considered, 1),
+                "considered (1 or more)": is_int(self.considered, 1),
                 "c_visit (0 or more, finite)": not_negative(self.c_visit),
                 "c_scale (more than 0, finite)": is_finite(self.c_scale) and self.c_scale > 0,
             }.items()
@@ -77,7 +77,7 @@ class SearchSettings:
         ]
         if wrong:
             raise ValueError(f"search settings out of range: {', '.join(wrong)}; came {self}")
-        flag("gumbel", self.gumbel)
+        check_bool("gumbel", self.gumbel)
         as_plain_numbers(self)
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from alphago.nn.blocks import ACTIVATIONS, BLOCKS, conv_bn
-from alphago.settings import flag, whole
+from alphago.system.validation import check_bool, check_int
 
 
 class ResidualTower(nn.Module):
@@ -37,11 +37,11 @@ class ResidualTower(nn.Module):
         one_of("block", block, BLOCKS)
         one_of("activation", activation, ACTIVATIONS)
         planes, channels, height = (
-            whole("planes", planes, 1),
-            whole("channels", channels, 1),
-            whole("height", height, 0),
+            check_int("planes", planes, 1),
+            check_int("channels", channels, 1),
+            check_int("height", height, 0),
         )
-        pooled = flag("pooled", pooled)
+        pooled = check_bool("pooled", pooled)
         self.arguments = {
             "planes": planes, "channels": channels, "height": height, "pooled": pooled, "block": block,
             "activation": activation,
@@ -74,10 +74,10 @@ class DenseBase(nn.Module):
         super().__init__()
         one_of("activation", activation, ACTIVATIONS)
         if not hidden:
-            raise ValueError("hidden is the size of one dense layer or more, came none")
-        planes = whole("planes", planes, 1)
-        plane_shape = [whole("a side of plane_shape", side, 1) for side in plane_shape]
-        hidden = [whole("a size in hidden", size, 1) for size in hidden]
+            raise ValueError("hidden is the size of one dense layer or more, got none")
+        planes = check_int("planes", planes, 1)
+        plane_shape = [check_int("a side of plane_shape", side, 1) for side in plane_shape]
+        hidden = [check_int("a size in hidden", size, 1) for size in hidden]
         self.arguments = {
             "planes": planes, "plane_shape": plane_shape, "hidden": hidden, "activation": activation
         }  # fmt: skip
@@ -99,4 +99,4 @@ class DenseBase(nn.Module):
 def one_of(name: str, given: object, known: dict) -> None:
     """ValueError that names what there is, unless `given` is one of them."""
     if given not in known:
-        raise ValueError(f"{name} is {' or '.join(map(repr, known))}, came {given!r}")
+        raise ValueError(f"{name} is {' or '.join(map(repr, known))}, got {given!r}")

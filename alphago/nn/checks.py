@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.nn.model_files import ModelError
 from alphago.nn.slots import same_game, structure
-from alphago.nn.weights import ModelError
 
 
 def check_game(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from alphago.nn.value import Forecast
-from alphago.settings import as_plain_numbers, checks_keywords, flag, is_finite
+from alphago.system.validation import as_plain_numbers, check_bool, checks_keywords, is_finite
 
 
 @checks_keywords()
@@ -33,10 +33,10 @@ class LossWeights:
     kl: bool = False
 
     def __post_init__(self) -> None:
-        flag("kl", self.kl)
+        check_bool("kl", self.kl)
         for name, weight in asdict(self).items():
             if name != "kl" and not (is_finite(weight) and weight >= 0):
-                raise ValueError(f"the loss's weight {name} is 0 or more, came {weight!r}")
+                raise ValueError(f"the loss's weight {name} is 0 or more, got {weight!r}")
         as_plain_numbers(self)
 
 

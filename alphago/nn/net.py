@@ -12,15 +12,15 @@ from torch import nn
 from alphago.env.game import GameEnv, Position, check_env, stack
 from alphago.nn.base import ResidualTower
 from alphago.nn.checks import check_game, check_sizes, check_tensors
-from alphago.nn.device_evaluator import DeviceEvaluator, make_evaluator
-from alphago.nn.evaluator import NetEvaluator
+from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
+from alphago.nn.model_files import FORMAT, FORMAT_VERSION, ModelError, notes_of, read_weights, write_weights
 from alphago.nn.parts import default_policy, default_value, described, rebuilt, rebuilt_for, within
 from alphago.nn.saved import model_file, saved_game
 from alphago.nn.slots import check_base, check_policy, check_value, class_name, evaluating, same_game, structure
 from alphago.nn.value import AddedForecast, Forecast, ForecastValue
-from alphago.nn.weights import FORMAT, FORMAT_VERSION, ModelError, notes_of, read_weights, write_weights
-from alphago.settings import checks_keywords, real, whole
+from alphago.system.validation import check_float, check_int, checks_keywords
 
 # (tower_height, channels, size_free): one machine learns small boards with the first in minutes; the second
 # is the smaller of the two nets of Silver et al. 2017.
@@ -67,7 +67,7 @@ class NeuralNet(nn.Module):
         given = {"base_net": base_net, "value": value, "policy": policy}
         for slot, module in given.items():
             if module is not None and not isinstance(module, nn.Module):
-                raise TypeError(f"{slot}: wanted a torch.nn.Module, came {module!r}")
+                raise TypeError(f"{slot}: wanted a torch.nn.Module, got {module!r}")
         if preset is not None and preset not in PRESETS:
             raise ValueError(f"no preset {preset!r}: there are {' and '.join(map(repr, PRESETS))}")
         if base_net is not None and not tower_height is channels is preset is None:
@@ -89,8 +89,8 @@ class NeuralNet(nn.Module):
         self.preset = preset
         self.tower_height: int | None = None
         if base_net is None:
-            self.tower_height = whole("tower_height", height if tower_height is None else tower_height, 0)
-            width = whole("channels", width if channels is None else channels, 1)
+            self.tower_height = check_int("tower_height", height if tower_height is None else tower_height, 0)
+            width = check_int("channels", width if channels is None else channels, 1)
             base_net = ResidualTower(env.planes, width, self.tower_height, pooled=self.size_free)
         self.base_net = base_net
         features = check_base(base_net, env, default_heads=value is None or policy is None)
@@ -155,7 +155,7 @@ class NeuralNet(nn.Module):
             return policy[0], float(value[0])
         if isinstance(inputs, Sequence) and all(isinstance(position, Position) for position in inputs):
             return self.read(inputs)
-        raise TypeError(f"a network reads a Position, a list of them or a tensor of planes, came {inputs!r}")
+        raise TypeError(f"a network reads a Position, a list of them or a tensor of planes, got {inputs!r}")
 
     def read(self, positions: Sequence[Position]) -> tuple[np.ndarray, np.ndarray]:
         """Policy float32 [n, action_space] and value float32 [n], +1 Black wins; see `__call__`."""
@@ -222,7 +222,7 @@ class NeuralNet(nn.Module):
         """
         note = self.notes.get("resign_threshold", "-1")
         try:
-            return real("resign_threshold", float(note), -1, 1)
+            return check_float("resign_threshold", float(note), -1, 1)
         except ValueError:
             raise ModelError(f"the network's note of its resign_threshold is {note!r}, wanted -1 to 1") from None
 

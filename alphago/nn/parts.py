@@ -65,7 +65,7 @@ def rebuilt_for(description: Mapping[str, Any], tensors: Mapping[str, torch.Tens
     Raises ValueError or TypeError, as `rebuilt`, and ValueError for other shapes.
     """
     if not isinstance(description, Mapping):
-        raise ValueError(f"a part is a table, came {description!r}")
+        raise ValueError(f"a part is a table, got {description!r}")
     if not 0 <= description.get("height", 0) <= len(tensors):  # each block has weights, and costs time to make
         raise ValueError(f"there are {description['height']} blocks, but only {len(tensors)} weights")
     with torch.device("meta"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, with_settings
-from alphago.nn.weights import ModelError, read_weights
+from alphago.nn.model_files import ModelError, read_weights
 
 LATEST = "weights.safetensors"  # what a run folder calls its latest network
 

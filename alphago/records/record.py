@@ -59,7 +59,7 @@ class GameRecord:
 def check_seed(seed: tuple[int, int] | None) -> None:
     """ValueError for a seed that a file of games cannot keep."""
     if seed is not None and not all(0 <= number < SEED_END for number in seed):
-        raise ValueError(f"a game's seed is two numbers from 0 to 2^63 - 1, came {seed}")
+        raise ValueError(f"a game's seed is two numbers from 0 to 2^63 - 1, got {seed}")
 
 
 def quantise(policy: np.ndarray) -> np.ndarray:

@@ -10,17 +10,17 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.nn.device_evaluator import DeviceEvaluator
-from alphago.nn.evaluator import NetEvaluator
+from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.training.memory import ReplayMemory, Sample, window
+from alphago.training.runs.shards import Shards
+from alphago.training.runs.unfinished import go_on_with, unfinished
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import Stage, TrainingSettings
-from alphago.training.shards import Shards
 from alphago.training.shares import apportion
-from alphago.training.unfinished import go_on_with, unfinished
 
 
 class Board:

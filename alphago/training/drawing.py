@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.stopwatch import SAMPLING
+from alphago.system.stopwatch import SAMPLING
 from alphago.training.batches import Part
 
 

@@ -11,8 +11,8 @@ from alphago.mcts.root import choose_actions, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.threads import available_cores
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
-from alphago.settings import MOST_READOUTS, checks_keywords, real, whole
-from alphago.stopwatch import Stopwatch
+from alphago.system.stopwatch import Stopwatch
+from alphago.system.validation import MOST_READOUTS, check_float, check_int, checks_keywords
 
 # Hears of a finished game: its number and its record, in no order, and from several threads at once.
 Tell = Callable[[int, GameRecord], object]
@@ -57,18 +57,18 @@ class SelfPlaySettings:
     search: SearchSettings = field(default_factory=lambda: SearchSettings(gumbel=True))
 
     def __post_init__(self) -> None:
-        whole("readouts", self.readouts, 1, MOST_READOUTS)
+        check_int("readouts", self.readouts, 1, MOST_READOUTS)
         for name in ("games_in_flight", "groups"):
             if getattr(self, name) is not None:
-                whole(name, getattr(self, name), 1)
+                check_int(name, getattr(self, name), 1)
         if self.temperature_plies is not None:
-            whole("temperature_plies", self.temperature_plies, 0)
+            check_int("temperature_plies", self.temperature_plies, 0)
         if self.opening_plies is not None:
-            real("opening_plies", self.opening_plies, 0)
+            check_float("opening_plies", self.opening_plies, 0)
         if self.resign_threshold is not None:
-            real("resign_threshold", self.resign_threshold, -1, 1)
+            check_float("resign_threshold", self.resign_threshold, -1, 1)
         for name in ("no_resign_share", "decided_value", "played_out_share"):
-            real(name, getattr(self, name), 0, 1)
+            check_float(name, getattr(self, name), 0, 1)
 
 
 def default_flight(device: str) -> int:

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.dtypes import has_native_bfloat16
-from alphago.nn.frozen import frozen_copy
+from alphago.nn.inference.dtypes import has_native_bfloat16
+from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.training.batches import DeviceSample, Part, cut, mass, sent
-from alphago.training.measures import Share, in_numbers, told_of_batch
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.schedule import factor
 from alphago.training.settings import TrainingSettings
+from alphago.training.watch.measures import Share, in_numbers, told_of_batch
 
 WARM_UP_STEPS = 200
 CPU = torch.device("cpu")

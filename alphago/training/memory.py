@@ -9,7 +9,7 @@ import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.settings import checks_keywords, is_whole, real
+from alphago.system.validation import check_float, checks_keywords, is_int
 
 _FIRST = np.zeros(1, np.int64)
 REBUILT_AT_ONCE = 64  # positions, so that their rows stay in cache
@@ -71,10 +71,10 @@ class ReplayMemory:
     def __init__(
         self, env: GameEnv, capacity: int = 500_000, search_share: float = 0.0, surprise_share: float = 0.0
     ) -> None:
-        if not is_whole(capacity, 1):
-            raise ValueError(f"capacity is 1 position or more, came {capacity!r}")
+        if not is_int(capacity, 1):
+            raise ValueError(f"capacity is 1 position or more, got {capacity!r}")
         for name, share in (("search_share", search_share), ("surprise_share", surprise_share)):
-            real(name, share, 0, 1)
+            check_float(name, share, 0, 1)
         self.env = env
         self.capacity = capacity
         self.search_share = search_share

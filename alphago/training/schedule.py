@@ -53,7 +53,7 @@ def checked(schedule: object) -> str | Steps:
             return steps
     raise ValueError(
         f"schedule is {', '.join(map(repr, SCHEDULES))}, or pairs of a progress from 0 to 1 and a factor from 0, "
-        f"in order, came {schedule!r}"
+        f"in order, got {schedule!r}"
     )
 
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.ahead import compile_ahead
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.warm_up import compile_ahead
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.records.record import GameRecord
-from alphago.settings import checks_keywords, make_settings, whole
+from alphago.system.validation import check_int, checks_keywords, make_settings
 from alphago.training.group import Group, SelfPlaySettings, Tell, default_flight, default_groups
 
 
@@ -132,7 +132,7 @@ def chosen_search(search: SearchSettings | Mapping[str, Any] | None, games: int,
     if isinstance(search, SearchSettings):
         return search
     if search is not None and not isinstance(search, Mapping):
-        raise TypeError(f'search is SearchSettings, a dictionary such as {{"gumbel": True}} or None, came {search!r}')
+        raise TypeError(f'search is SearchSettings, a dictionary such as {{"gumbel": True}} or None, got {search!r}')
     usual = {"gumbel": True, "considered": max(2, min(16, readouts // 2)), "leaves": leaves_for(games, readouts)}
     return make_settings(SearchSettings, **{**usual, **(search or {})})
 
@@ -163,7 +163,7 @@ def selfplay(
     """
     check_env(env)
     compile_ahead()
-    num_games, seed = whole("num_games", num_games, 1), whole("seed", seed, 0)
+    num_games, seed = check_int("num_games", num_games, 1), check_int("seed", seed, 0)
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     with one_torch_thread():
         evaluator = as_evaluator(nn, env, device)

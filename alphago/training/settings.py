@@ -10,12 +10,20 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
-from alphago.nn.dtypes import DTYPES
+from alphago.nn.inference.dtypes import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
-from alphago.settings import checks_keywords, flag, make_settings, plain_number, positive, real, whole
-from alphago.training.gate import Gate
+from alphago.system.validation import (
+    check_bool,
+    check_float,
+    check_int,
+    check_positive,
+    checks_keywords,
+    make_settings,
+    plain_number,
+)
 from alphago.training.group import SelfPlaySettings, default_flight
+from alphago.training.judges.gate import Gate
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
 from alphago.training.schedule import Steps, checked
 from alphago.training.selfplay import chosen_search
@@ -143,18 +151,18 @@ class TrainingSettings:
         # As Python's own numbers: numpy's could not be saved in the run's config.
         for name, least in WHOLE.items():
             if getattr(self, name) is not None or name not in OPTIONAL:
-                object.__setattr__(self, name, whole(name, getattr(self, name), least))
+                object.__setattr__(self, name, check_int(name, getattr(self, name), least))
         for name, most in NUMBERS.items():
             if getattr(self, name) is not None or name not in OPTIONAL:
-                object.__setattr__(self, name, real(name, getattr(self, name), 0, most))
+                object.__setattr__(self, name, check_float(name, getattr(self, name), 0, most))
         if self.seed >= SEED_END:
-            raise ValueError(f"seed is less than 2 to the power of 63, came {self.seed}")
+            raise ValueError(f"seed is less than 2 to the power of 63, got {self.seed}")
         if self.weight_averaging == 1:
             raise ValueError("weight_averaging is less than 1, or the network that plays would never change")
         if self.resign_threshold is not None:
-            object.__setattr__(self, "resign_threshold", real("resign_threshold", self.resign_threshold, -1, 1))
+            object.__setattr__(self, "resign_threshold", check_float("resign_threshold", self.resign_threshold, -1, 1))
         if self.max_minutes is not None:
-            object.__setattr__(self, "max_minutes", positive("max_minutes", self.max_minutes))
+            object.__setattr__(self, "max_minutes", check_positive("max_minutes", self.max_minutes))
         if self.num_games is None and self.max_minutes is None:
             raise ValueError("a run ends by num_games or by max_minutes, both came as None")
         if self.start_training_after > self.memory_size:
@@ -167,13 +175,13 @@ class TrainingSettings:
         for name in ("batch_size", "games_in_flight"):
             value, most = getattr(self, name), self.boards_at_once
             if value is not None and value < most:
-                raise ValueError(f"{name} is at least the number of boards side by side ({most}), came {value!r}")
+                raise ValueError(f"{name} is at least the number of boards side by side ({most}), got {value!r}")
         if isinstance(self.gate, Mapping):
             object.__setattr__(self, "gate", make_settings(Gate, **self.gate))
         elif self.gate is not None and not isinstance(self.gate, Gate):
-            object.__setattr__(self, "gate", Gate(real("gate, a win rate,", self.gate)))
+            object.__setattr__(self, "gate", Gate(check_float("gate, a win rate,", self.gate)))
         self._check_learning()
-        object.__setattr__(self, "exact_rules", flag("exact_rules", self.exact_rules))
+        object.__setattr__(self, "exact_rules", check_bool("exact_rules", self.exact_rules))
         if isinstance(self.search, Mapping):
             plain = {name: plain_number(value) for name, value in self.search.items()}
             object.__setattr__(self, "search", plain)  # what can be saved in the run's config
@@ -183,22 +191,22 @@ class TrainingSettings:
         known_name = isinstance(self.optimizer, str) and self.optimizer in OPTIMIZERS
         if not known_name and not hasattr(self.optimizer, "__qualname__"):
             known = ", ".join(map(repr, OPTIMIZERS))
-            raise ValueError(f"optimizer is {known} or a function that makes one, came {self.optimizer!r}")
+            raise ValueError(f"optimizer is {known} or a function that makes one, got {self.optimizer!r}")
         object.__setattr__(self, "schedule", checked(self.schedule))
         if self.gradient_norm is not None:
-            object.__setattr__(self, "gradient_norm", positive("gradient_norm", self.gradient_norm))
+            object.__setattr__(self, "gradient_norm", check_positive("gradient_norm", self.gradient_norm))
         object.__setattr__(self, "bfloat16", plain_number(self.bfloat16))
         if not (self.bfloat16 is None or isinstance(self.bfloat16, bool)):
-            raise ValueError(f"bfloat16 is True, False or None, came {self.bfloat16!r}")
+            raise ValueError(f"bfloat16 is True, False or None, got {self.bfloat16!r}")
         if self.selfplay_dtype not in (None, *DTYPES):
             known = ", ".join(map(repr, DTYPES))
-            raise ValueError(f"selfplay_dtype is {known} or None, came {self.selfplay_dtype!r}")
+            raise ValueError(f"selfplay_dtype is {known} or None, got {self.selfplay_dtype!r}")
         losses: Any = LOSSES.get(self.losses) if isinstance(self.losses, str) else self.losses
         if isinstance(losses, Mapping):
             losses = make_settings(LossWeights, **losses)
         if not isinstance(losses, LossWeights):
             known = ", ".join(map(repr, LOSSES))
-            raise ValueError(f"losses is {known} or a LossWeights, came {self.losses!r}")
+            raise ValueError(f"losses is {known} or a LossWeights, got {self.losses!r}")
         object.__setattr__(self, "losses", losses)
 
     def plain(self) -> dict[str, Any]:
@@ -240,13 +248,13 @@ def optimizer_name(optimizer: Any) -> str:
 def checked_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
     """Steps as tuples; ValueError unless each is boards and a share of the run."""
     try:
-        steps = tuple((checked_boards(boards), real("share", share)) for boards, share in given)
+        steps = tuple((checked_boards(boards), check_float("share", share)) for boards, share in given)
     except (TypeError, ValueError):
         steps = ((0, -1.0),)
     if not (all(share > 0 and sizes for sizes, share in steps) and sum(share for _, share in steps) < 1):
         raise ValueError(
             "curriculum is pairs of a board size (or of sizes with their shares) and a share of the run, these shares "
-            f"less than 1 in all, came {given!r}"
+            f"less than 1 in all, got {given!r}"
         )
     return steps
 
@@ -259,13 +267,13 @@ def checked_boards(given: Any) -> int | Sizes:
 def checked_sizes(given: Any) -> Sizes:
     """Sizes as tuples; ValueError unless they are different boards whose shares are 1 in all, or nothing."""
     try:
-        sizes = tuple((operator.index(size), real("share", share)) for size, share in given)
+        sizes = tuple((operator.index(size), check_float("share", share)) for size, share in given)
     except (TypeError, ValueError):
         sizes = ((0, -1.0),)
     whole = sum(share for _, share in sizes)
     different = len({size for size, _ in sizes}) == len(sizes)
     if sizes and not (all(share > 0 for _, share in sizes) and abs(whole - 1) < 0.01 and different):
-        raise ValueError(f"sizes are pairs of a board size and its share, each board once and 1 in all, came {given!r}")
+        raise ValueError(f"sizes are pairs of a board size and its share, each board once and 1 in all, got {given!r}")
     return sizes
 
 
@@ -279,7 +287,7 @@ class Stage(NamedTuple):
 def stages(env: GameEnv, settings: TrainingSettings) -> list[Stage]:
     """The stages of a run, the last of which ends at 1; ValueError for boards that the game does not have."""
     if settings.sizes and env.N not in dict(settings.sizes):
-        raise ValueError(f"sizes have to name the board that is trained for, {env.N}, came {settings.sizes!r}")
+        raise ValueError(f"sizes have to name the board that is trained for, {env.N}, got {settings.sizes!r}")
 
     def boards(sizes: int | Sizes) -> tuple[tuple[GameEnv, float], ...]:
         pairs = ((sizes, 1.0),) if isinstance(sizes, int) else sizes

@@ -19,12 +19,12 @@ BESIDE = {
     "alphago.env.game": ("PlainState",),
     "alphago.env.go_position": ("GoPosition",),
     "alphago.env.go_rules": ("Rules",),
-    "alphago.arena.gtp": ("GtpProgram",),
+    "alphago.arena.engine": ("GtpProgram",),
     "alphago.arena.elo": ("elo_ratings",),
     "alphago.arena.sprt": ("Sprt",),
     "alphago.training.group": ("SelfPlaySettings",),
     "alphago.training.settings": ("TrainingSettings",),
-    "alphago.training.report": ("Report",),
+    "alphago.training.watch.report": ("Report",),
 }
 OPTION = re.compile(r"(\w+(?:, \w+)*): ")
 INTRODUCTION = """\

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from alphago.arena.adjudicator import Adjudicator, named_adjudicator
+from alphago.arena.engine import EngineError, GtpProgram
 from alphago.arena.entrant import Entrant
-from alphago.arena.games import MatchGame
-from alphago.arena.gtp import EngineError, GtpProgram
 from alphago.arena.match import evaluate
+from alphago.arena.match_games import MatchGame
 from alphago.arena.standings import standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.go import GoEnv
 from alphago.records.sgf import read_sgf
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.arena.test_gtp import installed_gnugo, program
+from tests.arena.test_engine import installed_gnugo, program
 from tests.arena.test_tournament import Heard, lines
 
 GO = GoEnv(3, komi=0.5)
@@ -82,7 +82,7 @@ class TestAdjudicator:
 
     def test_games_that_it_does_not_know(self, tmp_path: Path) -> None:
         judge = says(tmp_path, "B+1")
-        with pytest.raises(ValueError, match="judge counts Go, came"):
+        with pytest.raises(ValueError, match="judge counts Go, got"):
             Adjudicator(TicTacToeEnv(), judge)
         with pytest.raises(ValueError, match="judge counts games that end by two passes, these end after fixed turns"):
             Adjudicator(GoEnv(3, turns=2), judge)
@@ -95,7 +95,7 @@ class TestAdjudicator:
         assert named_adjudicator(None) is None
         judge = says(tmp_path, "B+1")
         assert named_adjudicator(judge) is judge
-        with pytest.raises(ValueError, match="a GtpProgram or None, came 'rave'"):
+        with pytest.raises(ValueError, match="a GtpProgram or None, got 'rave'"):
             named_adjudicator("rave")
 
     def test_gnu_go_takes_dead_stones(self) -> None:
@@ -121,7 +121,7 @@ class TestMatch:
             evaluate(GO, "random", "random", 4, adjudicator=says(tmp_path, "no"))
 
     def test_a_name_that_nobody_has(self) -> None:
-        with pytest.raises(ValueError, match="adjudicator is 'gnugo', 'gnugo:LEVEL', a GtpProgram or None, came 'uct'"):
+        with pytest.raises(ValueError, match="adjudicator is 'gnugo', 'gnugo:LEVEL', a GtpProgram or None, got 'uct'"):
             evaluate(GO, "random", "random", 2, adjudicator="uct")
 
 

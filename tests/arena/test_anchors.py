@@ -255,7 +255,7 @@ class TestNames:
             contestant(name)
 
     def test_without_playouts_there_is_no_move(self) -> None:
-        with pytest.raises(ValueError, match="playouts are 1 or more, came rave:0"):
+        with pytest.raises(ValueError, match="playouts are 1 or more, got rave:0"):
             contestant("rave:0")
 
     def test_in_an_evaluation(self) -> None:
@@ -270,5 +270,5 @@ class TestNames:
         assert all(game[-2:] == (16, 16) for game in match.games)
 
     def test_they_play_go(self) -> None:
-        with pytest.raises(ValueError, match="rave:10 plays Go, came TicTacToeEnv"):
+        with pytest.raises(ValueError, match="rave:10 plays Go, got TicTacToeEnv"):
             evaluate(TicTacToeEnv(), "rave:10", "random", 2)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from alphago.arena.games import MatchGame, MatchPlan, play_games
 from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
+from alphago.arena.match_games import MatchGame, MatchPlan, play_games
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, search_settings, seat
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
@@ -226,13 +226,11 @@ class TestPlayers:
 class TestArguments:
     @pytest.mark.parametrize("readouts", [-1, (5, -1), (1, 2, 3), ()])
     def test_readouts(self, readouts) -> None:
-        with pytest.raises(
-            ValueError, match=r"readouts is (one number for both or a pair|a whole number from 0), came"
-        ):
+        with pytest.raises(ValueError, match=r"readouts is (one number for both or a pair|a whole number from 0), got"):
             evaluate(GO, "random", "random", 2, readouts)
 
     def test_num_games(self) -> None:
-        with pytest.raises(ValueError, match="num_games is a whole number from 1, came 0"):
+        with pytest.raises(ValueError, match="num_games must be an integer >= 1, got 0"):
             evaluate(GO, "random", "random", 0)
 
     def test_odd_numbers_of_games(self) -> None:
@@ -305,9 +303,9 @@ class TestGumbel:
 
     @pytest.mark.parametrize("search", ["Gumbel", 3, ("puct", "mcts")])
     def test_what_there_is_not(self, search) -> None:
-        with pytest.raises(ValueError, match="search is 'puct', 'gumbel' or SearchSettings, came"):
+        with pytest.raises(ValueError, match="search is 'puct', 'gumbel' or SearchSettings, got"):
             evaluate(GO, UniformEvaluator(), "random", 2, search=search)
-        with pytest.raises(ValueError, match="search is one for both or a pair, came"):
+        with pytest.raises(ValueError, match="search is one for both or a pair, got"):
             evaluate(GO, UniformEvaluator(), "random", 2, search=("puct",) * 3)  # type: ignore[arg-type]
 
 

@@ -90,11 +90,11 @@ class TestVerdict:
     @pytest.mark.parametrize(
         ("arguments", "sentence"),
         [
-            ((10, 10), "elo0 is less than elo1, both from -2000 to 2000, came 10 and 10"),
+            ((10, 10), "elo0 is less than elo1, both from -2000 to 2000, got 10 and 10"),
             ((5, math.nan), "elo0 is less than elo1"),
             ((0, 5000), "elo0 is less than elo1, both from -2000 to 2000"),
-            ((0, 10, 0.0), "alpha is between 0 and 0.5, came 0.0"),
-            ((0, 10, 0.05, 0.5), "beta is between 0 and 0.5, came 0.5"),
+            ((0, 10, 0.0), "alpha is between 0 and 0.5, got 0.0"),
+            ((0, 10, 0.05, 0.5), "beta is between 0 and 0.5, got 0.5"),
         ],
     )
     def test_arguments(self, arguments: tuple, sentence: str) -> None:

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from alphago.arena.engine import GtpProgram
 from alphago.arena.entrant import Entrant
-from alphago.arena.games import MatchGame
-from alphago.arena.gtp import GtpProgram
 from alphago.arena.match import MatchResult
+from alphago.arena.match_games import MatchGame
 from alphago.arena.result_folder import ResultFolder
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import LOOK, Tournament, TournamentSettings
 from alphago.env.go import GoEnv
-from alphago.lock import lock
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.records.sgf import read_sgf
+from alphago.system.files import lock
 
 GO = GoEnv(5, komi=0.5)
 HASH, UNIFORM = Entrant(HashEvaluator(), 4, name="hash"), Entrant(UniformEvaluator(), 0, name="uniform")
@@ -371,9 +371,9 @@ class TestArguments:
         [
             ({"games": 5}, "games is an even number from 2, for each opening with both colours; came 5"),
             ({"games": 0}, "games is an even number from 2"),
-            ({"seed": -1}, "seed is 0 or more, came -1"),
-            ({"random_opening": -1}, "random_opening is 0 or more, came -1"),
-            ({"opening_plies": -2}, "opening_plies is 0 or more, came -2"),
+            ({"seed": -1}, "seed must be a number >= 0, got -1"),
+            ({"random_opening": -1}, "random_opening must be a number >= 0, got -1"),
+            ({"opening_plies": -2}, "opening_plies must be a number >= 0, got -2"),
             ({"sprt": (10, 0)}, "elo0 is less than elo1"),
         ],
     )
@@ -382,7 +382,7 @@ class TestArguments:
             TournamentSettings(**settings)
 
     def test_one_player(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="a match needs two players, came 1"):
+        with pytest.raises(ValueError, match="a match needs two players, got 1"):
             Tournament(GO, [HASH], TournamentSettings(2), tmp_path / "out")
         assert not (tmp_path / "out").exists()
 

@@ -12,7 +12,7 @@ from alphago.cli.signature import RULES, search_positions
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
-from alphago.training.resignation import Resignation
+from alphago.training.judges.resignation import Resignation
 from tests.golden.make import SIGNATURE
 
 
@@ -63,7 +63,7 @@ class TestInfo:
 
     def test_a_wrong_time(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["info", "--seconds", "-1"]) == 2
-        assert capsys.readouterr().err == "alphago info: --seconds is 0 or more, came -1\n"
+        assert capsys.readouterr().err == "alphago info: --seconds must be a number >= 0, got -1\n"
 
     def test_rate(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The first call does not count; at least one does."""

@@ -155,13 +155,13 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            ("--watts x", "argument --watts: a whole number was wanted, came 'x'"),
-            ("--watts none", "argument --watts: a whole number was wanted, came 'none'"),
-            ("--shade x", "argument --shade: a number was wanted, came 'x'"),
-            ("--steps 7", "argument --steps: pairs such as 7:0.15,9:0.25 was wanted, came '7'"),
-            ("--steps 7:0.5,", "argument --steps: pairs such as 7:0.15,9:0.25 was wanted, came '7:0.5,'"),
-            ("--range 7", "argument --range: a pair such as 0:40 was wanted, came '7'"),
-            ("--dimmed off", "argument --dimmed/--no-dimmed: none was wanted, came 'off'"),
+            ("--watts x", "argument --watts: a whole number was wanted, got 'x'"),
+            ("--watts none", "argument --watts: a whole number was wanted, got 'none'"),
+            ("--shade x", "argument --shade: a number was wanted, got 'x'"),
+            ("--steps 7", "argument --steps: pairs such as 7:0.15,9:0.25 was wanted, got '7'"),
+            ("--steps 7:0.5,", "argument --steps: pairs such as 7:0.15,9:0.25 was wanted, got '7:0.5,'"),
+            ("--range 7", "argument --range: a pair such as 0:40 was wanted, got '7'"),
+            ("--dimmed off", "argument --dimmed/--no-dimmed: none was wanted, got 'off'"),
             ("--colour green", "argument --colour: invalid choice: 'green'"),
             ("--wats 3", "no option --wats: did you mean --watts?"),
             ("--zzzz=3", "no option --zzzz: lamp --help lists them all"),
@@ -240,19 +240,19 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("command", "sentence"),
         [
-            ("play --readouts x", "argument --readouts: a whole number was wanted, came 'x'"),
-            ("gtp --resign x", "argument --resign: a number was wanted, came 'x'"),
-            ("evaluate a b --board-size 9.5", "argument --board-size: a whole number was wanted, came '9.5'"),
-            ("train --gate often", "argument --gate: a number was wanted, came 'often'"),
-            ("train --sizes 7,9", "argument --sizes: pairs such as 7:0.15,9:0.25 was wanted, came '7,9'"),
+            ("play --readouts x", "argument --readouts: a whole number was wanted, got 'x'"),
+            ("gtp --resign x", "argument --resign: a number was wanted, got 'x'"),
+            ("evaluate a b --board-size 9.5", "argument --board-size: a whole number was wanted, got '9.5'"),
+            ("train --gate often", "argument --gate: a number was wanted, got 'often'"),
+            ("train --sizes 7,9", "argument --sizes: pairs such as 7:0.15,9:0.25 was wanted, got '7,9'"),
             (
                 "train --curriculum 7:0.5+9:0.2",
-                "argument --curriculum: pairs such as 7:0.15,9:0.25 was wanted, came '7:0.5+9:0.2'",
+                "argument --curriculum: pairs such as 7:0.15,9:0.25 was wanted, got '7:0.5+9:0.2'",
             ),
-            ("train --gate-sprt 40", "argument --gate-sprt: a pair such as 0:40 was wanted, came '40'"),
-            ("train --bfloat16 maybe", "argument --bfloat16/--no-bfloat16: none was wanted, came 'maybe'"),
-            ("train --search gumbel", "argument --search: none was wanted, came 'gumbel'"),
-            ("train --readouts none", "argument --readouts: a whole number was wanted, came 'none'"),
+            ("train --gate-sprt 40", "argument --gate-sprt: a pair such as 0:40 was wanted, got '40'"),
+            ("train --bfloat16 maybe", "argument --bfloat16/--no-bfloat16: none was wanted, got 'maybe'"),
+            ("train --search gumbel", "argument --search: none was wanted, got 'gumbel'"),
+            ("train --readouts none", "argument --readouts: a whole number was wanted, got 'none'"),
         ],
     )
     def test_what_is_no_number(self, command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -295,7 +295,9 @@ class TestTrain:
     @pytest.fixture
     def given(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple]:
         calls: list[tuple] = []
-        monkeypatch.setattr("alphago.training.run.train", lambda *words, **keywords: calls.append((*words, keywords)))
+        monkeypatch.setattr(
+            "alphago.training.session.train", lambda *words, **keywords: calls.append((*words, keywords))
+        )
 
         def call(command: str) -> tuple:
             assert main(["train", *command.split()]) == 0
@@ -364,17 +366,17 @@ class TestTrain:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            ("--connect-row 3", "go has no connect_row, came 3"),
-            ("--preset 7x7 --connect-row 3", "go has no connect_row, came 3"),
-            ("--game reversi --komi 3", "reversi has no komi, came 3.0"),
-            ("--model 7x7 --connect-row 3", "go has no connect_row, came 3"),
+            ("--connect-row 3", "go has no connect_row, got 3"),
+            ("--preset 7x7 --connect-row 3", "go has no connect_row, got 3"),
+            ("--game reversi --komi 3", "reversi has no komi, got 3.0"),
+            ("--model 7x7 --connect-row 3", "go has no connect_row, got 3"),
             ("--gate none --gate-games 4", "--gate none leaves no gate, but another option of it came"),
-            ("--gate-games 3", "a gate's games are an even number from 2, came 3"),
-            ("--loss-value -1", "the loss's weight value is 0 or more, came -1.0"),
+            ("--gate-games 3", "a gate's games are an even number from 2, got 3"),
+            ("--loss-value -1", "the loss's weight value must be a number >= 0, got -1.0"),
             (
                 "--schedule 0.5:0.1,half:0.1",
                 "schedule is 'cosine', 'steps', 'constant', or pairs of a progress from 0 "
-                "to 1 and a factor from 0, in order, came '0.5:0.1,half:0.1'",
+                "to 1 and a factor from 0, in order, got '0.5:0.1,half:0.1'",
             ),
             ("--minutes none --games none", "a run ends by num_games or by max_minutes, both came as None"),
         ],

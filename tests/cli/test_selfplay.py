@@ -77,9 +77,9 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("--games 0", "--games is 1 or more, came 0"),
-        ("--readouts 0", "readouts is a whole number from 1, came 0"),
-        ("--connect-row 3", "go has no connect_row, came 3"),
+        ("--games 0", "--games is 1 or more, got 0"),
+        ("--readouts 0", "readouts must be an integer >= 1, got 0"),
+        ("--connect-row 3", "go has no connect_row, got 3"),
         ("--game reversi", "go.safetensors holds a network for GoEnv(3, komi=0.5), wanted one for reversi"),
         ("--c-puct -1", "search settings out of range: c_puct (0 or more)"),
         ("--folder .", ". is no empty folder: choose another one"),
@@ -99,7 +99,7 @@ def test_what_cannot_be_played(options: str, sentence: str, capsys: pytest.Captu
 @pytest.mark.parametrize("given", [None, "out"])
 def test_one_process_a_folder(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both found the same place free, which only one gets; the other takes another one, or says so."""
-    monkeypatch.setattr("alphago.training.checkpoint.time.strftime", lambda _: "now")
+    monkeypatch.setattr("alphago.training.runs.folder.time.strftime", lambda _: "now")
     games = [GameFolder(given, GoEnv(3), 1, as_records=False) for _ in range(2)]
     assert games[0].path == games[1].path
     with games[0]:

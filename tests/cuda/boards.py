@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from alphago.cuda.backend import Backend
-from alphago.cuda.batch import CudaGoBatch
 from alphago.env.game import Leaves, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
+from alphago.env.go_cuda import CudaGoBatch
 
 
 class Twins:

@@ -14,7 +14,7 @@ from alphago.cuda import host, source
 from alphago.cuda.backend import BackendMissing
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_features, go_row, hashing
-from alphago.env.kernels.jit import CACHE_FOLDER
+from alphago.system.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import Twins
 
 ROOT = Path(__file__).parents[2]

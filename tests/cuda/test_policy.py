@@ -57,15 +57,15 @@ def test_symmetries_turn_planes_and_policies(backend: Backend) -> None:
 
 def test_shapes_that_do_not_belong_together(backend: Backend) -> None:
     values = backend.zeros((3, 4), np.float32)
-    with pytest.raises(ValueError, match=r"a mask of shape \[3, 4\] was wanted, came \[3, 5\]"):
+    with pytest.raises(ValueError, match=r"a mask of shape \[3, 4\] was wanted, got \[3, 5\]"):
         policy.masked_softmax(backend, values, backend.zeros((3, 5), np.bool_))
-    with pytest.raises(ValueError, match=r"the states of shape \[3\] was wanted, came \[2\]"):
+    with pytest.raises(ValueError, match=r"the states of shape \[3\] was wanted, got \[2\]"):
         policy.sample(backend, values, backend.zeros((2,), np.int64))
-    with pytest.raises(ValueError, match=r"the states are C-contiguous int64 where .* reach them, came a \w+ of int32"):
+    with pytest.raises(ValueError, match=r"the states are C-contiguous int64 where .* reach them, got a \w+ of int32"):
         policy.sample(backend, values, backend.zeros((3,), np.int32))
     with pytest.raises(ValueError, match=r"the states are C-contiguous int64 where"):
         policy.sample(backend, values, backend.zeros((3, 2), np.int64)[:, 0])
-    with pytest.raises(ValueError, match=r"a table of shape \[8, 4\] was wanted, came \[8, 3\]"):
+    with pytest.raises(ValueError, match=r"a table of shape \[8, 4\] was wanted, got \[8, 3\]"):
         policy.permute(
             backend, backend.zeros((3, 1, 4), np.float32), backend.zeros((3,), np.int64), np.zeros((8, 3), np.int64)
         )

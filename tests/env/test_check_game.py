@@ -106,27 +106,27 @@ def dict_key(self: TicTacToe, action: int) -> None:
     [
         (
             {"legal_mask": lambda self: self.board == 0},
-            r"legal_mask: expected nothing legal once the game is over, came [A-C1-3 ]+\n",
+            r"legal_mask: expected nothing legal once the game is over, got [A-C1-3 ]+\n",
         ),
         (
             {"legal_mask": lambda self: np.zeros(9, bool)},
-            r"legal_mask: expected a legal action while the game goes on \(is_over is False\), came none",
+            r"legal_mask: expected a legal action while the game goes on \(is_over is False\), got none",
         ),
         (
             {"legal_mask": lambda self: np.ones(10, bool)},
-            r"legal_mask: expected an array bool \[9\], came bool \[10\]",
+            r"legal_mask: expected an array bool \[9\], got bool \[10\]",
         ),
         (
             {"legal_mask": lambda self: [True] * 9},
-            r"legal_mask: expected an array bool \[9\], came list \[9\]",
+            r"legal_mask: expected an array bool \[9\], got list \[9\]",
         ),
         (
             {"legal_mask": taken_squares_too, "is_over": never_over},
-            r"is_over: expected True after max_moves = 9 plies, came False\n  in Bro.* after (\w\d ){9}",
+            r"is_over: expected True after max_moves = 9 plies, got False\n  in Bro.* after (\w\d ){9}",
         ),
         (
             {"copy": lambda self: self},
-            r"copy, seen by to_play: expected 1 \(the original stays when a copy plays on\), came -1",
+            r"copy, seen by to_play: expected 1 \(the original stays when a copy plays on\), got -1",
         ),
         (
             {"copy": aliased_copy},
@@ -134,35 +134,35 @@ def dict_key(self: TicTacToe, action: int) -> None:
         ),
         (
             {"copy": shallow_copy},
-            r"copy, seen by to_play: expected -1 \(as in the original\), came 1\n  in .* after \w\d ",
+            r"copy, seen by to_play: expected -1 \(as in the original\), got 1\n  in .* after \w\d ",
         ),
         (
             {"planes": lambda self: np.zeros((3, 3, 3), np.float32)},
-            r"planes: expected an array float32 \[2, 3, 3\], came float32 \[3, 3, 3\]\n  in .*, at the start",
+            r"planes: expected an array float32 \[2, 3, 3\], got float32 \[3, 3, 3\]\n  in .*, at the start",
         ),
         (
             {"planes": lambda self: TicTacToe.planes(self)[0]},
-            r"planes: expected an array float32 \[2, 3, 3\], came float32 \[3, 3\]",
+            r"planes: expected an array float32 \[2, 3, 3\], got float32 \[3, 3\]",
         ),
         (
             {"planes": lambda self: TicTacToe.planes(self).astype(np.float64)},
-            r"planes: expected an array float32 \[2, 3, 3\], came float64 \[2, 3, 3\]",
+            r"planes: expected an array float32 \[2, 3, 3\], got float64 \[2, 3, 3\]",
         ),
         (
             {"planes": lambda self: TicTacToe.planes(self) / np.float32(0)},
-            r"planes: expected finite numbers, came some that are not",
+            r"planes: expected finite numbers, got some that are not",
         ),
         (
             {"planes": lambda self: np.zeros((2, 3, 3), np.float32)},
             r"planes: expected a change from one position to another",
         ),
-        ({"outcome": lambda self: 3.0}, r"outcome: expected -1 to 1, came 3.0"),
+        ({"outcome": lambda self: 3.0}, r"outcome: expected -1 to 1, got 3.0"),
         ({"outcome": lambda self: float("nan")}, r"outcome: expected"),
         (
             {"to_play": property(lambda self: 2, lambda self, value: None)},
-            r"to_play: expected \+1 or -1, came 2",
+            r"to_play: expected \+1 or -1, got 2",
         ),
-        ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, came KeyError: 'corner'"),
+        ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, got KeyError: 'corner'"),
         (
             {"planes": lambda self: np.stack([self.board.reshape(3, 3), np.eye(3)]).astype(np.float32)},
             r"symmetries\[\d\], seen by planes: expected . at plane 1 .* \(the same game, all moves turned",
@@ -177,29 +177,29 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"planes": "two"}, "planes: expected a whole number from 1, came 'two'"),
-        ({"max_moves": 0}, "max_moves: expected a whole number from 1, came 0"),
-        ({"plane_shape": 3}, "plane_shape: expected a tuple (height, width), came 3"),
-        ({"name": ""}, "name: expected a text, came ''"),
+        ({"planes": "two"}, "planes: expected a whole number from 1, got 'two'"),
+        ({"max_moves": 0}, "max_moves: expected a whole number from 1, got 0"),
+        ({"plane_shape": 3}, "plane_shape: expected a tuple (height, width), got 3"),
+        ({"name": ""}, "name: expected a text, got ''"),
         (
             {"config": {"size": 3}},
-            "config: expected no error, came TypeError: BrokenEnv() takes no arguments",
+            "config: expected no error, got TypeError: BrokenEnv() takes no arguments",
         ),
         (
             {"config": {"size": np.ones(1)}},
-            "config: expected no error, came TypeError: Object of type ndarray",
+            "config: expected no error, got TypeError: Object of type ndarray",
         ),
-        ({"max_moves": 4}, "is_over: expected True after max_moves = 4 plies, came False"),
-        ({"action_space": 8}, "legal_mask: expected an array bool [8], came bool [9]"),
+        ({"max_moves": 4}, "is_over: expected True after max_moves = 4 plies, got False"),
+        ({"action_space": 8}, "legal_mask: expected an array bool [8], got bool [9]"),
         (
             {"to_text": lambda self, action: "A1"},
-            "from_text: expected 0 for 'A1', which to_text wrote, came 6",
+            "from_text: expected 0 for 'A1', which to_text wrote, got 6",
         ),
-        ({"from_text": lambda self, text: 0}, "from_text: expected 1 for 'B3', which to_text wrote, came 0"),
-        ({"symmetries": symmetry.identity(9, 10)}, "symmetries.actions: expected shape [1, 9], came [1, 10]"),
+        ({"from_text": lambda self, text: 0}, "from_text: expected 1 for 'B3', which to_text wrote, got 0"),
+        ({"symmetries": symmetry.identity(9, 10)}, "symmetries.actions: expected shape [1, 9], got [1, 10]"),
         (
             {"symmetries": symmetry.Symmetries(*(table[::-1] for table in symmetry.square(3)))},
-            "symmetries.points: expected the identity first, came [6, 7, 8, 3, 4, 5, 0, 1, 2]",
+            "symmetries.points: expected the identity first, got [6, 7, 8, 3, 4, 5, 0, 1, 2]",
         ),
         (
             {"symmetries": symmetry.Symmetries(np.zeros((1, 9), int), np.zeros((1, 9), int))},
@@ -221,7 +221,7 @@ def test_an_outcome_for_the_wrong_player_is_caught_by_the_plain_game() -> None:
     env = broken(outcome=first_players_outcome)
     check_game(env)  # alone it cannot be seen: the contract holds for another game
     text = caught(env, TicTacToeEnv())
-    assert re.match(r"outcome: expected -1.0 \(as in the plain game\), came 1.0\n  in BrokenEnv\(\) after \w\d", text)
+    assert re.match(r"outcome: expected -1.0 \(as in the plain game\), got 1.0\n  in BrokenEnv\(\) after \w\d", text)
     moves = [TicTacToeEnv().from_text(move) for move in re.search(r"after ([A-C1-3 ]+) \(", text)[1].split()]
     state = TicTacToe()
     for move in moves:
@@ -233,7 +233,7 @@ def test_an_outcome_for_the_wrong_player_is_caught_by_the_plain_game() -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"play": sleepy_play}, "to_play: expected -1 (as in the plain game), came 1"),
+        ({"play": sleepy_play}, "to_play: expected -1 (as in the plain game), got 1"),
         ({"planes": lambda self: TicTacToe.planes(self)[::-1].copy()}, "planes: expected 0 at plane 0 row "),
         ({"is_over": lambda self: bool(self.board.all())}, "is_over: expected True (as in the plain game)"),
     ],
@@ -372,21 +372,21 @@ class NeedsASlot(GoBatch):
 @pytest.mark.parametrize(
     ("batch", "text"),
     [
-        (FirstPointForgotten, "legal_mask: expected A3 legal (as in the plain game), came A3 illegal"),
-        (Unfilled, "planes: expected all of `out` filled, the same each time, came two answers that differ"),
-        (NewArray, "to_play: expected the array `out` as the answer, came something else"),
+        (FirstPointForgotten, "legal_mask: expected A3 legal (as in the plain game), got A3 illegal"),
+        (Unfilled, "planes: expected all of `out` filled, the same each time, got two answers that differ"),
+        (NewArray, "to_play: expected the array `out` as the answer, got something else"),
         (ShortReplay, "replay, seen by "),
         (HastyReach, "reach, seen by to_play: expected "),
         (StuckReach, "reach, seen by "),
         (SharedSlot, "reset, seen by "),
         (
             FirstSlotOnly,
-            "outcome: expected the same for a slot alone and among others, came two answers that",
+            "outcome: expected the same for a slot alone and among others, got two answers that",
         ),
-        (KomiTwice, "score: expected -0.5 (as in the plain game), came -1.0"),
+        (KomiTwice, "score: expected -0.5 (as in the plain game), got -1.0"),
         (SlotInHash, "copy, seen by hash: expected"),
-        (ConstantHash, "hash: expected a change from one position to another, came the same for all of"),
-        (NeedsASlot, "is_over: expected no error, came IndexError"),
+        (ConstantHash, "hash: expected a change from one position to another, got the same for all of"),
+        (NeedsASlot, "is_over: expected no error, got IndexError"),
     ],
 )
 def test_faults_of_a_fast_game_are_caught(batch: type[GameBatch], text: str) -> None:
@@ -401,18 +401,18 @@ def test_a_lost_history_is_caught_by_the_plain_game() -> None:
 
 def test_a_wrong_ownership_is_caught() -> None:
     """Alone where it has no sense or turns the board, else by the plain game."""
-    assert caught(faulty(OwnershipInPoints)).startswith("ownership: expected -1, 0 or 1 for each point, came [")
+    assert caught(faulty(OwnershipInPoints)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
     alone = caught(faulty(OwnershipOfTheLastRowMissing))
     assert re.match(r"symmetries\[\d\], seen by ownership: expected \[.*\(the same game, all moves turned", alone)
     twin = NaiveGoEnv(3, komi=0.5)
     assert caught(faulty(OwnershipInBlacksView), twin).startswith("ownership: expected [")
-    unsaid = type("Unsaid", (NaiveGoEnv,), {"has_ownership": False})
+    unsaid = type("Unset", (NaiveGoEnv,), {"has_ownership": False})
     check_game(faulty(OwnershipInBlacksView), unsaid(3, komi=0.5), games=3)  # this twin does not know better
 
 
 def test_a_plain_game_that_promises_ownership_gives_it() -> None:
     text = caught(described(has_ownership=True))
-    assert re.match(r"ownership: expected no error, came AttributeError: .*ownership", text)
+    assert re.match(r"ownership: expected no error, got AttributeError: .*ownership", text)
     batch = TicTacToeEnv().new_batch(2)
     assert not batch.ownership(np.arange(2), np.ones((2, 9), np.int8)).any()  # who promises none has nobody's points
 
@@ -421,7 +421,7 @@ def test_a_missing_superko_is_caught_by_the_plain_game() -> None:
     env = NaiveGoEnv(2, max_moves=40)
     env.new_batch = lambda count: SimpleKoBatch(env, count)
     text = caught(env, NaiveGoEnv(2, max_moves=40), games=300)
-    assert re.match(r"legal_mask: expected \w\d illegal \(as in the plain game\), came \w\d legal\n", text)
+    assert re.match(r"legal_mask: expected \w\d illegal \(as in the plain game\), got \w\d legal\n", text)
 
 
 def test_set_ups_are_played_from_and_named() -> None:
@@ -431,7 +431,7 @@ def test_set_ups_are_played_from_and_named() -> None:
     check_game(GoEnv(3), NaiveGoEnv(3), games=5, setups=setups)
     text = caught(faulty(KomiTwice), NaiveGoEnv(3, komi=0.5), setups=setups)
     assert text == (
-        "score: expected -5.5 (as in the plain game), came -6.0\n"
+        "score: expected -5.5 (as in the plain game), got -6.0\n"
         "  in GoEnv(3, komi=0.5) set up with stones=[[0, 0, 0], [0, 1, 0], [0, 0, 0]], "
         "to_play='white', komi=3.5, at the start"
     )
@@ -442,7 +442,7 @@ def test_a_game_without_any_positions_is_caught() -> None:
         new = GameEnv.new
 
     assert caught(Empty()).startswith(
-        "new_batch: expected no error, came NotImplementedError: Empty defines neither new() nor new_batch()"
+        "new_batch: expected no error, got NotImplementedError: Empty defines neither new() nor new_batch()"
     )
 
 

@@ -9,7 +9,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_batch import start_row
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_row as layout
-from alphago.env.kernels.jit import kernel
+from alphago.system.kernels.jit import kernel
 from tests.naive.go import NaiveGoEnv, chain, has_liberty
 
 

@@ -706,10 +706,10 @@ def test_an_illegal_ko_names_the_set_up() -> None:
     [
         (26, "no action 26 in GoEnv(5): actions are 0 to 25"),
         (-1, "no action -1 in GoEnv(5): actions are 0 to 25"),
-        ("C3", "an action is a number, came 'C3'; env.from_text('…') reads a written move"),
-        (None, "an action is a number, came None; env.from_text('…') reads a written move"),
-        (True, "an action is a number, came True; env.from_text('…') reads a written move"),
-        (3.0, "an action is a number, came 3.0; env.from_text('…') reads a written move"),
+        ("C3", "an action is a number, got 'C3'; env.from_text('…') reads a written move"),
+        (None, "an action is a number, got None; env.from_text('…') reads a written move"),
+        (True, "an action is a number, got True; env.from_text('…') reads a written move"),
+        (3.0, "an action is a number, got 3.0; env.from_text('…') reads a written move"),
     ],
 )
 def test_what_is_no_action_is_refused(action: object, text: str) -> None:
@@ -730,8 +730,8 @@ def test_what_is_no_action_is_refused(action: object, text: str) -> None:
         ({"black": "A5", "white": "A4 B5"}, "the chain at A5 has no liberty"),
         ({"white": "A5", "black": "A4 B5"}, "the chain at A5 has no liberty"),
         ({"black": range(25)}, "the chain at A5 has no liberty"),
-        ({"to_play": "red"}, "to_play is 'black' or 'white' (or +1, -1), came 'red'"),
-        ({"to_play": 0}, "to_play is 'black' or 'white' (or +1, -1), came 0"),
+        ({"to_play": "red"}, "to_play is 'black' or 'white' (or +1, -1), got 'red'"),
+        ({"to_play": 0}, "to_play is 'black' or 'white' (or +1, -1), got 0"),
     ],
 )
 def test_set_ups_that_cannot_be_are_refused(setup: dict, text: str) -> None:
@@ -741,13 +741,13 @@ def test_set_ups_that_cannot_be_are_refused(setup: dict, text: str) -> None:
 
 def test_a_batch_refuses_stones_of_another_board() -> None:
     batch = GoEnv(5).new_batch(1)
-    with pytest.raises(ValueError, match=re.escape("stones are [5, 5] points, came [4, 4]")):
+    with pytest.raises(ValueError, match=re.escape("stones are [5, 5] points, got [4, 4]")):
         batch.reset(np.zeros(1, np.int64), stones=np.zeros((4, 4), np.int8))
 
 
 @pytest.mark.parametrize("size", [1, 26, 0, -9])
 def test_board_sizes_go_from_2_to_25(size: int) -> None:
-    with pytest.raises(ValueError, match=f"board_size is 2 to 25, came {size}"):
+    with pytest.raises(ValueError, match=f"board_size is 2 to 25, got {size}"):
         GoEnv(size)
 
 

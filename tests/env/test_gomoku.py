@@ -129,9 +129,9 @@ class TestDescription:
     @pytest.mark.parametrize(
         ("options", "sentence"),
         [
-            ({"board_size": 1}, "board_size is 2 to 25, came 1"),
-            ({"board_size": 26}, "board_size is 2 to 25, came 26"),
-            ({"planes": 4}, r"planes is an odd number from 3 \(2 per remembered board, 1 for the mover\), came 4"),
+            ({"board_size": 1}, "board_size is 2 to 25, got 1"),
+            ({"board_size": 26}, "board_size is 2 to 25, got 26"),
+            ({"planes": 4}, r"planes is an odd number from 3 \(2 per remembered board, 1 for the mover\), got 4"),
             ({"planes": 1}, "came 1"),
         ],
     )
@@ -142,7 +142,7 @@ class TestDescription:
     @pytest.mark.parametrize("name", ["board_size", "connect_row", "planes"])
     @pytest.mark.parametrize("number", [True, 9.0, "9", None])
     def test_no_numbers(self, name: str, number: object) -> None:
-        with pytest.raises(TypeError, match=f"{name} is a whole number, came"):
+        with pytest.raises(TypeError, match=f"{name} is a whole number, got"):
             GomokuEnv(**{name: number})
 
     def test_defaults_are_alphago_jls(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numba.core import types
 
-import alphago.env.kernels.jit as jit
+import alphago.system.kernels.jit as jit
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.kernels import connect_four, go_row, gomoku, reversi
@@ -62,7 +62,7 @@ def test_the_cache_is_named_after_the_sources(package: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["env/kernels/go_row.py", "env/kernels/jit.py", "mcts/kernels/waves.py", "arena/kernels.py"]
+    "name", ["env/kernels/go_row.py", "system/kernels/jit.py", "mcts/kernels/waves.py", "arena/kernels.py"]
 )
 def test_a_changed_kernel_has_another_cache(package: pathlib.Path, name: str) -> None:
     with (package / name).open("a") as source:

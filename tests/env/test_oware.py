@@ -138,7 +138,7 @@ class TestEnd:
         ({"houses": [-1] + [4] * 11}, "houses are 12 whole numbers"),
         ({"margin": 2}, "a margin of 2 cannot be made of 0 captured seeds"),
         ({"houses": [3] * 12, "margin": 5}, "a margin of 5 cannot be made of 12 captured seeds"),
-        ({"to_play": 0}, r"to_play is 1 \(Black\) or -1 \(White\), came 0"),
+        ({"to_play": 0}, r"to_play is 1 \(Black\) or -1 \(White\), got 0"),
     ],
 )
 def test_bad_set_ups(setup: dict, sentence: str) -> None:
@@ -153,7 +153,7 @@ def test_no_houses(text: str) -> None:
 
 
 def test_bad_limit() -> None:
-    with pytest.raises(ValueError, match="max_moves is a whole number from 1, came 0"):
+    with pytest.raises(ValueError, match="max_moves must be an integer >= 1, got 0"):
         OwareEnv(0)
 
 

@@ -277,7 +277,7 @@ class TestVerbs:
         assert player.tree_search() == 4
         assert player.tree_search(10) == 10
         assert player.visits().sum() == 14
-        with pytest.raises(ValueError, match="parallel_readouts is a whole number from 1, came 0"):
+        with pytest.raises(ValueError, match="parallel_readouts must be an integer >= 1, got 0"):
             player.tree_search(0)
 
     def test_nothing_is_searched_after_the_end(self) -> None:
@@ -352,7 +352,7 @@ class TestVerbs:
         assert player.result_string == "B+1"
 
     def test_set_result_wants_a_winner(self) -> None:
-        with pytest.raises(ValueError, match=r"winner is \+1 \(Black\), -1 \(White\) or 0, came 7.5"):
+        with pytest.raises(ValueError, match=r"winner is \+1 \(Black\), -1 \(White\) or 0, got 7.5"):
             MCTSPlayer(GO5, HashEvaluator()).set_result(7.5, False)  # type: ignore[arg-type]
 
     def test_a_new_game_forgets_the_old_one(self) -> None:
@@ -372,8 +372,8 @@ class TestVerbs:
     @pytest.mark.parametrize(
         ("options", "text"),
         [
-            ({"num_readouts": 0}, "num_readouts is a whole number from 1, came 0"),
-            ({"resign_threshold": -1.5}, "resign_threshold is -1 to 1, came -1.5"),
+            ({"num_readouts": 0}, "num_readouts must be an integer >= 1, got 0"),
+            ({"resign_threshold": -1.5}, "resign_threshold is -1 to 1, got -1.5"),
             ({"leaves": 0}, r"leaves \(1 or more\)"),
         ],
     )

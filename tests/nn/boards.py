@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from alphago.env.game import GameBatch, GameEnv
-from alphago.nn.evaluator import NetEvaluator
+from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.policy import PointPolicy
 from alphago.nn.value import ForecastValue

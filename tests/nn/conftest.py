@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from alphago.nn import openvino
+from alphago.nn.inference import openvino
 
 
 @pytest.fixture(autouse=True)

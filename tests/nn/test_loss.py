@@ -169,5 +169,5 @@ def test_l2_is_of_all_parameters_that_learn():
 
 @pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, "much"])
 def test_impossible_weights(weight):
-    with pytest.raises(ValueError, match="the loss's weight value is 0 or more, came"):
+    with pytest.raises(ValueError, match="the loss's weight value must be a number >= 0, got"):
         LossWeights(value=weight)

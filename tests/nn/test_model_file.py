@@ -12,9 +12,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from alphago.env.go import GoEnv
-from alphago.nn import weights
+from alphago.nn import model_files as weights
+from alphago.nn.model_files import ModelError, read_weights
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.weights import ModelError, read_weights
 from tests.nn.boards import ClaimingEnv, lived_in
 
 ENV = GoEnv(5)
@@ -250,7 +250,7 @@ def test_damage_is_a_model_error_or_changes_numbers_only(path):
         ),
         (
             {"net": json.dumps({"custom": {}, "tower_height": 1, "channels": 0})},
-            "cannot be rebuilt: channels is a whole number from 1, came 0",
+            "cannot be rebuilt: channels must be an integer >= 1, got 0",
         ),
         (
             {"net": json.dumps({"custom": {}, "tower_height": 0, "channels": 8, "size_free": True})},

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from alphago.env.go import GoEnv
+from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet
-from alphago.nn.weights import ModelError
 from tests.nn.boards import lived_in
 
 ENV = GoEnv(5)
@@ -189,10 +189,10 @@ def test_sizes_and_presets():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"tower_height": -1}, "tower_height is a whole number from 0, came -1"),
-        ({"tower_height": 2.5}, "tower_height is a whole number from 0, came 2.5"),
-        ({"channels": 0}, "channels is a whole number from 1, came 0"),
-        ({"channels": True}, "channels is a whole number from 1, came True"),
+        ({"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
+        ({"tower_height": 2.5}, "tower_height must be an integer >= 0, got 2.5"),
+        ({"channels": 0}, "channels must be an integer >= 1, got 0"),
+        ({"channels": True}, "channels must be an integer >= 1, got True"),
         ({"preset": "huge"}, "no preset 'huge': there are 'default' and 'paper'"),
         ({"base_net": nn.Identity(), "channels": 3}, "are the default tower's; a base_net was given"),
         ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, .* \[2, 400\]"),
@@ -233,7 +233,7 @@ def flat_value() -> nn.Module:
 @pytest.mark.parametrize(
     ("slots", "error", "text"),
     [
-        ({"base_net": "tower"}, TypeError, "base_net: wanted a torch.nn.Module, came 'tower'"),
+        ({"base_net": "tower"}, TypeError, "base_net: wanted a torch.nn.Module, got 'tower'"),
         ({"base_net": PairBase()}, TypeError, "base_net: .*PairBase gave a tuple, wanted a torch.Tensor"),
         (
             {"base_net": nn.Conv2d(3, 8, 3)},

@@ -9,10 +9,11 @@ from safetensors.torch import load_file, save_file
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.nn import saved, weights
+from alphago.nn import model_files as weights
+from alphago.nn import saved
+from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.saved import model_file, packaged
-from alphago.nn.weights import ModelError
 from tests.nn.boards import ClaimingEnv
 
 

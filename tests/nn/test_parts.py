@@ -9,15 +9,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from alphago.env.go import GoEnv
-from alphago.nn import evaluator as evaluators
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.blocks import PlainBlock, PreactivationBlock, ResidualBlock
-from alphago.nn.fusion import FusedConv, folded, fused
+from alphago.nn.inference import cpu as evaluators
+from alphago.nn.inference.fusion import FusedConv, folded, fused
+from alphago.nn.model_files import ModelError, read_weights, write_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import described, rebuilt
 from alphago.nn.policy import DensePolicy, FlatPolicy, PointPolicy
 from alphago.nn.value import AddedForecast, DenseValue, FlatValue, ForecastValue
-from alphago.nn.weights import ModelError, read_weights, write_weights
 from tests.nn.boards import evaluate, module_results, random_batch
 
 ENV = GoEnv(5)
@@ -105,10 +105,10 @@ def test_added_forecasts_leave_the_value_alone():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: ResidualTower(3, 4, 1, block="bottleneck"), "block is 'residual' or 'preactivation' or 'plain', came"),
-        (lambda: ResidualTower(3, 4, 1, activation="gelu"), "activation is 'relu' or 'elu', came 'gelu'"),
-        (lambda: DenseBase(3, (5, 5), activation="tanh"), "activation is 'relu' or 'elu', came 'tanh'"),
-        (lambda: DenseBase(3, (5, 5), ()), "hidden is the size of one dense layer or more, came none"),
+        (lambda: ResidualTower(3, 4, 1, block="bottleneck"), "block is 'residual' or 'preactivation' or 'plain', got"),
+        (lambda: ResidualTower(3, 4, 1, activation="gelu"), "activation is 'relu' or 'elu', got 'gelu'"),
+        (lambda: DenseBase(3, (5, 5), activation="tanh"), "activation is 'relu' or 'elu', got 'tanh'"),
+        (lambda: DenseBase(3, (5, 5), ()), "hidden is the size of one dense layer or more, got none"),
     ],
 )
 def test_parts_that_there_are_not(make, text):
@@ -255,7 +255,7 @@ def test_descriptions_are_plain_and_enough():
             {"base_net": {"part": "ResidualTower", "planes": PLANES, "channels": 8, "height": 4, "block": "plain"}},
             "cannot be rebuilt: ResidualTower's weight blocks.3.only.0.weight is missing, wanted",
         ),
-        ({"base_net": 7}, "cannot be rebuilt: a part is a table, came 7"),
+        ({"base_net": 7}, "cannot be rebuilt: a part is a table, got 7"),
     ],
 )
 def test_damaged_descriptions(parts, text, tmp_path):

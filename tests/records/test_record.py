@@ -86,7 +86,7 @@ class TestFiles:
         assert_same(load_records(saved(tmp_path / "games.npz", [record]))[0], record)
         for wrong in (2**63, -1):
             seed[number] = wrong
-            with pytest.raises(ValueError, match=r"a game's seed is two numbers from 0 to 2\^63 - 1, came \("):
+            with pytest.raises(ValueError, match=r"a game's seed is two numbers from 0 to 2\^63 - 1, got \("):
                 RecordBuilder(seed=tuple(seed))
             with pytest.raises(ValueError, match="a game's seed is two numbers"):
                 replace(record, seed=tuple(seed))

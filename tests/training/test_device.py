@@ -13,24 +13,24 @@ from alphago.cuda.host import find_compiler
 from alphago.env.go import GoEnv
 from alphago.mcts import ranges
 from alphago.mcts.player import MCTSPlayer
-from alphago.nn.device_evaluator import DeviceEvaluator
-from alphago.nn.devices import torch_device
+from alphago.nn.inference.devices import torch_device
+from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import load_records
 from alphago.training.batches import DeviceSample, sent
 from alphago.training.boards import Boards
-from alphago.training.gate import Gate
 from alphago.training.group import SelfPlaySettings
+from alphago.training.judges.gate import Gate
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.optimizer import OPTIMIZERS
-from alphago.training.run_config import holds_run, read_config
+from alphago.training.runs.config import holds_run, read_config
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.settings import TrainingSettings, stages
-from alphago.ui.gtp_commands import GoEngine
-from alphago.ui.terminal import play
-from tests.training.runs import GO, go_on, run
+from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.terminal.game import play
+from tests.training.small_runs import GO, go_on, run
 
 CPU = torch.device("cpu")
 
@@ -163,9 +163,9 @@ def test_where_there_is_no_gpu_nothing_is_written(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(BackendMissing, match="no CUDA device can be used"):
         run(tmp_path / "run", device="cuda")
-    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', came 'gpu'"):
+    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', got 'gpu'"):
         run(tmp_path / "run", device="gpu")
-    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', came 'gpu'"):
+    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', got 'gpu'"):
         selfplay(GO, lambda position: (position.legal_mask, 0.0), device="gpu")
     assert not (tmp_path / "run").exists()
 
@@ -186,7 +186,7 @@ def test_a_gpu_that_becomes_full(owner: type, verb: str, tmp_path: Path, monkeyp
         return whole(self, *arguments, **options)
 
     monkeypatch.setattr(owner, verb, filling)
-    for module in ("alphago.training.run", "alphago.nn.device_evaluator"):
+    for module in ("alphago.training.session", "alphago.nn.inference.gpu"):
         monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
     told = "20.00 MiB does not fit into the memory that is left on the GPU"
     _, listener = run(tmp_path / "auto", 10, device="auto")

@@ -18,10 +18,10 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
 from alphago.training.learner import WARM_UP_STEPS, Learner
-from alphago.training.measures import METRICS, mean_metrics, measure, pearson
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import TrainingSettings
+from alphago.training.watch.measures import METRICS, mean_metrics, measure, pearson
 from examples.tic_tac_toe import TicTacToeEnv
 
 ENV = TicTacToeEnv()
@@ -372,14 +372,14 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("given", "text"),
         [
-            ({"optimizer": "lion"}, "optimizer is 'muon', 'adamw', 'sgd' or a function that makes one, came 'lion'"),
-            ({"optimizer": 3}, "optimizer is 'muon', 'adamw', 'sgd' or a function that makes one, came 3"),
+            ({"optimizer": "lion"}, "optimizer is 'muon', 'adamw', 'sgd' or a function that makes one, got 'lion'"),
+            ({"optimizer": 3}, "optimizer is 'muon', 'adamw', 'sgd' or a function that makes one, got 3"),
             ({"schedule": "linear"}, "schedule is 'cosine', 'steps', 'constant', or pairs of"),
-            ({"gradient_norm": -1.0}, "gradient_norm is more than 0, came -1.0"),
-            ({"gradient_norm": 0.0}, "gradient_norm is more than 0, came 0.0"),
-            ({"gradient_norm": float("nan")}, "gradient_norm is more than 0, came nan"),
-            ({"bfloat16": "yes"}, "bfloat16 is True, False or None, came 'yes'"),
-            ({"selfplay_dtype": "int4"}, "selfplay_dtype is 'float32', 'bfloat16', 'int8' or None, came 'int4'"),
+            ({"gradient_norm": -1.0}, "gradient_norm must be a number > 0, got -1.0"),
+            ({"gradient_norm": 0.0}, "gradient_norm must be a number > 0, got 0.0"),
+            ({"gradient_norm": float("nan")}, "gradient_norm must be a number > 0, got nan"),
+            ({"bfloat16": "yes"}, "bfloat16 is True, False or None, got 'yes'"),
+            ({"selfplay_dtype": "int4"}, "selfplay_dtype is 'float32', 'bfloat16', 'int8' or None, got 'int4'"),
             ({"losses": "huber"}, "losses is 'default', 'alphago-zero', 'alphago.jl', 'cody2007' or a LossWeights"),
         ],
     )

@@ -391,11 +391,11 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("settings", "text"),
         [
-            ({"readouts": 0}, "readouts is a whole number from 1, came 0"),
-            ({"games_in_flight": 0}, "games_in_flight is a whole number from 1, came 0"),
-            ({"groups": 0}, "groups is a whole number from 1, came 0"),
-            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, came -2"),
-            ({"no_resign_share": 1.5}, "no_resign_share is 0 to 1, came 1.5"),
+            ({"readouts": 0}, "readouts must be an integer >= 1, got 0"),
+            ({"games_in_flight": 0}, "games_in_flight must be an integer >= 1, got 0"),
+            ({"groups": 0}, "groups must be an integer >= 1, got 0"),
+            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, got -2"),
+            ({"no_resign_share": 1.5}, "no_resign_share is 0 to 1, got 1.5"),
         ],
     )
     def test_settings_out_of_range(self, settings: dict, text: str) -> None:
@@ -409,7 +409,7 @@ class TestErrors:
             play(GO, 1, xyz=3)
 
     def test_num_games(self) -> None:
-        with pytest.raises(ValueError, match="num_games is a whole number from 1, came 0"):
+        with pytest.raises(ValueError, match="num_games must be an integer >= 1, got 0"):
             play(GO, 0)
 
     def test_a_seed_that_no_file_can_keep_is_refused_before_a_game_begins(self) -> None:
@@ -417,5 +417,5 @@ class TestErrors:
             def evaluate(self, batch, slots, priors, values) -> None:
                 raise AssertionError("a game was searched")
 
-        with pytest.raises(ValueError, match=r"a game's seed is two numbers from 0 to 2\^63 - 1, came"):
+        with pytest.raises(ValueError, match=r"a game's seed is two numbers from 0 to 2\^63 - 1, got"):
             play(GO, 2, Unasked(), seed=2**63)

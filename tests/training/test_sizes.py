@@ -18,13 +18,13 @@ from alphago.records.record import load_records
 from alphago.training.boards import Boards
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory, Sample
-from alphago.training.plan import saved_settings
-from alphago.training.run import train
+from alphago.training.runs.resume import saved_settings
 from alphago.training.selfplay import selfplay
+from alphago.training.session import train
 from alphago.training.settings import TrainingSettings, stages
 from alphago.training.shares import apportion
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.training.runs import GO, TINY, Listener, go_on, run, run_killed, same
+from tests.training.small_runs import GO, TINY, Listener, go_on, run, run_killed, same
 
 GO4 = GoEnv(4, komi=0.5)
 BOTH: dict[str, Any] = {"env": GO4, "sizes": ((3, 0.4), (4, 0.6)), "num_games": 20, "games_in_flight": 5}
@@ -224,13 +224,13 @@ class TestRefusals:
 
     @pytest.mark.parametrize("name", ["batch_size", "games_in_flight"])
     def test_fewer_than_boards(self, name: str) -> None:
-        with pytest.raises(ValueError, match=rf"{name} is at least the number of boards side by side \(2\), came 1"):
+        with pytest.raises(ValueError, match=rf"{name} is at least the number of boards side by side \(2\), got 1"):
             TrainingSettings(sizes=((3, 0.5), (4, 0.5)), **{name: 1})
 
     def test_boards_that_do_not_suit(self, tmp_path: Path) -> None:
         settings = {**TINY, "sizes": ((3, 0.5), (4, 0.5))}
         for env, sentence in (
-            (GoEnv(5), r"sizes have to name the board that is trained for, 5, came \(\(3"),
+            (GoEnv(5), r"sizes have to name the board that is trained for, 5, got \(\(3"),
             (TicTacToeEnv(), "has one board size, 4 was wanted"),
         ):
             with pytest.raises(ValueError, match=sentence):

@@ -21,20 +21,20 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
+from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.threads import available_cores
-from alphago.nn.weights import read_weights
 from alphago.records.record import GameRecord, load_records
-from alphago.settings import UNSAID
-from alphago.training.checkpoint import RunFolder
-from alphago.training.game_metrics import describe_games
-from alphago.training.plan import Asked, new_run, saved_settings
-from alphago.training.resignation import Resignation
-from alphago.training.run import train
+from alphago.system.validation import UNSET
+from alphago.training.judges.resignation import Resignation
+from alphago.training.runs.folder import RunFolder
+from alphago.training.runs.resume import Asked, new_run, saved_settings
 from alphago.training.selfplay import SelfPlay, selfplay
+from alphago.training.session import train
 from alphago.training.settings import NUMBERS, WHOLE, TrainingSettings
+from alphago.training.watch.game_metrics import describe_games
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.training.runs import Listener
+from tests.training.small_runs import Listener
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 TINY = {"tower_height": 0, "channels": 8, "readouts": 4, "batch_size": 16, "start_training_after": 40}
@@ -80,7 +80,7 @@ class TestRunFolder:
             judged.append(len(records))
             return Resignation(-0.75, 60, 0.05) if len(records) > 8 else None
 
-        monkeypatch.setattr("alphago.training.trainer.calibrated", found)
+        monkeypatch.setattr("alphago.training.run.calibrated", found)
         run(tmp_path / "run", num_games=16)
         assert judged[0] == 0 < judged[-1]
         notes = load_model(tmp_path / "run").notes
@@ -237,7 +237,7 @@ class TestGamesInFlight:
     def test_a_run_that_begins_on_a_gpu(self) -> None:
         """It keeps what it began with; what the call says goes before what the recipe says of GPUs."""
         begun = [
-            new_run(Asked(GoEnv(7), UNSAID, None, None, {}, UNSAID, said, device)).settings
+            new_run(Asked(GoEnv(7), UNSET, None, None, {}, UNSET, said, device)).settings
             for device, said in (
                 ("cuda", {}),
                 ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}),
@@ -422,7 +422,7 @@ def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("alphago.training.checkpoint.time.strftime", lambda _: "now")
+    monkeypatch.setattr("alphago.training.runs.folder.time.strftime", lambda _: "now")
     make, names = RunFolder.__init__, []
 
     def made(self: RunFolder, path: Path) -> None:
@@ -543,39 +543,39 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "text"),
         [
-            ({"num_games": 0}, "num_games is a whole number from 1, came 0"),
-            ({"num_games": 2.5}, "num_games is a whole number from 1, came 2.5"),
-            ({"batch_size": -1}, "batch_size is a whole number from 1, came -1"),
-            ({"batch_size": True}, "batch_size is a whole number from 1, came True"),
-            ({"readouts": 0}, "readouts is a whole number from 1, came 0"),
-            ({"epochs": 0}, "epochs is a whole number from 1, came 0"),
-            ({"ckp_freq": 0}, "ckp_freq is a whole number from 1, came 0"),
-            ({"memory_size": 0}, "memory_size is a whole number from 1, came 0"),
-            ({"plies_per_iteration": 0}, "plies_per_iteration is a whole number from 1, came 0"),
-            ({"start_training_after": -1}, "start_training_after is a whole number from 0, came -1"),
-            ({"samples_per_position": float("nan")}, "samples_per_position is 0 or more, came nan"),
-            ({"learning_rate": -1e-3}, "learning_rate is 0 or more, came -0.001"),
-            ({"seed": -1}, "seed is a whole number from 0, came -1"),
-            ({"seed": 2**63}, "seed is less than 2 to the power of 63, came 9223372036854775808"),
-            ({"learning_rate": None}, "learning_rate has to have a value, came None"),
+            ({"num_games": 0}, "num_games must be an integer >= 1, got 0"),
+            ({"num_games": 2.5}, "num_games must be an integer >= 1, got 2.5"),
+            ({"batch_size": -1}, "batch_size must be an integer >= 1, got -1"),
+            ({"batch_size": True}, "batch_size must be an integer >= 1, got True"),
+            ({"readouts": 0}, "readouts must be an integer >= 1, got 0"),
+            ({"epochs": 0}, "epochs must be an integer >= 1, got 0"),
+            ({"ckp_freq": 0}, "ckp_freq must be an integer >= 1, got 0"),
+            ({"memory_size": 0}, "memory_size must be an integer >= 1, got 0"),
+            ({"plies_per_iteration": 0}, "plies_per_iteration must be an integer >= 1, got 0"),
+            ({"start_training_after": -1}, "start_training_after must be an integer >= 0, got -1"),
+            ({"samples_per_position": float("nan")}, "samples_per_position must be a number >= 0, got nan"),
+            ({"learning_rate": -1e-3}, "learning_rate must be a number >= 0, got -0.001"),
+            ({"seed": -1}, "seed must be an integer >= 0, got -1"),
+            ({"seed": 2**63}, "seed is less than 2 to the power of 63, got 9223372036854775808"),
+            ({"learning_rate": None}, "learning_rate has to have a value, got None"),
             ({"num_games": None, "max_minutes": None}, "a run ends by num_games or by max_minutes, both came as None"),
-            ({"max_minutes": 0}, "max_minutes is more than 0, came 0"),
-            ({"games_in_flight": 0}, "games_in_flight is a whole number from 1, came 0"),
-            ({"games_in_flight": 2.5}, "games_in_flight is a whole number from 1, came 2.5"),
-            ({"first_readouts": -5}, "first_readouts is a whole number from 1, came -5"),
-            ({"weight_averaging": float("nan")}, "weight_averaging is 0 to 1, came nan"),
+            ({"max_minutes": 0}, "max_minutes must be a number > 0, got 0"),
+            ({"games_in_flight": 0}, "games_in_flight must be an integer >= 1, got 0"),
+            ({"games_in_flight": 2.5}, "games_in_flight must be an integer >= 1, got 2.5"),
+            ({"first_readouts": -5}, "first_readouts must be an integer >= 1, got -5"),
+            ({"weight_averaging": float("nan")}, "weight_averaging is 0 to 1, got nan"),
             ({"weight_averaging": 1}, "weight_averaging is less than 1"),
-            ({"search_share": 2}, "search_share is 0 to 1, came 2"),
-            ({"surprise_share": 5}, "surprise_share is 0 to 1, came 5"),
-            ({"gate": True}, "gate, a win rate, is a number, came True"),
-            ({"gate": "0.55"}, "gate, a win rate, is a number, came '0.55'"),
-            ({"curriculum": ((40, 0.5),)}, "board_size is 2 to 25, came 40"),
+            ({"search_share": 2}, "search_share is 0 to 1, got 2"),
+            ({"surprise_share": 5}, "surprise_share is 0 to 1, got 5"),
+            ({"gate": True}, "gate, a win rate, is a number, got True"),
+            ({"gate": "0.55"}, "gate, a win rate, is a number, got '0.55'"),
+            ({"curriculum": ((40, 0.5),)}, "board_size is 2 to 25, got 40"),
             ({"sizes": ((4, 0.5), (5, 0.5))}, "sizes have to name the board that is trained for"),
-            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, came -2"),
-            ({"no_resign_share": 2}, "no_resign_share is 0 to 1, came 2"),
-            ({"groups": 0}, "groups is a whole number from 1, came 0"),
+            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, got -2"),
+            ({"no_resign_share": 2}, "no_resign_share is 0 to 1, got 2"),
+            ({"groups": 0}, "groups must be an integer >= 1, got 0"),
             ({"memory_size": 30}, r"start_training_after \(40\) is more than memory_size \(30\)"),
-            ({"tower_height": -1}, "tower_height is a whole number from 0, came -1"),
+            ({"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
         ],
         ids=str,
     )

@@ -1,6 +1,5 @@
 """Connect Four on packed rows (see `rows`): a stone falls to the lowest empty point of its column."""
 
-from alphago.env.kernels.jit import kernel, load, part, store
 from alphago.env.kernels.rows import (
     EMPTY,
     HEADER,
@@ -17,6 +16,7 @@ from alphago.env.kernels.rows import (
     points,
     stone_planes,
 )
+from alphago.system.kernels.jit import kernel, load, part, store
 
 CONNECT = 4
 

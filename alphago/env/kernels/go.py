@@ -49,7 +49,7 @@ from alphago.env.kernels.go_row import (
     store_long,
 )
 from alphago.env.kernels.hashing import mix
-from alphago.env.kernels.jit import kernel, load, part, store
+from alphago.system.kernels.jit import kernel, load, part, store
 
 
 @kernel

@@ -37,7 +37,7 @@ from alphago.env.kernels.go_row import (
     point_of,
     store_long,
 )
-from alphago.env.kernels.jit import kernel, load, part, store
+from alphago.system.kernels.jit import kernel, load, part, store
 
 VITAL = 2  # regions that a chain needs
 

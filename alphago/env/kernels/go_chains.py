@@ -36,7 +36,7 @@ from alphago.env.kernels.go_row import (
     store_long,
 )
 from alphago.env.kernels.hashing import GOLDEN, mix
-from alphago.env.kernels.jit import load, lowest_bit, part, store, wrap
+from alphago.system.kernels.jit import load, lowest_bit, part, store, wrap
 
 
 @part

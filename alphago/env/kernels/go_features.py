@@ -34,7 +34,7 @@ from alphago.env.kernels.go_row import (
     occupied_bits,
 )
 from alphago.env.kernels.go_score import mark_areas, marked_area, mover_margin
-from alphago.env.kernels.jit import kernel, load, lowest_bit, part, store
+from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
 # Planes, all from the mover's view.
 OWN, ENEMY = 0, 1

@@ -31,7 +31,7 @@ from alphago.env.kernels.go_row import (
     point_of,
     store_long,
 )
-from alphago.env.kernels.jit import kernel, load, lowest_bit, part, store
+from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
 
 @part

@@ -11,7 +11,7 @@ from alphago.env.kernels.go import planes, play, position_hash
 from alphago.env.kernels.go_legal import legal_mask
 from alphago.env.kernels.go_row import KOMI2, TO_PLAY, copy, is_over
 from alphago.env.kernels.go_score import ownership, score
-from alphago.env.kernels.jit import kernel, load, store, wrap
+from alphago.system.kernels.jit import kernel, load, store, wrap
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from alphago.env.kernels.go_row import AT_BOARDS, AT_SCRATCH, BLACK, KOMI2, NEWEST, SIZE, TO_PLAY, occupied_bits
-from alphago.env.kernels.jit import count_bits, kernel, load, part, store
+from alphago.system.kernels.jit import count_bits, kernel, load, part, store
 
 
 @part

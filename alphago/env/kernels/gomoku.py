@@ -6,7 +6,6 @@ board, so older boards are the newest one without them.
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel, load, part, store
 from alphago.env.kernels.rows import (
     BLACK,
     EMPTY,
@@ -22,6 +21,7 @@ from alphago.env.kernels.rows import (
     points,
     stone_planes,
 )
+from alphago.system.kernels.jit import kernel, load, part, store
 
 CONNECT, DEPTH = 6, 7  # header words of this game
 

@@ -1,6 +1,6 @@
 """Scrambled bits, for hashes and for chance."""
 
-from alphago.env.kernels.jit import part, wrap
+from alphago.system.kernels.jit import part, wrap
 
 # Odd factors that spread bits, as signed numbers: 2^64 over the golden ratio, and those of `mix`.
 GOLDEN = -7046029254386353131

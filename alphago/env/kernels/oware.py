@@ -7,7 +7,6 @@ positions since the last capture: before it there were more seeds on the board.
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel, load, part, store
 from alphago.env.kernels.rows import (
     BLACK,
     HEADER,
@@ -20,6 +19,7 @@ from alphago.env.kernels.rows import (
     loops_over,
     position_hash,
 )
+from alphago.system.kernels.jit import kernel, load, part, store
 
 SEEN, LIMIT = 6, 7  # header words of this game: positions since the last capture; plies after which it ends
 SIDE, HOUSES, SEEDS = 6, 12, 48  # houses of one player, and of both; seeds of the game

@@ -8,7 +8,7 @@ from alphago.env.kernels.go_chains import swap_empties
 from alphago.env.kernels.go_legal import allowed, is_own_eye
 from alphago.env.kernels.go_row import EMPTIES, EMPTY_POINT, SIZE, TO_PLAY, action_of, cell, is_over, is_vacated
 from alphago.env.kernels.hashing import GOLDEN, mix
-from alphago.env.kernels.jit import kernel, load, part, store, wrap
+from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 
 @part

@@ -1,6 +1,5 @@
 """Reversi on packed rows (see `rows`): a stone has to enclose others, which change sides."""
 
-from alphago.env.kernels.jit import kernel, load, part, store
 from alphago.env.kernels.rows import (
     BLACK,
     EMPTY,
@@ -16,6 +15,7 @@ from alphago.env.kernels.rows import (
     points,
     stone_planes,
 )
+from alphago.system.kernels.jit import kernel, load, part, store
 
 
 @part

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.kernels.hashing import GOLDEN, mix
-from alphago.env.kernels.jit import kernel, load, part, store, wrap
+from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 # Header words.  MARGIN is what Black would have won by if the game ended here: points, or 1, 0, -1.
 TO_PLAY, PLY, OVER, MARGIN, HEIGHT, WIDTH = 0, 1, 2, 3, 4, 5

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel, part
 from alphago.mcts.kernels.nodes import NONE, ROOT, add_child, mean_value
+from alphago.system.kernels.jit import kernel, part
 
 
 @part

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel, part
+from alphago.system.kernels.jit import kernel, part
 
 ROOT = 0
 NONE = -1  # no parent, no child, no sibling, no action

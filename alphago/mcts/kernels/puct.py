@@ -2,8 +2,8 @@
 
 import math
 
-from alphago.env.kernels.jit import part
 from alphago.mcts.kernels.nodes import NONE
+from alphago.system.kernels.jit import part
 
 
 @part

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel
 from alphago.mcts.kernels.nodes import NONE, ROOT, greatest_waiting
+from alphago.system.kernels.jit import kernel
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from alphago.env.kernels.hashing import mix
-from alphago.env.kernels.jit import kernel, load, wrap
+from alphago.system.kernels.jit import kernel, load, wrap
 
 
 @kernel

@@ -1,6 +1,5 @@
 """What becomes of a tree when a move is played, and when a search begins anew."""
 
-from alphago.env.kernels.jit import kernel, part
 from alphago.mcts.kernels.nodes import (
     EXPANDED,
     KNOWN,
@@ -13,6 +12,7 @@ from alphago.mcts.kernels.nodes import (
     make_new,
     take_known,
 )
+from alphago.system.kernels.jit import kernel, part
 
 
 @part

@@ -2,7 +2,6 @@
 
 import math
 
-from alphago.env.kernels.jit import kernel, part
 from alphago.mcts.kernels.gumbel import choose_candidate, choose_improved
 from alphago.mcts.kernels.nodes import (
     EXPANDED,
@@ -17,6 +16,7 @@ from alphago.mcts.kernels.nodes import (
     greatest_waiting,
 )
 from alphago.mcts.kernels.puct import choose_puct
+from alphago.system.kernels.jit import kernel, part
 
 
 @part

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel
 from alphago.nn.kernels.bits import narrow, widen
+from alphago.system.kernels.jit import kernel
 
 ROWS = 16
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from alphago.env.kernels.jit import kernel
+from alphago.system.kernels.jit import kernel
 
 LEAST = np.float32(1e-12)  # beside 1 for the best action: a legal action is never impossible
 

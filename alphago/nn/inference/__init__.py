@@ -1,0 +1,1 @@
+"""Networks as search computes them: a fast snapshot for each kind of hardware."""

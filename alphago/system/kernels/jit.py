@@ -1,0 +1,203 @@
+"""How kernels are compiled: two decorators, and array access without Python's index rules.
+
+`kernel` compiles a function with numba, without the GIL and without reference counting; `part` does so with what
+only other kernels call.  Passing
+numpy arrays from one compiled function to the next otherwise costs an atomic increment each time,
+which made the Go rules four times slower.  In return a kernel must not allocate, and must not
+assign to slices.
+
+`load` and `store` are `array[i]` and `array[i] = value` for one-dimensional arrays, without the
+test for negative indices.  They never check bounds.  With `NUMBA_DISABLE_JIT=1` both are plain
+Python that does check.  Integers have 64 bits in compiled code and no end in Python: `wrap` marks
+the few places where they overflow.  `load_pair` and `store_pair` take two int32 words as one int64.
+
+Compiled code is cached in a folder whose name is a digest of every kernel source, so that a change
+in one file can never be answered with code compiled from another file's old text.
+"""
+
+import hashlib
+import os
+import pathlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.errors import TypingError
+from numba.core.types.misc import unliteral
+from numba.extending import intrinsic
+
+
+def cache_folder(package: pathlib.Path) -> str:
+    """Where compiled kernels are kept: its name is a digest of all kernel sources and numba's version."""
+    sources = {*package.glob("*/kernels.py"), *package.glob("*/kernels/*.py")}
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(sources):
+        digest.update(path.name.encode() + path.read_bytes())
+    base = numba.config.CACHE_DIR or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "alphago"
+    )
+    return os.path.join(base, f"kernels-{digest.hexdigest()[:16]}")
+
+
+CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compiles `function` for use on rows and flat arrays; see the module's text for what it may do."""
+    return compiled(function)
+
+
+def part(function: Callable[..., Any]) -> Any:
+    """As `kernel`, for what only kernels call: without the code by which Python could, a sixth of compiling them all.
+
+    Called from Python it raises TypeError.
+    """
+    made = compiled(function, no_cpython_wrapper=True)
+    if not numba.config.DISABLE_JIT:
+        # numba would jump to the entry that is not there: none is registered, so that it asks to compile one.
+        made._insert = lambda *signature: None
+        made._compile_for_args = partial(refuse, function.__name__)
+    return made
+
+
+def refuse(name: str, *arguments: Any, **named: Any) -> None:
+    raise TypeError(f"{name} is a part of kernels, which Python cannot call")
+
+
+def compiled(function: Callable[..., Any], **options: bool) -> Any:
+    """The function as numba compiles it, cached."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = CACHE_FOLDER
+    try:
+        made = numba.njit(
+            cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options
+        )(function)  # fmt: skip
+    finally:
+        numba.config.CACHE_DIR = before
+    return made if numba.config.DISABLE_JIT else compiled_once(made)
+
+
+def compiled_once(kernel: Any) -> Any:
+    """The kernel, for which a constant argument is a number like any other.
+
+    numba would compile `f(row, 0)` and `f(row, i)` apart, and whatever calls them inlines both anyway.
+    """
+    template = kernel.get_call_template
+    kernel.get_call_template = lambda args, kws: template([unliteral(arg) for arg in args], kws)
+    return kernel
+
+
+if numba.config.DISABLE_JIT:
+
+    def load(array, i):
+        return array[check_index(i)].item()
+
+    def store(array, i, value):
+        if array.dtype.kind == "i":
+            value = np.int64(wrap(int(value))).astype(array.dtype)  # drops high bits, as compiled code does
+        array[check_index(i)] = value
+
+    def load_pair(array, i):
+        return (load(array, i + 1) << 32) | (load(array, i) & 0xFFFFFFFF)
+
+    def store_pair(array, i, value):
+        store(array, i, value & 0xFFFFFFFF)
+        store(array, i + 1, value >> 32)
+
+    def check_index(i):
+        if i < 0:
+            raise IndexError(f"a kernel used index {i}")
+        return i
+
+    def wrap(x):
+        return (x + 2**63) % 2**64 - 2**63
+
+    def count_bits(x):
+        return int(x).bit_count()
+
+    def lowest_bit(x):
+        return (int(x) & -int(x)).bit_length() - 1
+
+else:
+
+    def check_array(array):
+        if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
+            raise TypingError(f"load and store want a contiguous 1-D array, got {array}")
+
+    @intrinsic
+    def load(typing_context, array, i):
+        """`array[i]`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        check_array(array)
+
+        def generate(context, builder, signature, arguments):
+            view = context.make_array(signature.args[0])(context, builder, arguments[0])
+            kind = signature.args[0].dtype
+            value = context.unpack_value(builder, kind, builder.gep(view.data, [arguments[1]]))
+            return context.cast(builder, value, kind, signature.return_type)
+
+        # Small integers come out as int64: mixed widths and signs would make numba choose floats.
+        kind = types.int64 if isinstance(array.dtype, types.Integer) else array.dtype
+        return kind(array, types.intp), generate
+
+    @intrinsic
+    def store(typing_context, array, i, value):
+        """`array[i] = value`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        check_array(array)
+
+        def generate(context, builder, signature, arguments):
+            view = context.make_array(signature.args[0])(context, builder, arguments[0])
+            kind = signature.args[0].dtype
+            item = context.cast(builder, arguments[2], signature.args[2], kind)
+            context.pack_value(builder, kind, item, builder.gep(view.data, [arguments[1]]))
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp, value), generate
+
+    def pair_place(context, builder, array_type, array, i):
+        """Where two words begin; nothing says that it is a multiple of 8 bytes."""
+        view = context.make_array(array_type)(context, builder, array)
+        return builder.bitcast(builder.gep(view.data, [i]), ir.IntType(64).as_pointer())
+
+    @intrinsic
+    def load_pair(typing_context, array, i):
+        """The int64 of two words of an int32 array, the lower one at `i`."""
+        check_array(array)
+
+        def generate(context, builder, signature, arguments):
+            return builder.load(pair_place(context, builder, signature.args[0], *arguments), align=4)
+
+        return types.int64(array, types.intp), generate
+
+    @intrinsic
+    def store_pair(typing_context, array, i, value):
+        """Writes an int64 into two words of an int32 array, the lower one at `i`."""
+        check_array(array)
+
+        def generate(context, builder, signature, arguments):
+            builder.store(arguments[2], pair_place(context, builder, signature.args[0], *arguments[:2]), align=4)
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp, types.int64), generate
+
+    @intrinsic
+    def wrap(typing_context, x):
+        """An integer's low 64 bits, as int64."""
+        return types.int64(types.int64), lambda context, builder, signature, arguments: arguments[0]
+
+    @intrinsic
+    def count_bits(typing_context, x):
+        """The number of ones in an int64 that is not negative."""
+        return types.int64(types.int64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
+
+    @intrinsic
+    def lowest_bit(typing_context, x):
+        """The place of the lowest one in an int64 that is not zero."""
+
+        def generate(context, builder, signature, arguments):
+            return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+        return types.int64(types.int64), generate

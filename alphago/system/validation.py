@@ -1,0 +1,158 @@
+"""Settings and other keywords: an unknown one, or a value that cannot be, is an error with a sentence."""
+
+import difflib
+import functools
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from types import NoneType
+from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_type_hints
+
+Kind = TypeVar("Kind")
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+class Unset(Enum):
+    """The default of a keyword that a call may leave out where None says something."""
+
+    UNSET = "unsaid"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+MOST_READOUTS = 10_000_000  # of one move: a tree of so many positions takes gigabytes
+
+UNSET: Literal[Unset.UNSET] = Unset.UNSET
+
+
+def make_settings(kind: type[Kind], **given: Any) -> Kind:
+    """A settings dataclass from keywords; TypeError that names near misses for a keyword it lacks.
+
+    ValueError for None where a setting cannot be without a value.
+    """
+    check_keywords(kind.__qualname__, given, keywords_of(kind))
+    hints = get_type_hints(kind)
+    for name, value in given.items():
+        if value is None and NoneType not in get_args(hints[name]):
+            raise ValueError(f"{name} has to have a value, got None")
+    return kind(**given)
+
+
+def checks_keywords(*further: type) -> Callable[[Call], Call]:
+    """Decorates a function or class whose unknown keywords are to be a TypeError that names near misses.
+
+    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay; what is
+    wrong with a call in another way Python says.
+    """
+
+    def decorate(call: Call) -> Call:
+        takers: list[Callable[..., Any]] = [call, *further]
+        known = list(dict.fromkeys(name for taker in takers for name in keywords_of(taker)))
+        function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
+
+        @functools.wraps(function)
+        def checked(*given: Any, **named: Any) -> Any:
+            check_keywords(call.__qualname__, named, known)
+            return function(*given, **named)
+
+        if not isinstance(call, type):
+            return checked  # type: ignore[return-value]
+        call.__init__ = checked  # type: ignore[misc]
+        return call
+
+    return decorate
+
+
+def keywords_of(call: Callable[..., Any]) -> list[str]:
+    """The names by which a function or class takes arguments, in order; `self` apart."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = inspect.signature(call).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.kind in named and parameter.name != "self"]
+
+
+def takes_any_keyword(call: Callable[..., Any]) -> bool:
+    """Whether a function has `**keywords`."""
+    kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
+    return inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """TypeError that names near misses for a keyword that `who` does not know."""
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{who} has no keyword {name!r}: {near_misses(name, known)}")
+
+
+def check_int(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return `value` as an int; raise ValueError that names it unless it is an integer from `least` to `most`."""
+    if not is_int(value, least) or (most is not None and value > most):
+        expected = f">= {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be an integer {expected}, got {value!r}")
+    return int(value)
+
+
+def check_bool(name: str, value: Any) -> bool:
+    """Return `value` as a bool; raise ValueError that names it for anything else, the string "no" included."""
+    plain = plain_number(value)
+    if isinstance(plain, bool):
+        return plain
+    raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
+def check_float(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+    """Return `value` as a float; raise ValueError that names it unless it is finite and from `least` to `most`."""
+    if is_finite(value) and least <= value <= most:
+        return float(value)
+    if most < math.inf:
+        expected = f"a number from {least:g} to {most:g}"
+    else:
+        expected = "a finite number" if least == -math.inf else f"a number >= {least:g}"
+    raise ValueError(f"{name} must be {expected}, got {value!r}")
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return `value` as a float; raise ValueError that names it unless it is finite and greater than 0."""
+    if is_finite(value) and value > 0:
+        return float(value)
+    raise ValueError(f"{name} must be a number > 0, got {value!r}")
+
+
+def as_plain_numbers(settings: Any) -> None:
+    """Makes numpy's numbers in a dataclass, whose values were looked at, Python's own, which JSON can hold."""
+    for name, value in vars(settings).items():
+        object.__setattr__(settings, name, plain_number(value))
+
+
+def plain_number(value: Any) -> Any:
+    """A number of numpy's as Python's own, which nothing here has to load numpy for; all else as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
+def is_int(value: Any, least: int) -> TypeGuard[int]:
+    """Whether it is a whole number of at least that size."""
+    return not isinstance(value, bool) and isinstance(value, numbers.Integral) and int(value) >= least
+
+
+def is_finite(value: Any) -> TypeGuard[float]:
+    """Whether it is a number, and neither infinite nor nan."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # of a whole number that no float reaches
+        return False
+
+
+def near_misses(name: str, known: Sequence[str], told: str | None = None) -> str:
+    """'did you mean a or b?' for what a name was probably meant to be; where nothing is near, `told`, or all names."""
+    if near := near_names(name, known):
+        return f"did you mean {' or '.join(near)}?"
+    return told or (f"there are {', '.join(known)}" if known else "there are none")
+
+
+def near_names(name: str, known: Sequence[str]) -> list[str]:
+    """The names, three at most, that one was probably meant to be, the likeliest first."""
+    return difflib.get_close_matches(name, known, n=3)

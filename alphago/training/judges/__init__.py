@@ -1,0 +1,1 @@
+"""Who decides about a network: gate, proof, resignation."""

@@ -1,0 +1,1 @@
+"""What a run tells: metrics, diagnosis, reports, plots, clock."""

@@ -1,0 +1,254 @@
+"""What goes wrong in a run, told from its metrics: which fault, by what numbers, and what helps.
+
+`diagnose` looks at rows of metrics.jsonl; `Diagnosis` follows a run and tells each finding once.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from alphago.training.history import Row, number
+from alphago.training.watch.recent import Recent
+
+# A game ends by two passes, and a sound player rarely passes before: 7x7 runs that learned well had 0.03 of
+# their moves in needless passes, runs that had learned to pass 0.2.
+ENDING_PASSES = 2
+NEEDLESS_PASSES = 0.15
+# Lengths of sound runs swing by a third when the rules or komi change; half is another kind of game.
+SHORT_GAMES = 0.5
+# Nats; 0.3 are 1.35 moves of equal weight, 1.4 to 2.2 are usual on 7x7 and 9x9, 0.8 after ten good minutes.
+DEAD_ENTROPY = 0.3
+EARLY = 0.5  # of the run: afterwards a small board may simply be solved
+# The over-fitted value network of Silver et al. 2016 had twice the error on games it had not seen (0.37 and 0.19).
+OVERFIT_RATIO = 1.5
+OVERFIT_GAP = 0.05  # below this the ratio of two small errors means nothing
+# AlphaGo Zero's window held 20 generations and a tenth of the run; iterations here are smaller ones.
+STALE_ITERATIONS = 100
+STALE_SHARE = 0.6  # of all positions ever, so that games of the first networks are still in it; KataGo: a third
+SMALLEST_WINDOW = 50_000  # positions; a network of any use needs as many, however old
+# Nats between policy and target where all positions are drawn alike; 7x7 runs start at 0.9 and come below 0.5, at 1
+# targets are hardly learned.  Draws by surprise alone prefer the positions where they are far apart: runs of the
+# recipes stood at 0.8 to 1.6 then, after their first iterations, so the limit is twice as high.  The distance did not
+# tell whether more samples would help: of two runs of 2 500 games of 7x7 that stood at 1.0 to 1.4 and at 1.0 to 1.6,
+# twice the samples helped the first by far and the other not at all (docs/results.md).
+UNLEARNED = 1.0
+STILL_FALLING = 0.01  # of the policy loss, from the older to the newer half of the recent rows
+FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and after more of them the fault lies elsewhere
+STARVED_GPU = 0.4  # of the time that it is busy, below which a GPU waits for the host
+# Of its threads' time on the processor.  By their time shares the recipes' runs wait, or work on one thread only, for a
+# tenth of it; on a busy machine two of them had 0.41 and 0.53.
+STARVED_PROCESSOR = 0.6
+LITTLE_SELFPLAY = 0.05  # of the time: new games come twenty times slower than they could
+LITTLE_TRAINING = 0.02  # of the time: twice as much training would cost 2 % more time
+SKIPPED_SHARE = 0.01  # of steps; a sound run skips none, a rare one does no harm
+NEARLY_ALL = 0.95  # of the games
+
+PERSISTENCE = 3  # iterations in a row that a fault lasts before it is told
+ABSENCE = 50  # iterations in a row without it before it may be told again
+KEPT_ROWS = 500  # enough to remember how long games once were
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault: its name, the numbers that show it, and the settings that help."""
+
+    what: str
+    evidence: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.evidence}; {self.remedy}"
+
+
+def pass_collapse(recent: Recent) -> Finding | None:
+    passes, length = recent.of_games("pass_rate"), recent.of_games("game_length")
+    if passes is None or not length:
+        return None
+    longest = max(recent.of_games("game_length", block) or 0 for block in range(len(recent.blocks)))
+    if passes - ENDING_PASSES / length > NEEDLESS_PASSES:
+        evidence = f"{passes:.0%} of the moves are passes, over {recent.games()} of {length:.0f} moves on average"
+    # A game that ends by passes has two; one that is resigned or cut off has fewer.
+    elif length < SHORT_GAMES * longest and passes * length > 0.75 * ENDING_PASSES:
+        evidence = f"games fell from {longest:.0f} to {length:.0f} moves and end by passes, over {recent.games()}"
+    else:
+        return None
+    remedy = "leave exact_rules False, which forbids early passes, or set first_pass of the game's variant later"
+    return Finding("pass collapse", evidence, remedy)
+
+
+def entropy_death(recent: Recent) -> Finding | None:
+    policy, target = recent.mean("policy_entropy"), recent.mean("target_entropy")
+    if policy is None or target is None or recent.progress() >= EARLY or min(policy, target) >= DEAD_ENTROPY:
+        return None
+    return Finding(
+        "entropy death",
+        f"the policy's entropy is {policy:.2f} nats and its target's {target:.2f} after {recent.progress():.0%} of the "
+        f"run (below {DEAD_ENTROPY}, hardly a second move is tried)",
+        "lower c_scale or raise considered in search, or raise readouts or temperature_plies",
+    )
+
+
+def value_overfit(recent: Recent) -> Finding | None:
+    trained, fresh = recent.mean("value_loss"), recent.mean("fresh_value_loss")
+    if trained is None or fresh is None or fresh < max(OVERFIT_RATIO * trained, trained + OVERFIT_GAP):
+        return None
+    variance = recent.mean("value_variance")
+    beside = "" if variance is None else f"; the results' variance is {variance:.2f}"
+    return Finding(
+        "value over-fit",
+        f"the value's error is {fresh:.2f} on new games and {trained:.2f} on those it was trained on{beside}",
+        "lower samples_per_position, raise memory_size, or raise weight_decay",
+    )
+
+
+def stale_window(recent: Recent) -> Finding | None:
+    window, ever = recent.latest("memory"), recent.latest("positions")
+    new = recent.growth("positions")
+    if window is None or not ever or not new or window < max(SMALLEST_WINDOW, STALE_SHARE * ever):
+        return None
+    iterations = window / (new / (len(recent.rows) - 1))
+    if iterations < STALE_ITERATIONS:
+        return None
+    return Finding(
+        "stale window",
+        f"samples come from {window:.0f} positions, {window / ever:.0%} of all, from {iterations:.0f} iterations",
+        "lower memory_size, or raise games_in_flight or plies_per_iteration",
+    )
+
+
+def under_training(recent: Recent) -> Finding | None:
+    loss, target = recent.mean("policy_loss"), recent.mean("target_entropy")
+    steps, positions, batch = recent.latest("steps"), recent.latest("positions"), number(recent.settings, "batch_size")
+    if loss is None or target is None or steps is None or not positions or batch is None:
+        return None
+    samples = steps * batch / positions
+    if recent.settings.get("losses", {}).get("kl"):  # a divergence is told, which is less its target's entropy
+        target = 0.0
+    losses = [number(row, "policy_loss") or 0.0 for row in recent.trained]
+    limit = UNLEARNED * (1 + (number(recent.settings, "surprise_share") or 0.0))
+    half = len(losses) // 2
+    older, newer = sum(losses[:half]) / half, sum(losses[half:]) / (len(losses) - half)
+    if loss - target < limit or samples >= FEW_SAMPLES or older - newer < STILL_FALLING * older:
+        return None
+    if value_overfit(recent):  # the same positions have been seen too often already
+        return None
+    return Finding(
+        "under-training",
+        f"the policy's loss is {loss:.2f} nats, {loss - target:.2f} above its target's entropy, and still falls, with "
+        f"{samples:.1f} samples per position",
+        "raise samples_per_position or learning_rate",
+    )
+
+
+def starved_device(recent: Recent) -> Finding | None:
+    busy = recent.mean("gpu_busy")
+    if busy is not None and busy < STARVED_GPU:
+        return Finding(
+            "starved device",
+            f"the GPU is busy {busy:.0%} of the time",
+            "raise leaves in search, or games_in_flight in a new run",
+        )
+    worked = recent.mean("processor_share")
+    if busy is None and worked is not None and worked < STARVED_PROCESSOR:
+        return Finding(
+            "starved processor",
+            f"the run's threads work {worked:.0%} of the time: other programs, or other machines on the same hardware, "
+            "have the rest",
+            "stop them, or compare runs by games or by time of the processor instead of minutes",
+        )
+    share = recent.selfplay_share()
+    if share is not None and share < LITTLE_SELFPLAY:
+        return Finding(
+            "starved self-play",
+            f"it has {share:.0%} of the time, training the rest",
+            "lower samples_per_position, or raise batch_size or readouts",
+        )
+    if share is not None and share > 1 - LITTLE_TRAINING:
+        return Finding(
+            "starved training",
+            f"it has {1 - share:.1%} of the time, self-play the rest",
+            "raise samples_per_position, which costs next to nothing here, or lower readouts",
+        )
+    return None
+
+
+def skipped_steps(recent: Recent) -> Finding | None:
+    skipped, steps = recent.growth("skipped_steps"), recent.growth("steps")
+    if not skipped or steps is None or skipped < SKIPPED_SHARE * (steps + skipped):
+        return None
+    return Finding(
+        "skipped steps",
+        f"{skipped:.0f} of the latest {steps + skipped:.0f} gradient steps had a loss or gradient that is not finite",
+        "lower learning_rate, and look for nan or inf in the game's planes and in parts of the network of your own",
+    )
+
+
+def one_colour(recent: Recent) -> Finding | None:
+    black, draws = recent.of_games("black_wins"), recent.of_games("draws")
+    if black is None or draws is None:
+        return None
+    white = 1 - black - draws
+    if max(black, white) < NEARLY_ALL:
+        return None
+    winner, komi = ("Black", "raise") if black > white else ("White", "lower")
+    return Finding(
+        "one colour wins",
+        f"{winner} wins {max(black, white):.0%} of {recent.games()}, so results teach next to nothing",
+        f"{komi} the game's komi, or leave exact_rules False so that the margin counts too",
+    )
+
+
+def capped_games(recent: Recent) -> Finding | None:
+    capped, length = recent.of_games("capped"), recent.of_games("game_length")
+    if capped is None or length is None or capped < NEARLY_ALL:
+        return None
+    return Finding(
+        "all games capped",
+        f"{capped:.0%} of {recent.games()} were cut off, at {length:.0f} moves on average",
+        "raise the game's max_moves or allow passes earlier (first_pass), unless games of fixed length are meant",
+    )
+
+
+RULES = (
+    pass_collapse, entropy_death, value_overfit, stale_window, under_training,
+    starved_device, skipped_steps, one_colour, capped_games,
+)  # fmt: skip
+
+
+def diagnose(rows: Sequence[Row], settings: Mapping[str, Any]) -> list[Finding]:
+    """What is wrong at the end of `rows`, lines of metrics.jsonl, oldest first.
+
+    settings: those of the run, as its config.json has them.  A rule whose metrics or settings are
+    missing says nothing; so does every rule about games before JUDGED_GAMES of them were played by a
+    network that had been trained.
+    """
+    recent = Recent(rows, settings)
+    return [finding for rule in RULES if (finding := rule(recent)) is not None]
+
+
+class Diagnosis:
+    """Follows a run, and tells each fault once: when it has lasted, and again only after it was long gone."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.settings = settings
+        self.rows: deque[Row] = deque(maxlen=KEPT_ROWS)
+        self.present: dict[str, int] = {}  # iterations in a row with each fault
+        self.absent: dict[str, int] = {}  # iterations in a row without each fault that was told
+
+    def remember(self, rows: Sequence[Row]) -> None:
+        """Takes the metrics of earlier iterations, oldest first, as if their findings had been told."""
+        self.rows.extend(rows[:-ABSENCE])
+        for row in rows[-ABSENCE:]:
+            self.update(row)
+
+    def update(self, row: Row) -> list[Finding]:
+        """Takes the metrics of one more iteration; returns what is newly found."""
+        self.rows.append(row)
+        found = {finding.what: finding for finding in diagnose(list(self.rows), self.settings)}
+        self.present = {what: self.present.get(what, 0) + 1 for what in found}
+        absent = {what: 0 if what in found else count + 1 for what, count in self.absent.items()}
+        self.absent = {what: count for what, count in absent.items() if count < ABSENCE}
+        news = [what for what, count in self.present.items() if count >= PERSISTENCE and what not in self.absent]
+        self.absent.update(dict.fromkeys(news, 0))
+        return [found[what] for what in news]

@@ -1,0 +1,291 @@
+"""A game against the engine, typed at a terminal."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alphago.env.board import result_text
+from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
+from alphago.mcts.player import MCTSPlayer
+from alphago.system.validation import checks_keywords
+from alphago.ui.terminal.saved_games import load_game, save_game
+from alphago.ui.terminal.screen import Read, Screen, Write
+from alphago.ui.terminal.thinking import Limit, Thought, think
+
+HELP = """\
+  {move:11} a move, written like this one{passes}
+  undo        take back your last move and what followed it
+  hint        what the engine would play for you
+  score       who would win if the game ended here
+  save FILE   keep the game so far{kind}
+  load FILE   go on with a game that was kept
+  resign      give the game up
+  quit        leave without a result
+  help        this list"""
+WITH_FILE = ("save", "load")  # commands that take the name of a file
+
+
+@checks_keywords()
+def play(
+    env: GameEnv,
+    nn: Any = None,
+    num_readouts: int | None = 800,
+    mode: int = 0,
+    *,
+    seconds: float | None = None,
+    device: str = "auto",
+    tower_height: int | None = None,
+    read: Read | None = None,
+    write: Write | None = None,
+) -> Position:
+    """Plays one game against `nn` at the terminal and returns the position in which it was left.
+
+    nn: whatever `MCTSPlayer` takes.  A network resigns where its run has measured when that is safe
+        (`NeuralNet.resign_threshold`), in games that began on the empty board as those did; nobody else does.
+        Without it an untrained network of `tower_height` blocks, which plays badly and is announced as such.
+    num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
+        move without search, None searches until `seconds` are over.
+    mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
+    seconds: ends every search after this much time, if `num_readouts` does not end it before.
+    device: where the network is computed and the boards of its searches are, as `MCTSPlayer` has it.
+    read, write: used instead of `input` and `print`.
+
+    End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced
+    but no part of the position: its `is_over` stays False.  Raises ValueError for a mode or limit that there is not.
+    """
+    check_env(env)
+    if mode not in (0, 1):
+        raise ValueError(f"mode is 0 (you are Black) or 1 (you are White), got {mode!r}")
+    if nn is not None and tower_height is not None:
+        raise ValueError("tower_height is for the untrained network that plays when none is given")
+    limit, screen = Limit(num_readouts, seconds), Screen(read, write)
+    try:
+        if nn is None:
+            nn = _untrained(env, tower_height)
+            screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
+        threshold = getattr(nn, "resign_threshold", -1.0)
+        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=threshold, device=device)
+        game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit)
+    except KeyboardInterrupt:
+        screen.say("")
+        return env.position()
+    return game.run()
+
+
+def _untrained(env: GameEnv, tower_height: int | None) -> Any:
+    from alphago.nn.net import NeuralNet  # only now: playing a given network need not load torch
+
+    return NeuralNet(env) if tower_height is None else NeuralNet(env, tower_height=tower_height)
+
+
+class TerminalGame:
+    """One game between a person and an engine; `run` plays it.
+
+    player: an `MCTSPlayer`; it is put to the start position.
+    human: +1 if the person is Black, the first player, -1 if White.
+    limit: what each search may take.
+    """
+
+    def __init__(self, player: MCTSPlayer, human: int, screen: Screen, limit: Limit) -> None:
+        player.initialize_game()
+        self.player = player
+        self.human = human
+        self.screen = screen
+        self.say = screen.say
+        self.limit = limit
+        self.positions: list[Position] = [player.position]  # all of the game, the last one stands
+        self.left = False  # the person has gone
+        self.resigned = False
+        self.announced = False  # the result, of a game that is over
+        self.commands: dict[str, Callable[[str], None]] = {
+            "undo": self.undo,
+            "hint": self.hint,
+            "score": self.score,
+            "save": self.save,
+            "load": self.load,
+            "resign": lambda _: self.resign(self.human),
+            "quit": self.quit,
+            "help": self.help,
+        }
+
+    @property
+    def position(self) -> Position:
+        return self.positions[-1]
+
+    @property
+    def over(self) -> bool:
+        return self.resigned or self.position.is_over
+
+    def run(self) -> Position:
+        """Plays to the end, or until the person leaves; returns the last position."""
+        try:
+            self.say(f"You are {PLAYER_NAMES[self.human]}.  `help` lists what you can type.")
+            self.draw()
+            while not self.left:
+                if self.over:
+                    self.after_game()
+                elif self.position.to_play == self.human:
+                    self.human_turn(f"Your move ({PLAYER_NAMES[self.human]}): ")
+                else:
+                    self.engine_turn()
+        except (EOFError, KeyboardInterrupt):
+            self.screen.clear_status()
+            self.say("")  # ends the line of the prompt
+            self.quit()
+        return self.position
+
+    def draw(self) -> None:
+        self.screen.draw(str(self.position))
+
+    def human_turn(self, prompt: str) -> bool:
+        """One line of input: a command or a move; False for an empty one."""
+        text = self.screen.read(prompt).strip()
+        name, _, argument = text.partition(" ")
+        if name.lower() in self.commands and (not argument or name.lower() in WITH_FILE):
+            self.commands[name.lower()](argument.strip())
+        elif text:
+            self.try_move(text)
+        return bool(text)
+
+    def after_game(self) -> None:
+        """Tells the result once, and offers what can still be done."""
+        if not self.announced:
+            self.announce_result()
+            self.announced = True
+        if not self.human_turn("The game is over (save FILE, undo, or Enter to leave): "):
+            self.left = True
+
+    def try_move(self, text: str) -> None:
+        """Plays a typed move, or says why not."""
+        try:
+            action = self.position.env.from_text(text)
+            if self.resigned:
+                raise IllegalMove("the game is over by resignation")
+            self.play_move(action)
+        except IllegalMove as reason:
+            self.say(f"{reason}.")
+        except ValueError as reason:
+            self.say(f"{reason}; `help` lists the commands.")
+
+    def play_move(self, action: int) -> None:
+        self.player.play_move(action)
+        self.positions.append(self.player.position)
+        self.draw()
+
+    def think(self) -> Thought:
+        """The engine's thoughts on the position, with a line that shows how far they are."""
+        whole = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
+
+        def tell(readouts: int, thought: Thought) -> None:
+            mover = PLAYER_NAMES[self.position.to_play]
+            self.screen.status(
+                f"{readouts}{whole} readouts, win rate of {mover} {thought.win_rate}, best line {thought.line}"
+            )
+
+        thought = think(self.player, self.limit, tell)
+        self.screen.clear_status()
+        return thought
+
+    def engine_turn(self) -> None:
+        engine = -self.human
+        self.say("The engine is thinking.")
+        thought = self.think()
+        if self.position.began_empty and self.player.should_resign():
+            self.resign(engine)
+            return
+        move = self.position.env.to_text(thought.action)
+        self.play_move(thought.action)
+        self.say(
+            f"The engine ({PLAYER_NAMES[engine]}) played {move} and sees its chance to win at {thought.win_rate}.\n"
+            f"Best line: {thought.line}."
+        )
+
+    def hint(self, _: str) -> None:
+        if self.over:
+            self.say("The game is over: there is nothing to play.")
+            return
+        thought = self.think()
+        move = self.position.env.to_text(thought.action)
+        self.say(
+            f"The engine would play {move} for you and sees your chance to win at {thought.win_rate}.\n"
+            f"Best line: {thought.line}."
+        )
+
+    def undo(self, _: str) -> None:
+        """Goes back to where the person last chose a move; takes back a resignation."""
+        before = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
+        if self.resigned and self.position.to_play == self.human:
+            before.append(len(self.positions) - 1)
+        if not before:
+            self.say("You have not moved yet: there is nothing to take back.")
+            return
+        self.go_to(self.positions[: before[-1] + 1])
+
+    def go_to(self, positions: list[Position]) -> None:
+        """Goes on from the last of the positions, which are a game."""
+        self.player.initialize_game(positions[-1])
+        self.positions = positions
+        self.resigned = self.announced = False
+        self.draw()
+
+    def help(self, _: str) -> None:
+        example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
+        passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
+        kind = " (SGF)" if self.position.env.has_sgf else ""
+        self.say(HELP.format(move=example, passes=passes, kind=kind))
+
+    def score(self, _: str) -> None:
+        self.say(f"If the game ended here: {result_text(self.position.score())}.")
+
+    def save(self, name: str) -> None:
+        """Writes the game to the file of that name, or says why not."""
+        names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
+        try:
+            path = file_named(name, "save")
+            save_game(path, self.player.env, self.player.extract_data(), self.over, names)
+        except (ValueError, OSError, ImportError) as reason:
+            self.say(f"Not saved: {reason}.")
+        else:
+            self.say(f"Saved in {path}.")
+
+    def load(self, name: str) -> None:
+        """Goes on with the game in the file of that name, or says why not."""
+        try:
+            positions = load_game(file_named(name, "load"), self.player.env)
+        except (ValueError, OSError, ImportError) as reason:
+            self.say(f"Not loaded: {reason}.")
+        else:
+            self.go_to(positions)
+
+    def resign(self, loser: int) -> None:
+        if self.over:
+            self.say("The game is over already.")
+            return
+        self.resigned = True
+        self.player.set_result(-loser, True)
+        self.say("You resign." if loser == self.human else "The engine resigns.")
+
+    def quit(self, _: str = "") -> None:
+        self.left = True
+        if not self.over:
+            self.say(f"You left the game after {len(self.position.moves)} moves.")
+
+    def announce_result(self) -> None:
+        result, text = self.player.result, self.player.result_string
+        if result == 0:
+            self.say(f"{text}: nobody wins.")
+        else:
+            self.say(f"{text}: {PLAYER_NAMES[1 if result > 0 else -1]} wins.")
+            self.say("You win!" if result * self.human > 0 else "The engine wins.")
+
+
+def file_named(name: str, command: str) -> Path:
+    """The path that was typed, "~" being a home folder; ValueError where none was, or nobody has that home."""
+    if not name:
+        raise ValueError(f"type the name of a file too, as in `{command} game.sgf`")
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise ValueError(f"there is no home folder {Path(name).parts[0]}") from None

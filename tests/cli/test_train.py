@@ -1,0 +1,182 @@
+"""`alphago train`, and playing the networks that it leaves and those that come with the package."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alphago.arena.match import evaluate
+from alphago.cli import main
+from alphago.env.go import GoEnv
+from alphago.nn.model_files import ModelError
+from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.saved import packaged
+from alphago.records.record import load_records
+
+SMALL = ["--readouts", "2", "--tower-height", "0", "--channels", "4"]
+
+
+def test_train_and_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(["train", "--board-size", "3", "--komi", "2.5", "--games", "4", "--folder", str(first), *SMALL]) == 0
+    assert "finished after 4 games" in capsys.readouterr().err
+    net = load_model(first)
+    assert net.env == GoEnv(3, komi=2.5)
+    onwards = ["train", "--board-size", "4", "--games", "2", "--readouts", "2", "--model", str(first)]
+    assert main([*onwards, "--folder", str(second), "--seed", "5"]) == 0
+    assert load_model(second).env == GoEnv(4)
+    settings = json.loads((second / "config.json").read_text())["settings"]
+    assert (settings["num_games"], settings["readouts"], settings["seed"]) == (2, 2, 5)
+
+
+def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """With nothing said, as it is; with more games, longer; never with another board."""
+    folder = str(tmp_path / "run")
+    command = ["train", "--board-size", "3", "--komi", "2.5", "--games", "4", "--folder", folder, "--seed", "3", *SMALL]
+    assert main(command) == 0
+    before = (tmp_path / "run" / "weights.safetensors").read_bytes()
+    for again in (command, ["train", "--folder", folder]):
+        assert main(again) == 0
+        assert "this run was over after 4 games" in capsys.readouterr().err
+    assert (tmp_path / "run" / "weights.safetensors").read_bytes() == before
+    assert main(["train", "--folder", folder, "--games", "6"]) == 0
+    told = capsys.readouterr().err
+    assert "num_games is 6 from now on, not 4" in told
+    assert "this run goes on after 4 games" in told
+    assert "finished after 6 games" in told
+    assert load_model(folder).env == GoEnv(3, komi=2.5)
+    for option, sentence in (
+        ("--board-size", "has board_size 3, now 7 came"),
+        ("--komi", "has komi 2.5, now 7.0 came"),
+    ):
+        assert main(["train", "--folder", folder, option, "7"]) == 2
+        told = capsys.readouterr().err
+        assert sentence in told
+        assert told.count("\n") == 1
+
+
+def test_several_boards_and_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """The largest board is the run's own; the folder knows it all when the run goes on."""
+    folder = str(tmp_path / "run")
+    command = ["train", "--sizes", "4:0.5,3:0.5", "--gate", "0.6", "--games", "2", "--folder", folder, *SMALL]
+    assert main(command) == 0
+    assert load_model(folder).env == GoEnv(4)
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
+    assert settings["sizes"] == [[4, 0.5], [3, 0.5]]
+    assert settings["gate"]["win_rate"] == 0.6
+    for again in (command, ["train", "--folder", folder]):
+        assert main(again) == 0
+        assert "this run was over after 2 games" in capsys.readouterr().err
+
+
+def test_a_timed_run(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert main(["train", "--board-size", "7", "--minutes", "0.01", "--folder", str(folder)]) == 0
+    config = json.loads((folder / "config.json").read_text())
+    assert config["settings"]["max_minutes"] == 0.01
+    assert config["settings"]["plies_per_iteration"] == 32  # the board's recipe
+    assert config["network"]["tower_height"] == 4
+
+
+def test_a_preset_brings_its_game(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert main(["train", "--preset", "cody2007", "--games", "2", "--folder", str(folder), *SMALL]) == 0
+    config = json.loads((folder / "config.json").read_text())
+    assert GoEnv(**config["env"]) == GoEnv(7, komi=0, turns=20, first_pass=40, planes="turns")
+    losses = config["settings"]["losses"]
+    assert losses["value"] / losses["policy"] == pytest.approx(1.225)
+    games = [record for path in (folder / "games").glob("*.npz") for record in load_records(path)]
+    assert [len(record) for record in games] == [40, 40]
+    metrics = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert {row["capped"] for row in metrics} - {None} == {0.0}  # a game of fixed length is whole
+    small = tmp_path / "small"
+    assert (
+        main(["train", "--preset", "cody2007", "--board-size", "3", "--games", "1", "--folder", str(small), *SMALL])
+        == 0
+    )
+    assert GoEnv(**json.loads((small / "config.json").read_text())["env"]).turns == 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--board-size", "1"], "board_size is 2 to 25, got 1"),
+        (["--games", "0"], "num_games must be an integer >= 1, got 0"),
+        (["--minutes", "-1"], "max_minutes is more than 0"),
+        (["--preset", "8x8"], "no preset '8x8': there are '7x7'"),
+        (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
+        (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
+        (["--game", "connect-four", "--until", "rave:100"], "rave:100 plays Go, got ConnectFourEnv("),
+        (["--komi", "1.3"], "komi is a multiple of 0.5"),
+        (["--sizes", "7:0.3,9:0.3"], "sizes are pairs of a board size and its share, each board once and 1 in all"),
+        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "sizes have to name the board that is trained for, 5, got"),
+        (["--gate", "1.5"], "a gate's win_rate is more than 0 and at most 1, got 1.5"),
+    ],
+)
+def test_what_cannot_be_trained(
+    arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("alphago train: ")
+    assert sentence in told
+    assert told.count("\n") == 1
+
+
+def test_play_without_a_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    answers = iter(["d4", "quit"])
+    monkeypatch.setattr("builtins.input", lambda prompt="": next(answers))
+    assert main(["play", "--board-size", "7", "--readouts", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "untrained" not in shown
+    assert "(O)" in shown or "pass" in shown  # it answered
+
+
+def test_a_model_says_when_it_resigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the command line does."""
+    thresholds = []
+    monkeypatch.setattr(
+        "alphago.ui.gtp.commands.serve", lambda *_, resign_threshold, **__: thresholds.append(resign_threshold)
+    )
+    net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
+    net.save(tmp_path / "silent.safetensors")
+    net.save(tmp_path / "calibrated.safetensors", {"resign_threshold": "-0.875"})
+    assert load_model(tmp_path / "calibrated.safetensors").notes == {"resign_threshold": "-0.875"}
+    for arguments in (["silent"], ["calibrated"], ["calibrated", "--resign", "-0.5"]):
+        arguments[0] = str(tmp_path / f"{arguments[0]}.safetensors")
+        assert main(["gtp", *arguments]) == 0
+    assert thresholds == [None, None, -0.5]  # None: as the network's note says
+
+
+class TestPackaged:
+    def test_there_are_some(self) -> None:
+        assert "7x7" in packaged()
+
+    @pytest.mark.parametrize("name", packaged())
+    def test_each_is_for_its_board_and_any_other(self, name: str) -> None:
+        net = load_model(name)
+        assert f"{net.env.N}x{net.env.N}" == name
+        assert net.size_free
+        other = load_model(name, GoEnv(5))
+        policy, value = other(other.env.position())
+        assert policy.shape == (26,)
+        assert -1 <= value <= 1
+
+    @pytest.mark.parametrize("name", packaged())
+    def test_each_plays(self, name: str) -> None:
+        """Without any search it beats random moves; on a board of its own size nearly always."""
+        net = load_model(name)
+        result = evaluate(net.env, net, "random", 20, readouts=0, random_opening=2)
+        assert result.win_rate > 0.9, result
+
+    def test_one_that_there_is_not(self) -> None:
+        with pytest.raises(ModelError, match="no network 5x5 comes with the package: there are 7x7"):
+            load_model("5x5")
+
+    def test_a_run_folder(self, tmp_path: Path) -> None:
+        net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
+        net.save(tmp_path / "weights.safetensors")
+        position = GoEnv(3).position()
+        assert np.allclose(load_model(tmp_path)(position)[0], net(position)[0], atol=1e-6)

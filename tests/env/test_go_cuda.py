@@ -1,0 +1,215 @@
+"""Batches of a back end beside those of the CPU: how they are made, copied and asked."""
+
+import numpy as np
+import pytest
+
+import alphago.env.go_cuda as batches
+from alphago.cuda.backend import Backend, BackendMissing
+from alphago.cuda.host import Host, find_compiler
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.env.go_batch import GoBatch
+from alphago.env.go_cuda import CudaGoBatch, make_batch
+from tests.cuda.boards import Twins
+from tests.diagrams import draw, stones
+
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+
+
+def played(backend: Backend, size: int = 5, **options: object) -> Twins:
+    """Six games after 12 random moves."""
+    twins = Twins(GoEnv(size, **options), 6, backend)
+    twins.play_on(np.random.default_rng(3), 12, every=12)
+    return twins
+
+
+def test_copies_within_a_batch_and_between_batches(backend: Backend) -> None:
+    twins = played(backend)
+    twins.do("copy", np.array([1, 2]), np.array([4, 5]))
+    twins.compare()
+    env, slots = twins.env, np.arange(3)
+    there, back = CudaGoBatch(env, 3, backend), CudaGoBatch(env, 3, backend)
+    there.copy(np.array([0, 4, 3]), slots, of=twins.ours)
+    back.copy(slots, slots, of=there)
+    here = env.new_batch(3)
+    here.copy(slots, slots, of=back)
+    assert np.array_equal(
+        here.hash(slots, np.empty(3, np.int64)), twins.ours.hash(np.array([0, 4, 3]), np.empty(3, int))
+    )
+    here.play(slots, np.full(3, env.pass_action, np.int32))
+    assert np.array_equal(there.rows, back.rows)
+
+
+def test_replay_leaves_the_root(backend: Backend) -> None:
+    twins = played(backend, max_moves=100)
+    roots, targets = np.array([1, 1, 3]), np.array([0, 2, 5])
+    random = np.random.default_rng(5)
+    lengths, paths = np.array([3, 0, 2], np.int32), np.zeros((3, 7), np.int32)
+    for i, root in enumerate(roots):
+        position = twins.env.position_of(twins.ours, root)
+        for ply in range(lengths[i]):
+            paths[i, ply] = random.choice(np.flatnonzero(position.legal_mask))
+            position = position.play(int(paths[i, ply]))
+    before = twins.theirs.rows[roots].copy()
+    twins.do("replay", roots, paths, lengths, targets)
+    assert np.array_equal(twins.theirs.rows[roots], before)
+    twins.compare()
+
+
+@pytest.mark.parametrize("size", [2, 7])
+def test_every_verb_with_answers_on_the_device(backend: Backend, size: int) -> None:
+    Twins(GoEnv(size, planes="alive", margin_weight=0.3), 12, backend).exercise(np.random.default_rng(size), 25)
+
+
+@pytest.mark.parametrize("planes", [5, "alive"])
+def test_planes_in_the_numbers_and_the_layout_of_a_network(backend: Backend, planes: int | str) -> None:
+    twins = played(backend, planes=planes, komi=6.5)
+    env, slots = twins.env, np.array([5, 0, 2])
+    shape = (3, env.planes, 5, 5)
+    wanted = twins.ours.planes(slots, np.empty(shape, np.float32))
+
+    assert np.array_equal(twins.theirs.planes(slots, np.empty(shape, np.float16)), wanted.astype(np.float16))
+    bits = twins.theirs.planes(slots, np.empty(shape, np.uint16))
+    widened = (bits.astype(np.uint32) << 16).view(np.float32)
+    assert np.abs(widened - wanted).max() <= 2**-9 * np.abs(wanted).max()
+    channels_last = np.empty((3, 5, 5, env.planes), np.float32)
+    twins.theirs.planes(slots, channels_last.transpose(0, 3, 1, 2))
+    assert np.array_equal(channels_last, wanted.transpose(0, 2, 3, 1))
+
+
+def test_bfloat16_is_torchs(backend: Backend) -> None:
+    """Every komi is rounded to the nearest, as torch does."""
+    torch = pytest.importorskip("torch")
+    env = GoEnv(2)
+    komis = np.arange(-400, 401) / 2
+    batch = CudaGoBatch(env, len(komis), backend)
+    for slot, komi in enumerate(komis):
+        batch.reset(np.array([slot]), komi=komi)
+    slots, shape = np.arange(len(komis)), (len(komis), env.planes, 2, 2)
+    exact = torch.from_numpy(batch.planes(slots, np.empty(shape, np.float32)))
+    ours = torch.zeros(shape, dtype=torch.bfloat16)
+    batch.planes(slots, ours.view(torch.int16).numpy())
+    assert torch.equal(ours, exact.bfloat16())
+    assert torch.equal(torch.from_numpy(batch.planes(slots, np.empty(shape, np.float16))), exact.half())
+
+
+def test_answers_go_where_they_fit(backend: Backend) -> None:
+    """Steps between the numbers, or another type: what numba's kernels take is taken here too."""
+    twins = played(backend)
+    wide = np.zeros((6, 2), np.int64)
+    twins.theirs.hash(twins.slots, wide[:, 1])
+    assert np.array_equal(wide[:, 1], twins.ours.hash(twins.slots, np.empty(6, np.int64)))
+    assert not wide[:, 0].any()
+    assert np.array_equal(
+        twins.theirs.score(twins.slots, np.empty(6, np.float64)), twins.ours.score(twins.slots, np.empty(6))
+    )
+
+
+def test_what_does_not_fit_is_refused(backend: Backend) -> None:
+    twins = played(backend)
+    batch, slots = twins.theirs, twins.slots
+    with pytest.raises(ValueError, match=r"an answer of shape \[6, 26\] was wanted, got room for \[6, 25\]"):
+        batch.legal_mask(slots, np.empty((6, 25), np.bool_))
+    with pytest.raises(ValueError, match=r"planes are written as float32, .*, got float64"):
+        batch.planes(slots, np.empty((6, 16, 5, 5)))
+    with pytest.raises(ValueError, match="evenly, got steps of 8 and 1"):
+        batch.planes(slots, backend.zeros((6, 16, 5, 8), np.float32)[..., :5])
+    with pytest.raises(ValueError, match=r"stones are \[5, 5\] points, got \[3, 3\]"):
+        batch.reset(slots, stones=np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="the chain at A5 has no liberty"):
+        batch.reset(slots, stones=np.array([[1, -1, 0, 0, 0], [-1, 0, 0, 0, 0], *[[0] * 5] * 3]))
+    assert np.array_equal(batch.legal_mask(slots[:0], np.empty((0, 26), np.bool_)), np.empty((0, 26)))
+
+
+class Described:
+    """An array's description without an array."""
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+
+class OnDevice:
+    """An array as CuPy's: kernels reach it, and NumPy's cannot be copied into it."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+
+class Reaching(Host):
+    def reachable(self, out: object) -> np.ndarray | None:
+        return out.array if isinstance(out, OnDevice) else super().reachable(out)
+
+
+@needs_compiler
+def test_arrays_on_the_device_fit_or_are_refused() -> None:
+    twins = played(Reaching())
+    batch, slots = twins.theirs, twins.slots
+    score, owner = OnDevice(np.empty(6, np.float32)), OnDevice(np.empty((6, 25), np.int8))
+    assert batch.score(slots, score) is score
+    batch.ownership(slots, owner)
+    assert np.array_equal(score.array, twins.ours.score(slots, np.empty(6, np.float32)))
+    assert np.array_equal(owner.array, twins.ours.ownership(slots, np.empty((6, 25), np.int8)))
+    refused = r"NumPy array, or a C-contiguous one of {} that 'host' kernels reach; came a OnDevice of {}$"
+    with pytest.raises(ValueError, match=refused.format("float32", "float64")):
+        batch.score(slots, OnDevice(np.empty(6)))
+    with pytest.raises(ValueError, match=refused.format("float32", "float32")):
+        batch.outcome(slots, OnDevice(np.empty((6, 2), np.float32)[:, 1]))
+    before = batch.rows.copy()
+    with pytest.raises(ValueError, match=refused.format("int64", "int32")):
+        batch.playout(slots, OnDevice(np.zeros(6, np.int32)))
+    assert np.array_equal(batch.rows, before)
+    states = OnDevice(np.arange(6))
+    batch.playout(slots, states)
+    assert (states.array != np.arange(6)).all()
+
+
+def test_arrays_of_others_that_no_kernel_reaches_are_refused(backend: Backend) -> None:
+    torch = pytest.importorskip("torch")
+    twins = played(backend)
+    with pytest.raises(ValueError, match=r"kernels reach; came a Tensor of torch\.float32"):
+        twins.theirs.score(twins.slots, torch.zeros(6))
+    with pytest.raises(ValueError, match=r"kernels reach; came a Described of float32"):
+        twins.theirs.planes(twins.slots, Described((6, 16, 5, 5)))
+
+
+def test_a_slot_is_a_position_to_read(backend: Backend) -> None:
+    env = GoEnv(3)
+    batch = CudaGoBatch(env, 2, backend)
+    drawing = """
+        . X .
+        O . .
+        . . .
+        """
+    batch.reset(np.array([1]), stones=env.place(**stones(drawing)), to_play="white", komi=2)
+    position = env.position_of(batch, 1)
+    assert draw(position) == draw(env.position(**stones(drawing)))
+    assert (position.to_play, position.komi) == (-1, 2)
+
+
+@needs_compiler
+def test_the_device_is_the_callers_choice() -> None:
+    env = GoEnv(5)
+    assert type(env.new_batch(2)) is type(env.new_batch(2, "cpu")) is type(make_batch(env, 2, "cpu")) is GoBatch
+    assert type(env.new_batch(2, device="host")) is CudaGoBatch
+    assert make_batch(ConnectFourEnv(), 3, "auto").count == 3
+    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
+        env.new_batch(2, device="tpu")
+    with pytest.raises(ValueError, match=r"ConnectFourEnv.* has no CUDA kernels: its device is 'cpu' or 'auto'"):
+        make_batch(ConnectFourEnv(), 3, "cuda")
+
+
+@needs_compiler
+@pytest.mark.parametrize("problem", [BackendMissing("there is none"), MemoryError("900 MiB do not fit")])
+def test_auto_takes_the_cpu_where_the_gpu_cannot_be_used(problem: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(device: str) -> Backend:
+        assert device == "cuda"
+        raise problem
+
+    monkeypatch.setattr(batches, "find_backend", refuse)
+    assert type(GoEnv(5).new_batch(2, device="auto")) is GoBatch
+    with pytest.raises(type(problem), match=str(problem)):
+        GoEnv(5).new_batch(2, device="cuda")
+    monkeypatch.setattr(batches, "find_backend", lambda device: Host())
+    assert type(GoEnv(5).new_batch(2, device="auto")) is CudaGoBatch

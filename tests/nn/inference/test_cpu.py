@@ -1,0 +1,394 @@
+"""The evaluator gives what the network gives, for any batch, from any thread, and stays as it was made."""
+
+import copy
+import math
+import threading
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from alphago.env.go import GoEnv
+from alphago.nn.inference import cpu as evaluators
+from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.dtypes import has_native_bfloat16
+from alphago.nn.inference.fusion import FusedConv, folded, fused
+from alphago.nn.loss import alphazero_loss
+from alphago.nn.net import NeuralNet
+from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, planes_of, random_batch
+
+# Total variation of the policies and difference of the values, greatest and mean; bfloat16 has 8 bits of precision.
+TOLERANCE = {"float32": (2e-5, 2e-6), "bfloat16": (0.12, 0.025)}
+DTYPES = pytest.mark.parametrize("dtype", TOLERANCE)
+MAKERS = {"openvino": "in_openvino", "fused": "in_fused_calls", "modules": "in_type"}
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, *forms: str) -> None:
+    """As on a machine where these forms cannot be made."""
+
+    def fail(*_):
+        raise RuntimeError("not on this machine")
+
+    for form in forms:
+        monkeypatch.setattr(evaluators, MAKERS[form], fail)
+
+
+@pytest.fixture(params=MAKERS)
+def form(request, monkeypatch) -> str:
+    """Each form in turn, whatever is installed: those before it cannot be made."""
+    if request.param == "openvino":
+        pytest.importorskip("openvino")
+    if request.param == "fused" and not torch.backends.mkldnn.is_available():
+        pytest.skip("needs oneDNN")
+    refuse(monkeypatch, *list(MAKERS)[: list(MAKERS).index(request.param)])
+    return request.param
+
+
+def check_agreement(net: NeuralNet, dtype: str, count: int = 150) -> NetEvaluator:
+    batch, slots = random_batch(net.env, count, seed=7), np.arange(count)
+    evaluator = net.evaluator(dtype)
+    assert evaluator.dtype == dtype
+    priors, values = evaluate(evaluator, batch, slots)
+    wanted_priors, wanted_values = module_results(net, batch, slots)
+    most, mean = TOLERANCE[dtype]
+    distances = np.abs(priors - wanted_priors).sum(axis=1) / 2, np.abs(values - wanted_values)
+    for distance in distances:
+        assert distance.max() < most
+        assert distance.mean() < mean
+    return evaluator
+
+
+@DTYPES
+@pytest.mark.parametrize(("size", "height", "channels"), [(2, 1, 4), (5, 0, 8), (7, 3, 32), (9, 5, 64)])
+def test_agrees_with_an_untrained_network(size, height, channels, dtype):
+    check_agreement(NeuralNet(GoEnv(size), tower_height=height, channels=channels), dtype)
+
+
+@DTYPES
+@pytest.mark.parametrize("options", [{}, {"size_free": False}], ids=["size-free", "dense"])
+@pytest.mark.parametrize("env", [GoEnv(7), GoEnv(5, planes=17), ClaimingEnv(4, 6), ClaimingEnv(6, 3, True)], ids=str)
+def test_every_form_agrees_with_a_random_network(env, options, dtype, form):
+    net = lived_in(NeuralNet(env, tower_height=3, channels=16, **options), sharpness=0.5)
+    evaluator = check_agreement(net, dtype)
+    if dtype == "float32" or has_native_bfloat16():
+        assert evaluator.form == form
+        assert repr(evaluator) == f"NetEvaluator({env!r}, dtype={dtype!r}, form={form!r})"
+
+
+@pytest.fixture(scope="module")
+def trained() -> NeuralNet:
+    """Learned which player has more area, and to play beside one's first stone that has room."""
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    net = NeuralNet(GoEnv(5), tower_height=2, channels=16)
+    batch, slots = random_batch(net.env, 1000, seed=1, plies=20), np.arange(1000)
+    planes = torch.from_numpy(planes_of(batch, slots))
+    result = torch.from_numpy(batch.outcome(slots, np.empty(1000, np.float32)))
+    beside = nn.functional.conv2d(planes[:, :1], torch.tensor([[[[0, 1.0, 0], [1, 0, 1], [0, 1, 0]]]]), padding=1)
+    room = (beside[:, 0] + 0.01) * (1 - planes[:, 0] - planes[:, 1])
+    policy = nn.functional.one_hot(room.flatten(1).argmax(dim=1), net.env.action_space).float()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    for step in range(250):
+        part = torch.arange(100) + 100 * (step % 10)
+        optimizer.zero_grad()
+        alphazero_loss(*net(planes[part]), policy[part], result[part]).total.backward()
+        optimizer.step()
+    return net
+
+
+@DTYPES
+def test_every_form_agrees_with_a_trained_network(trained, dtype, form):
+    probabilities, values = module_results(trained, random_batch(trained.env, 150, seed=7), np.arange(150))
+    assert probabilities.max(axis=1).mean() > 0.6
+    assert np.abs(values).mean() > 0.6
+    check_agreement(trained, dtype)
+
+
+class Attention(nn.Module):
+    """A base with norms that nothing folds, an addition that nothing fuses, and Python in between."""
+
+    def __init__(self, planes: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(planes, 8, 3, padding=1, groups=1)
+        self.norm = nn.GroupNorm(2, 8)
+        self.dropout = nn.Dropout(0.5)
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, planes):
+        features = self.dropout(self.norm(self.first(planes)))
+        tokens = features.flatten(2).transpose(1, 2)
+        mixed, _ = self.attention(tokens, tokens, tokens)
+        return (tokens + mixed).transpose(1, 2).reshape(len(planes), 8, *planes.shape[2:])
+
+
+class Shared(nn.Module):
+    """One convolution called twice, each time with another norm; the norm before a relu in place."""
+
+    def __init__(self, planes: int) -> None:
+        super().__init__()
+        self.entry = nn.Conv2d(planes, 8, 1, padding="same")
+        self.conv = nn.Conv2d(8, 8, 3, padding="same")
+        self.first, self.second = nn.BatchNorm2d(8), nn.BatchNorm2d(8)
+        self.relu = nn.ReLU(inplace=True)
+
+    def forward(self, planes):
+        features = self.relu(self.entry(planes))
+        return self.relu(self.second(self.conv(self.relu(self.first(self.conv(features))))) + features)
+
+
+class Branches(nn.Module):
+    """Two convolutions in one sum, strides and groups, a branch on the batch size that traces would freeze."""
+
+    def __init__(self, planes: int) -> None:
+        super().__init__()
+        self.left = nn.Conv2d(planes, 8, 3, padding=1, stride=2)
+        self.right = nn.Sequential(nn.Conv2d(planes, 8, 1, stride=2, bias=False), nn.BatchNorm2d(8))
+        self.last = nn.Conv2d(8, 8, 3, padding=2, dilation=2, groups=4, padding_mode="circular")
+
+    def forward(self, planes):
+        features = nn.functional.relu(self.right(planes) + self.left(planes))
+        if len(planes) == 2:
+            features = features * 2 - features
+        return self.last(features)
+
+
+class Swish(nn.Module):
+    """An activation that only torch knows, between layers that everybody does."""
+
+    def __init__(self, planes: int) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(planes, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1)
+
+    def forward(self, planes):
+        return torch.relu(self.second(nn.functional.silu(self.first(planes))))
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="needs oneDNN")
+@DTYPES
+@pytest.mark.parametrize(
+    ("base", "wanted"), [(Attention, "modules"), (Shared, "fused"), (Branches, "modules"), (Swish, "fused")]
+)
+def test_own_modules_take_the_form_that_can_follow_them(base, wanted, dtype):
+    env = GoEnv(5)
+    evaluator = check_agreement(lived_in(NeuralNet(env, base(env.planes)), sharpness=0.3), dtype)
+    if dtype == "float32" or has_native_bfloat16():
+        assert evaluator.form == wanted
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="needs oneDNN")
+@pytest.mark.parametrize("size_free", [False, True])
+def test_default_towers_are_fused(size_free):
+    """A change of torch's insides must not slow the evaluator down in silence."""
+    net = NeuralNet(GoEnv(5), tower_height=2, channels=8, size_free=size_free)
+    net = lived_in(net).eval().requires_grad_(False)
+    planes = torch.rand(2, 16, 5, 5)
+    graph = fused(folded(net.base_net), planes)
+    kinds = [type(graph.get_submodule(node.target)) for node in graph.graph.nodes if node.op == "call_module"]
+    if size_free:  # between the two convolutions of the second block, the whole board is looked at
+        assert kinds == [FusedConv] * 4 + [nn.Linear, FusedConv]
+    else:
+        assert kinds == [FusedConv] * 5
+        assert [node.op for node in graph.graph.nodes] == ["placeholder", *["call_module"] * 5, "output"]
+    torch.testing.assert_close(graph(planes), net.base_net(planes))
+
+
+class RefusesBfloat16(nn.Module):
+    def forward(self, planes):
+        if planes.dtype != torch.float32:
+            raise TypeError("float32 only")
+        return planes
+
+
+def test_takes_float32_where_a_module_knows_nothing_else():
+    net = NeuralNet(GoEnv(5), RefusesBfloat16())
+    assert net.evaluator("bfloat16").dtype == "float32"
+
+
+@pytest.mark.parametrize("broken", ["folded", "fused", "scripted"])
+def test_works_without_a_part_of_torch(broken, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("not on this machine")
+
+    refuse(monkeypatch, "openvino")
+    monkeypatch.setattr(evaluators, broken, fail)
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8), sharpness=0.5)
+    for dtype in TOLERANCE:
+        assert check_agreement(net, dtype).form == "modules"
+
+
+def test_a_form_that_gives_other_results_is_not_taken(monkeypatch):
+    """Whatever goes wrong on the way: here every fast form adds a half to the values."""
+
+    def wrong(make):
+        def made(*arguments):
+            right = make(*arguments)
+
+            def run(planes, logits, values):
+                right(planes, logits, values)
+                values += 0.5
+
+            return run
+
+        return made
+
+    for form in ("openvino", "fused"):
+        monkeypatch.setattr(evaluators, MAKERS[form], wrong(getattr(evaluators, MAKERS[form])))
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8), sharpness=0.5)
+    for dtype in TOLERANCE:
+        assert check_agreement(net, dtype).form == "modules"
+
+
+@DTYPES
+def test_any_batch_size_in_any_order(dtype, form):
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
+    evaluator, batch = net.evaluator(dtype), random_batch(net.env, 200)
+    wanted_priors, wanted_values = evaluate(evaluator, batch, np.arange(200))
+    random = np.random.default_rng(3)
+    counts = [1, 2, 31, 32, 33, 63, 64, 65, 199, 200, *random.integers(1, 200, 10)]
+    for count in [0, *random.permutation(counts)]:
+        slots = random.permutation(200)[:count]
+        priors, values = evaluate(evaluator, batch, slots)
+        np.testing.assert_allclose(priors, wanted_priors[slots], atol=0.01 if dtype == "bfloat16" else 1e-5)
+        np.testing.assert_allclose(values, wanted_values[slots], atol=0.02 if dtype == "bfloat16" else 1e-5)
+
+
+@DTYPES
+def test_the_same_to_the_last_bit_whatever_else_is_asked(dtype, form):
+    """What self-play needs, so that a run that goes on, whose trees are empty, is the undisturbed one."""
+    net = lived_in(NeuralNet(GoEnv(7), tower_height=4, channels=32))
+    evaluator, batch = net.evaluator(dtype, exact=True), random_batch(net.env, 200)
+    wanted_priors, wanted_values = evaluate(evaluator, batch, np.arange(200))
+    random = np.random.default_rng(3)
+    for count in (1, 2, 7, 31, 32, 33, 64, 100, 150, 199):
+        slots = random.permutation(200)[:count]
+        priors, values = evaluate(evaluator, batch, slots)
+        np.testing.assert_array_equal(priors, wanted_priors[slots])
+        np.testing.assert_array_equal(values, wanted_values[slots])
+
+
+@DTYPES
+def test_four_threads_at_once(dtype, form):
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=16))
+    evaluator, batch = net.evaluator(dtype), random_batch(net.env, 128)
+    jobs = [np.arange(128)[part::4] for part in range(4)]
+    wanted = [evaluate(evaluator, batch, slots) for slots in jobs]
+    wrong = []
+    start = threading.Barrier(4)
+
+    def work(part: int) -> None:
+        torch.set_num_threads(1)
+        start.wait()
+        for _ in range(20):
+            priors, values = evaluate(evaluator, batch, jobs[part])
+            if not (np.array_equal(priors, wanted[part][0]) and np.array_equal(values, wanted[part][1])):
+                wrong.append(part)
+
+    threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(3):
+        assert net.evaluator(dtype).dtype == dtype  # making another one must not disturb those at work
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_priors_with_few_legal_moves():
+    env = GoEnv(5)
+    full = env.position(
+        black=" ".join(f"{c}{r}" for c in "ABCDE" for r in range(1, 6) if f"{c}{r}" not in ("A1", "E5"))
+    )
+    batch = env.new_batch(2)
+    batch.copy(np.zeros(1, np.int64), np.array([0]), of=full.batch)
+    batch.play(np.array([0]), np.array([env.pass_action], np.int32))  # White: suicide everywhere, only pass
+    priors, values = evaluate(lived_in(NeuralNet(env, channels=8), sharpness=9).evaluator(), batch, np.arange(2))
+    assert priors[0].tolist() == [0.0] * env.pass_action + [1.0]
+    assert (priors[1] > 0).sum() == 26
+    assert priors.sum(axis=1) == pytest.approx([1, 1], abs=1e-5)
+    assert np.abs(values).max() <= 1
+
+
+def test_snapshot_is_frozen(form):
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
+    evaluator, batch, slots = net.evaluator(), random_batch(net.env, 16), np.arange(16)
+    before = evaluate(evaluator, batch, slots)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.add_(1)
+    after = evaluate(evaluator, batch, slots)
+    assert np.array_equal(before[0], after[0])
+    assert np.array_equal(before[1], after[1])
+
+
+def test_same_weights_give_the_same_bits(form):
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
+    batch, slots = random_batch(net.env, 64), np.arange(64)
+    one, two = (evaluate(twin.evaluator(), batch, slots) for twin in (net, copy.deepcopy(net)))
+    assert np.array_equal(one[0], two[0])
+    assert np.array_equal(one[1], two[1])
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_broken_weights_are_refused(number):
+    net = NeuralNet(GoEnv(5), tower_height=1, channels=8)
+    with torch.no_grad():
+        net.base_net.entry[0].weight[0, 0, 0, 0] = number
+    with pytest.raises(ValueError, match=r"weights hold NaN or infinite numbers \(first in base_net.entry.0.weight\)"):
+        net.evaluator()
+    with pytest.raises(ValueError, match="not finite"):
+        net(net.env.position(black="C3", to_play="black"))
+
+
+def test_results_that_overflow_are_an_error(form):
+    net = NeuralNet(GoEnv(5), tower_height=0, channels=4, size_free=False)
+    with torch.no_grad():
+        net.policy.squeeze[1].weight.fill_(3e38)
+        net.policy.last.weight.fill_(3e38)
+    batch = random_batch(net.env, 4)
+    with pytest.raises(ValueError, match="not finite"):
+        evaluate(net.evaluator(), batch, np.arange(4))
+
+
+def test_arrays_of_the_wrong_size_are_refused():
+    net = NeuralNet(GoEnv(5), tower_height=0, channels=4)
+    evaluator, batch = net.evaluator(), GoEnv(5).new_batch(3)
+    with pytest.raises(ValueError, match=r"wanted \(3, 26\) and \(3,\)"):
+        evaluator.evaluate(batch, np.arange(3), np.empty((3, 25), np.float32), np.empty(3, np.float32))
+    with pytest.raises(ValueError, match=r"a batch of GoEnv\(7\) was given to an evaluator of GoEnv\(5\)"):
+        evaluate(evaluator, GoEnv(7).new_batch(1), np.arange(1))
+    evaluate(evaluator, GoEnv(5, komi=0.5).new_batch(1), np.arange(1))
+    with pytest.raises(ValueError, match="dtype is 'float32', 'bfloat16', 'int8' or None, got 'float16'"):
+        net.evaluator("float16")
+
+
+def test_making_one_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NeuralNet(GoEnv(5), tower_height=1, channels=4).evaluator()
+        NeuralNet(GoEnv(5), Branches(16)).evaluator()
+
+
+class TestForm:
+    """What computes a network can be chosen."""
+
+    def make(self, form: str) -> NetEvaluator:
+        net = NeuralNet(GoEnv(5), tower_height=1, channels=8)
+        return NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype="float32", form=form)
+
+    @pytest.mark.parametrize("form", ["fused", "modules"])
+    def test_torch(self, form: str) -> None:
+        assert self.make(form).form == form
+
+    def test_one_that_there_is_not(self) -> None:
+        with pytest.raises(ValueError, match="form is 'openvino', 'fused', 'modules' or None, got 'fast'"):
+            self.make("fast")
+
+    def test_one_that_is_not_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def missing() -> None:
+            raise ImportError("no openvino")
+
+        monkeypatch.setattr("alphago.nn.inference.openvino.package", missing)
+        with pytest.raises(ValueError, match="the form 'openvino' cannot compute this network here"):
+            self.make("openvino")

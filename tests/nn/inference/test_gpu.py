@@ -1,0 +1,401 @@
+"""Networks on a device: the host build of the boards' kernels with torch on the CPU, and with -m gpu the GPU."""
+
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as functional
+
+from alphago.cuda.backend import BackendMissing
+from alphago.cuda.device import KEPT
+from alphago.cuda.host import Host, find_compiler
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameBatch, Leaves
+from alphago.env.go import GoEnv
+from alphago.env.go_cuda import make_batch
+from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.inference import gpu as device_evaluator
+from alphago.nn.inference.cpu import ROUNDING, NetEvaluator
+from alphago.nn.inference.devices import memory_told, torch_device
+from alphago.nn.inference.dtypes import dtype_name, quick_float
+from alphago.nn.inference.frozen import agree, example_planes, frozen_parts
+from alphago.nn.inference.gpu import DeviceEvaluator
+from alphago.nn.inference.gpu_forms import Unsuited, make_form
+from alphago.nn.inference.gpu_stream import standing_size
+from alphago.nn.net import NeuralNet
+from tests.nn.boards import evaluate, lived_in
+
+ENV = GoEnv(5, margin_weight=0.3)
+COUNT = 40
+NEAR = {"host": 1e-5, "cuda": 1e-2}  # sums on a GPU are in another order
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+
+
+@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)], scope="module")
+def device(request: pytest.FixtureRequest) -> str:
+    if request.param == "host" and find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def net() -> NeuralNet:
+    return lived_in(NeuralNet(ENV, tower_height=2, channels=8), sharpness=3)
+
+
+def played(device: str, count: int = COUNT, plies: int = 12) -> GameBatch:
+    """Positions after random moves in the first `count` of twice as many slots, the same on each device."""
+    random = np.random.default_rng(1)
+    here, slots = ENV.new_batch(count), np.arange(count)
+    for _ in range(plies):
+        mask = here.legal_mask(slots, np.empty((count, ENV.action_space), np.bool_))
+        chances = random.random(mask.shape) * mask
+        chances[:, -1] *= 0.05
+        going = np.flatnonzero(mask.any(axis=1))
+        here.play(going, chances[going].argmax(axis=1).astype(np.int32))
+    batch = make_batch(ENV, 2 * count, device)
+    batch.copy(slots, slots, of=here)
+    return batch
+
+
+def passing(count: int = COUNT) -> Leaves:
+    """Leaves that are 0, 1 or 2 passes away from their roots: the last are over."""
+    slots = np.arange(count)
+    paths = np.full((count, 7), ENV.pass_action, np.int32)
+    return Leaves(slots, paths, (slots % 3).astype(np.int32), slots + count)
+
+
+def same(one: tuple[np.ndarray, np.ndarray], two: tuple[np.ndarray, np.ndarray], tolerance: float) -> None:
+    for mine, right in zip(one, two, strict=True):
+        np.testing.assert_allclose(mine, right, rtol=0, atol=tolerance)
+
+
+def test_priors_and_values_are_those_of_the_cpu(device: str, net: NeuralNet) -> None:
+    wanted = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
+    evaluator = net.evaluator("float32", device)
+    assert isinstance(evaluator, DeviceEvaluator)
+    assert (evaluator.dtype, evaluator.device) == ("float32", device)
+    for batch in (played(device), played("cpu")):
+        for count in (COUNT, 1, 9):
+            got = evaluate(evaluator, batch, np.arange(count))
+            same(got, (wanted[0][:count], wanted[1][:count]), NEAR[device])
+            mask = batch.legal_mask(np.arange(count), np.empty(got[0].shape, np.bool_))
+            assert np.array_equal(got[0] > 0, mask)
+
+
+def test_a_wave_finds_what_is_at_its_leaves(device: str, net: NeuralNet) -> None:
+    """Finished games among them, which have outcomes instead of values."""
+    evaluator, batch, here = net.evaluator("float32", device), played(device), played("cpu")
+    leaves = passing()
+    here.replay(*leaves)
+    over = here.is_over(leaves.slots, np.empty(COUNT, np.bool_))
+    outcomes = here.outcome(leaves.slots, np.empty(COUNT, np.float32))
+    assert over.any()
+    assert not over.all()
+    wanted = evaluate(net.evaluator("float32"), here, leaves.slots[~over])
+    for _ in range(2):  # the second time in buffers that hold the first one's answers
+        reached, priors, values = evaluator.explore(batch, leaves)
+        assert np.array_equal(reached.over, over)
+        assert np.array_equal(reached.movers, here.to_play(leaves.slots, np.empty(COUNT, np.int8)))
+        np.testing.assert_allclose(values[over], outcomes[over], atol=1e-6)
+        same((priors[~over], values[~over]), wanted, NEAR[device])
+        few = Leaves(*(array[:5] for array in leaves))
+        reached, priors, values = evaluator.explore(batch, few)
+        assert len(reached.over) == len(priors) == len(values) == 5
+        assert np.array_equal(reached.over, over[:5])
+
+
+@pytest.mark.parametrize("gumbel", [False, True])
+def test_a_search_finds_the_same_moves(device: str, net: NeuralNet, gumbel: bool) -> None:
+    """Of games near their end, so that trees have finished games in them."""
+    settings = SearchSettings(gumbel=gumbel, considered=4, leaves=2)
+    roots = played("cpu", plies=26)
+    going = np.flatnonzero(~roots.is_over(np.arange(COUNT), np.empty(COUNT, np.bool_)))[:12]
+    searches = []
+    for evaluator in (net.evaluator("float32"), net.evaluator("float32", device)):
+        search = Search(ENV, evaluator, len(going), settings)
+        search.batch.copy(going, np.arange(len(going)), of=roots)
+        search.run(np.full(len(going), 48, np.int32))
+        searches.append(search)
+    cpu, other = searches
+    games = np.arange(len(going))
+    assert other.batch.device == device
+    assert (cpu.tree.state == 3).any()  # TERMINAL
+    np.testing.assert_allclose(other.root_values(games), cpu.root_values(games), atol=0.05)
+    agreeing = (other.visits(games) == cpu.visits(games)).all(axis=1).mean()
+    assert agreeing >= {"host": 0.9, "cuda": 0.6}[device]  # all, where no two moves were as good as equal
+
+
+def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet) -> None:
+    evaluator = net.evaluator("float32", device)
+    wanted = evaluate(evaluator, played(device), np.arange(COUNT))
+
+    def work(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        batch = played(device)
+        slots = np.arange(number, COUNT)
+        return [evaluate(evaluator, batch, slots) for _ in range(10)]
+
+    with ThreadPoolExecutor(4) as pool:
+        for number, results in enumerate(pool.map(work, range(4))):
+            for result in results:
+                same(result, (wanted[0][number:], wanted[1][number:]), NEAR[device])
+
+
+def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> None:
+    evaluator, batch = net.evaluator("float32", device), played(device)
+    before = evaluate(evaluator, batch, np.arange(COUNT))
+    other = lived_in(NeuralNet(ENV, tower_height=2, channels=8), seed=5, sharpness=3)
+    evaluator.load(other.base_net, other.value, other.policy)
+    after = evaluate(evaluator, batch, np.arange(COUNT))
+    assert np.abs(after[0] - before[0]).max() > 0.1
+    same(after, evaluate(other.evaluator("float32"), played("cpu"), np.arange(COUNT)), NEAR[device])
+    with pytest.raises(ValueError, match="weights of another network were given to an evaluator"):
+        evaluator.load(*NeuralNet(ENV, tower_height=1, channels=8).children())
+    other.base_net.entry[0].weight.data[0] = torch.nan
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        evaluator.load(other.base_net, other.value, other.policy)
+    same(evaluate(evaluator, batch, np.arange(COUNT)), after, 0)
+
+
+def test_bfloat16_is_near(device: str, net: NeuralNet) -> None:
+    """Of planes that the boards' kernels write in it."""
+    evaluator = net.evaluator("bfloat16", device)
+    assert evaluator.dtype == "bfloat16"
+    wanted = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
+    priors, values = evaluate(evaluator, played(device), np.arange(COUNT))
+    assert np.abs(priors - wanted[0]).sum(axis=1).max() / 2 < 0.15
+    assert np.abs(values - wanted[1]).max() < 0.1
+
+
+def test_8_bits_are_a_cpus_alone(device: str) -> None:
+    """A run that began on a CPU may go on on a GPU."""
+    net = lived_in(NeuralNet(ENV, tower_height=1, channels=4))
+    assert net.evaluator("int8", device).dtype == dtype_name(quick_float(torch_device(device)))
+
+
+def test_what_is_broken_is_said(device: str) -> None:
+    net = lived_in(NeuralNet(ENV, tower_height=1, channels=4))
+    evaluator, batch = net.evaluator(device=device), played(device)
+    with pytest.raises(ValueError, match=r"a batch of GoEnv\(7\) was given to an evaluator of GoEnv\(5"):
+        evaluate(evaluator, GoEnv(7).new_batch(1), np.arange(1))
+    with pytest.raises(ValueError, match=r"priors \(1, 3\) and values \(1,\) do not suit 1 slots"):
+        evaluator.evaluate(batch, np.arange(1), np.empty((1, 3), np.float32), np.empty(1, np.float32))
+    with pytest.raises(ValueError, match="dtype is 'float32', 'bfloat16', 'int8' or None, got 'float16'"):
+        net.evaluator("float16", device)
+    net.policy.points.weight.data[:] = 1e38
+    evaluator.load(net.base_net, net.value, net.policy)
+    with pytest.raises(ValueError, match="the network's output is not finite"):
+        evaluator.explore(batch, passing())
+    with pytest.raises(ValueError, match="the network's output is not finite"):
+        evaluate(evaluator, batch, np.arange(COUNT))
+
+
+class Stubborn(torch.nn.Module):
+    """Its results depend on whether somebody is tracing: no fast form gives them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Conv2d(ENV.planes, 4, 3, padding=1)
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return self.layer(planes) * (1 if type(planes) is torch.Tensor else 2)
+
+
+def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
+    net = NeuralNet(ENV, Stubborn())
+    evaluator = net.evaluator("float32", device)
+    assert evaluator.form == "modules"
+    wanted = evaluate(
+        NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9)
+    )
+    same(evaluate(evaluator, played(device), np.arange(9)), wanted, NEAR[device])
+
+
+def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -> None:
+    """What is within rounding before a network has learned may be far off afterwards."""
+    net = NeuralNet(ENV, Stubborn())
+    evaluator = net.evaluator("bfloat16", device)
+    batch = played(device)
+    evaluate(evaluator, batch, np.arange(COUNT))  # lanes are made
+    with torch.no_grad():
+        for module in (net.policy, net.value):
+            for parameter in module.parameters():
+                parameter.mul_(8)
+    evaluator.load(net.base_net, net.value, net.policy)
+    assert evaluator.form == "modules"
+    wanted = evaluate(
+        NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(COUNT)
+    )
+    got = evaluate(evaluator, batch, np.arange(COUNT))
+    assert np.abs(got[0] - wanted[0]).sum(axis=1).max() / 2 < 0.15
+    assert np.abs(got[1] - wanted[1]).max() < 0.15
+
+
+class Fickle(torch.nn.Module):
+    """Never the same result twice: a device's cannot be that of the modules."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Conv2d(ENV.planes, 4, 3, padding=1)
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return self.layer(planes) + 10 * torch.rand(())
+
+
+def test_a_network_that_the_device_cannot_compute(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = NeuralNet(ENV, Fickle())
+    with pytest.raises(Unsuited, match=r"the network cannot be computed on .*: its modules fail there, or give other"):
+        net.evaluator(device=device)
+    monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: device)
+    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
+
+
+def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuDNN's two calls, of which this machine has the meaning only, stand for bias, addition and relu."""
+    calls = []
+
+    def plain(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, *sizes: Any) -> torch.Tensor:
+        calls.append("plain")
+        return torch.relu(functional.conv2d(inputs, weight, bias, *sizes))
+
+    def adding(
+        inputs: torch.Tensor, weight: torch.Tensor, other: torch.Tensor, scale: float, bias: torch.Tensor, *sizes: Any
+    ) -> torch.Tensor:
+        calls.append("adding")
+        return torch.relu(functional.conv2d(inputs, weight, bias, *sizes) + scale * other)
+
+    monkeypatch.setattr(torch, "cudnn_convolution_relu", plain)
+    monkeypatch.setattr(torch, "cudnn_convolution_add_relu", adding)
+    frozen = frozen_parts(net.base_net, net.value, net.policy)
+    place = torch.device("cpu")
+    with torch.no_grad():
+        whole = make_form("fused", frozen, ENV, torch.float32, place)
+        calls.clear()
+        got, wanted = whole(example_planes(ENV)), frozen(example_planes(ENV))
+    assert agree(got, wanted, ROUNDING[torch.float32])
+    assert calls.count("plain") >= 4  # the entry, the blocks' first ones, the heads
+    assert calls.count("adding") == 2  # the blocks' second ones
+
+
+def test_what_else_goes_wrong_is_told_as_it_is() -> None:
+    with pytest.raises(RuntimeError, match="CUBLAS_STATUS_EXECUTION_FAILED"), memory_told():
+        raise RuntimeError("cuBLAS error: CUBLAS_STATUS_EXECUTION_FAILED")
+
+
+class Lending(Host):
+    """A back end that knows which streams are out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lent: list[Any] = []
+
+    def new_stream(self) -> Any:
+        self.lent.append(super().new_stream())
+        return self.lent[-1]
+
+    def keep_stream(self, stream: Any) -> None:
+        self.lent.remove(stream)
+
+
+@needs_compiler
+def test_a_lane_gives_its_stream_back_when_it_ends(net: NeuralNet) -> None:
+    """Each thread has its own; they are there for others once the threads, or the evaluator, are gone."""
+    evaluator = net.evaluator("float32", "host")
+    assert isinstance(evaluator, DeviceEvaluator)
+    backend = evaluator._backend = Lending()
+    batch = played("host")
+    evaluate(evaluator, batch, np.arange(3))
+    assert len(backend.lent) == 1
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(evaluate, evaluator, batch, np.arange(3)).result()
+        assert len(backend.lent) == 2
+    gc.collect()
+    assert len(backend.lent) == 1
+    del evaluator
+    gc.collect()
+    assert backend.lent == []
+
+
+FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (torch.OutOfMemoryError(FULL), "20.00 MiB does not fit into the memory that is left on the GPU"),
+        (
+            RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+            "what is wanted does not fit into the memory that is left on the GPU",
+        ),
+    ],
+)
+def test_a_full_gpu_is_one_sentence(
+    net: NeuralNet, error: Exception, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no network that gives other results, wherever it is noticed."""
+    evaluator, batch = net.evaluator("float32", "host"), played("host")
+
+    def fail(*arguments: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr("alphago.nn.inference.gpu_stream.Standing", fail)
+    for ask in (lambda: evaluate(evaluator, batch, np.arange(3)), lambda: evaluator.explore(batch, passing())):
+        with pytest.raises(MemoryError, match=f"^{told}$"):
+            ask()
+    monkeypatch.setattr("alphago.nn.inference.gpu_forms.make_form", fail)
+    with pytest.raises(MemoryError, match=f"^{told}$"):
+        net.evaluator(device="host")
+    monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: "host")
+    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
+
+
+@pytest.mark.gpu
+def test_streams_of_lanes_that_end_are_lent_again(net: NeuralNet) -> None:
+    """With pinned memory that was copied from on them."""
+
+    def work() -> None:
+        evaluator = net.evaluator(device="cuda")
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda count: evaluate(evaluator, played("cuda"), np.arange(count)), (3, 9)))
+
+    before = len(KEPT)
+    for _ in range(4):
+        work()
+        gc.collect()
+        torch.cuda.synchronize()
+    assert len(KEPT) <= before + 2
+
+
+@pytest.mark.gpu
+def test_a_gpu_takes_its_fastest_form(net: NeuralNet) -> None:
+    evaluator = net.evaluator(device="cuda")
+    assert isinstance(evaluator, DeviceEvaluator)
+    assert (evaluator.form, evaluator.dtype) == ("fused", "bfloat16")
+    assert net.evaluator(device="auto").device == "cuda"
+
+
+@pytest.mark.parametrize("count", [1, 8, 9, 63, 64, 65, 80, 81, 128, 129, 1000, 1024, 4096, 5000])
+def test_standing_sizes_waste_little(count: int) -> None:
+    size = standing_size(count)
+    assert count <= size
+    assert size <= max(8, 2 * count - 1, 64) if count <= 64 else size < 1.25 * count
+    assert standing_size(size) == size
+
+
+def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    net = NeuralNet(ENV, tower_height=1, channels=4)
+    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
+    with pytest.raises(BackendMissing, match="no CUDA device can be used: torch finds none"):
+        net.evaluator(device="cuda")
+    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
+        net.evaluator(device="tpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    other = NeuralNet(ConnectFourEnv(), tower_height=1, channels=4)
+    assert isinstance(other.evaluator(device="auto"), NetEvaluator)
+    with pytest.raises(ValueError, match="has no CUDA kernels"):
+        other.evaluator(device="cuda")

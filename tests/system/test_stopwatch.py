@@ -1,0 +1,94 @@
+"""Where a thread's time goes."""
+
+import threading
+
+import pytest
+
+from alphago.system import stopwatch
+from alphago.system.stopwatch import BOARDS, NET, TREE, Stopwatch
+
+
+class Clock:
+    """Moves by what it is told."""
+
+    now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(stopwatch, "time", clock)
+    return clock
+
+
+def test_the_innermost_counts(clock: Clock) -> None:
+    watch = Stopwatch()
+
+    @TREE
+    def search() -> str:
+        clock.now += 1
+        with BOARDS:
+            clock.now += 10
+        with NET, BOARDS:
+            clock.now += 100
+        clock.now += 1000
+        return "found"
+
+    clock.now = 5
+    with watch.running("games"):
+        clock.now += 0.5
+        assert search() == "found"
+        assert watch.take() == {"games": 0.5, "tree": 1001, "boards": 110, "net": 0}
+        clock.now += 0.25
+    clock.now += 7  # nobody's
+    with watch.running("games"):
+        clock.now += 0.25
+    assert watch.take() == {"games": 0.5}
+    assert watch.take() == {}
+
+
+def test_an_error_ends_a_kind_of_work(clock: Clock) -> None:
+    watch = Stopwatch()
+
+    @NET
+    def fail() -> None:
+        clock.now += 1
+        raise ZeroDivisionError
+
+    with watch.running("games"):
+        with pytest.raises(ZeroDivisionError):
+            fail()
+        clock.now += 2
+    assert watch.take() == {"net": 1, "games": 2}
+
+
+def test_threads_have_their_own(clock: Clock) -> None:
+    """A thread without a stopwatch counts nowhere, and another one's work does not matter."""
+    mine, others = Stopwatch(), Stopwatch()
+
+    def work() -> None:
+        with NET:
+            clock.now += 1
+        with others.running("games"), BOARDS:
+            clock.now += 2
+
+    with mine.running("other"), TREE:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert others.take() == {"games": 0, "boards": 2}
+    assert mine.take() == {"other": 0, "tree": 3}
+
+
+def test_one_within_another(clock: Clock) -> None:
+    outer, inner = Stopwatch(), Stopwatch()
+    with outer.running("other"):
+        with inner.running("games"), NET:
+            clock.now += 1
+        with NET:
+            clock.now += 2
+    assert inner.take() == {"games": 0, "net": 1}
+    assert outer.take() == {"other": 1, "net": 2}

@@ -1,0 +1,113 @@
+"""Which recipe a run takes, and what it says of an opponent."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.system.validation import UNSET
+from alphago.training.judges.proof import Opponent
+from alphago.training.recipes import OTHER_GAMES, PRESETS, preset_for
+from alphago.training.runs.resume import Asked, Plan, new_run, old_run
+from alphago.training.settings import TrainingSettings
+from tests.training.small_runs import GO, go_on, run
+
+TINY = {"tower_height": 0, "channels": 4}
+
+
+def asked(env: GameEnv, num_games: Any = UNSET, until: str | None = None, **settings: Any) -> Asked:
+    return Asked(env, num_games, None, None, TINY, Opponent(until) if until else None, settings)
+
+
+def gone_on(plan: Plan, env: GameEnv, until: str | None = None, **settings: Any) -> Plan:
+    """The plan of the same run when it goes on, from its config as it is saved."""
+    again = Asked(env, UNSET, None, None, {}, Opponent(until) if until else UNSET, settings)
+    return old_run(again, json.loads(json.dumps(plan.config)), Path("run"))
+
+
+class TestBoards:
+    @pytest.mark.parametrize("name", ["7x7", "9x9", "13x13", "19x19"])
+    def test_its_own(self, name: str) -> None:
+        assert preset_for(PRESETS[name].make_env()) is PRESETS[name]
+        assert not PRESETS[name].note
+
+    @pytest.mark.parametrize(
+        ("size", "lender", "curriculum"),
+        [
+            (2, "7x7", ()),
+            (5, "7x7", ()),
+            (6, "7x7", ((5, 0.1),)),
+            (8, "9x9", ((7, 0.15),)),
+            (11, "13x13", ((7, 0.05), (9, 0.25))),
+            (15, "19x19", ((7, 0.02), (9, 0.1), (13, 0.25))),
+            (25, "19x19", ((7, 0.02), (9, 0.1), (13, 0.25))),
+        ],
+    )
+    def test_of_the_next_larger_one(self, size: int, lender: str, curriculum: Any) -> None:
+        borrowed, own = preset_for(GoEnv(size)), PRESETS[lender]
+        assert borrowed.network == own.network
+        assert borrowed.settings == {**own.settings, "curriculum": curriculum}
+        assert borrowed.make_env() == GoEnv(size)
+        assert borrowed.note.startswith(f"{size}x{size} has no recipe of its own: that of {lender} is taken")
+
+    def test_other_games(self) -> None:
+        assert preset_for(ConnectFourEnv()) is OTHER_GAMES
+
+    def test_a_run_by_the_clock_takes_it(self) -> None:
+        """It said nothing, and played by the settings of runs that count games: 800 readouts."""
+        for plan in (new_run(asked(GoEnv(5), max_minutes=10)), new_run(asked(GoEnv(5)))):
+            assert plan.settings.readouts == 16
+            assert plan.settings.max_minutes == 10
+            assert plan.note.startswith("5x5 has no recipe of its own")
+
+    def test_train_says_so(self, tmp_path: Path) -> None:
+        """Where the run begins, and not where it goes on."""
+        _, listener = run(tmp_path, None, max_minutes=0.001)
+        assert listener.notes == [f"a new run of {GO} begins in {tmp_path}", preset_for(GO).note]
+        _, listener = go_on(tmp_path, max_minutes=0.002)
+        assert preset_for(GO).note not in listener.notes
+
+    def test_a_run_that_counts_games_takes_none(self) -> None:
+        plan = new_run(asked(GoEnv(5), 100))
+        assert plan.settings.readouts == TrainingSettings().readouts
+        assert not plan.note
+
+
+class TestNeeded:
+    """After how many positions another run was stronger than an opponent."""
+
+    @pytest.mark.parametrize(
+        ("env", "positions"),
+        [
+            (GoEnv(7), 320_000),
+            (GoEnv(9), 484_000),
+            (GoEnv(9, komi=5.5), 484_000),
+            (GoEnv(13, komi=7), 2_329_000),
+            (GoEnv(19), 0),
+            (GoEnv(9, suicide=True), 0),
+            (GoEnv(7, turns=20), 0),
+            (GoEnv(8), 0),
+            (ConnectFourEnv(), 0),
+        ],
+        ids=str,
+    )
+    def test_games(self, env: GameEnv, positions: int) -> None:
+        assert preset_for(env).needed("gnugo:10", env) == positions
+
+    def test_opponents(self) -> None:
+        assert PRESETS["9x9"].needed("rave:10", GoEnv(9)) == 0
+
+    def test_a_plan(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Also of a run that goes on, where it counts no games; which opponent it is, each call may say."""
+        monkeypatch.setattr("alphago.training.runs.resume.known", lambda opponent, env: opponent)
+        env = GoEnv(7)
+        plan = new_run(asked(env, until="gnugo"))
+        assert plan.needed == gone_on(plan, env).needed == gone_on(plan, env, max_minutes=99).needed == 320_000
+        assert gone_on(plan, env, until="rave:10").needed == 0
+        assert gone_on(new_run(asked(env)), env, until="gnugo").needed == 320_000
+        counted = new_run(asked(env, 100, until="gnugo"))
+        assert counted.needed == gone_on(counted, env).needed == 0

@@ -1,0 +1,113 @@
+"""Training time, and when to save: by a clock that a test moves."""
+
+import math
+
+import pytest
+
+from alphago.training.watch import run_clock as clock
+from alphago.training.watch.run_clock import RunClock, SavingTimes
+
+
+class Time:
+    """Stands in for the module `time`."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.worked = 50.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def process_time(self) -> float:
+        return self.worked
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    stand_in = Time()
+    monkeypatch.setattr(clock, "time", stand_in)
+    return stand_in
+
+
+def test_a_limit(time: Time) -> None:
+    run = RunClock(minutes=2.0)
+    assert (run.seconds, run.used, run.deadline) == (0.0, 0.0, 1120.0)
+    time.now += 30
+    assert (run.seconds, run.used, run.deadline) == (30.0, 0.25, 1120.0)
+    run.set(90.0)  # as a run that goes on
+    assert (run.seconds, run.used, run.deadline) == (90.0, 0.75, 1060.0)
+
+
+def test_the_processor(time: Time) -> None:
+    """Of what it did for this process training alone counts, also where a run goes on in another process."""
+    run = RunClock(minutes=2.0)
+    assert run.processor == 0.0
+    time.worked += 7
+    with run.stopped():
+        time.worked += 100
+    time.worked += 5
+    assert run.processor == 12.0
+    run.set(90.0, 30.0)
+    time.worked += 1
+    assert run.processor == 31.0
+
+
+def test_no_limit(time: Time) -> None:
+    run = RunClock(None)
+    time.now += 1e6
+    assert (run.seconds, run.used, run.deadline) == (1e6, 0.0, math.inf)
+    run.ready = 10.0
+    assert run.progress == 0.0
+
+
+def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
+    run = RunClock(minutes=2.0)
+    time.now += 40
+    assert (run.used, run.progress) == (1 / 3, 0.0)
+    run.ready = 40.0
+    assert run.progress == 0.0
+    time.now += 20
+    assert (run.used, run.progress) == (0.5, 0.25)
+    time.now += 61
+    assert run.progress == 1.0
+    run.set(30.0)  # a run whose clock was set back
+    assert run.progress == 0.0
+
+
+@pytest.mark.parametrize("ready", [None, 70.0])
+def test_a_first_iteration_longer_than_the_run(time: Time, ready: float | None) -> None:
+    run = RunClock(minutes=1.0)
+    run.ready = ready
+    time.now += 70
+    assert run.progress == 1.0
+
+
+def test_it_stands_still(time: Time) -> None:
+    run = RunClock(minutes=1.0)
+
+    def interrupted() -> None:
+        with run.stopped():
+            time.now += 500
+            raise KeyboardInterrupt
+
+    time.now += 10
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    time.now += 5
+    assert (run.seconds, run.deadline) == (15.0, 1560.0)
+
+
+def test_once_a_minute(time: Time) -> None:
+    saving = SavingTimes()
+    time.now += 59
+    assert not saving.due
+    time.now += 1
+    assert saving.due
+    saving.saved(began=time.now - 1)
+    assert saving.next == time.now + 60
+
+
+def test_less_often_where_it_takes_long(time: Time) -> None:
+    saving = SavingTimes()
+    saving.saved(began=time.now - 10)
+    assert saving.next == time.now + 500

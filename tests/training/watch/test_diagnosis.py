@@ -1,0 +1,269 @@
+"""Diagnosis: sound runs are left in peace, and each fault is named by its numbers, once."""
+
+import dataclasses
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.mcts.search import SearchSettings
+from alphago.training.history import Row, read_rows
+from alphago.training.settings import TrainingSettings
+from alphago.training.watch import diagnosis
+from alphago.training.watch.diagnosis import ABSENCE, PERSISTENCE, Diagnosis, Finding, diagnose
+
+HERE = Path(__file__).parent
+SETTINGS = {"num_games": 100_000, "max_minutes": None, "batch_size": 128}
+SOUND = {
+    "policy_loss": 2.0, "target_entropy": 1.6, "policy_entropy": 2.0, "value_loss": 0.2, "fresh_value_loss": 0.22,
+    "value_variance": 0.6, "value_correlation": 0.8, "learning_rate": 1e-3, "selfplay_share": 0.5, "skipped_steps": 0,
+    "gpu_busy": 0.8, "game_length": 60.0, "pass_rate": 0.05,
+    "black_wins": 0.45, "draws": 0.05, "resignations": 0.0, "capped": 0.2,
+}  # fmt: skip
+
+
+def iteration(number: int, **changes: Any) -> dict[str, Any]:
+    """The metrics of one iteration of a sound run: 20 games, 1000 positions, 50 steps of 128, 4 seconds."""
+    counts = {"seconds": 4.0, "games": 20, "positions": 1000, "steps": 50}
+    row = {"iteration": number, **{name: number * count for name, count in counts.items()}, **SOUND}
+    row["memory"] = min(row["positions"], 30_000)
+    return row | {name: change(number) if callable(change) else change for name, change in changes.items()}
+
+
+def run(last: int = 60, **changes: Any) -> list[dict[str, Any]]:
+    return [iteration(number, **changes) for number in range(1, last + 1)]
+
+
+def names(findings: list[Finding]) -> list[str]:
+    return [finding.what for finding in findings]
+
+
+def told(rows: list[Row], settings: dict[str, Any]) -> list[str]:
+    """What a diagnosis tells while it follows a run."""
+    follower = Diagnosis(settings)
+    return [finding.what for row in rows for finding in follower.update(row)]
+
+
+# --- sound runs --------------------------------------------------------------------------------------
+
+
+def test_a_sound_run_made_up() -> None:
+    assert told(run(), SETTINGS) == []
+
+
+def test_a_sound_run_that_took_place() -> None:
+    """7x7, 4 x 32, the first 70 iterations of five minutes; its policy then won 100 of 100 games against random."""
+    settings = {"num_games": 1_000_000, "max_minutes": 5.0, "batch_size": 256}
+    rows = read_rows(HERE / "sound_run.jsonl", "seconds")
+    assert len(rows) == 70
+    assert told(rows, settings) == []
+
+
+def test_a_run_of_the_recipe_whose_positions_surprise_draws() -> None:
+    """7x7, three minutes, 5x5 first; where all positions are drawn alike such a distance would be a fault."""
+    settings = {"num_games": 1_000_000, "max_minutes": 3.0, "batch_size": 512, "surprise_share": 1.0}
+    rows = read_rows(HERE / "surprised_run.jsonl", "seconds")
+    assert len(rows) == 24
+    assert told(rows, settings) == []
+    assert told(rows, settings | {"surprise_share": 0.0}) == ["under-training"]
+
+
+def test_a_run_whose_positions_surprise_draws_and_that_learns_too_little() -> None:
+    rows = run(policy_loss=lambda i: 4.6 - 0.01 * i)
+    findings = diagnose(rows, SETTINGS | {"surprise_share": 1.0})
+    assert names(findings) == ["under-training"]
+    assert "2.49 above its target's entropy" in findings[0].evidence
+    assert diagnose(run(policy_loss=lambda i: 4 - 0.01 * i), SETTINGS | {"surprise_share": 1.0}) == []
+
+
+def test_a_run_that_learned_to_pass() -> None:
+    """7x7 by exact rules: a quarter of all moves were passes from the first minute on."""
+    rows = read_rows(HERE / "passing_run.jsonl", "seconds")
+    assert told(rows, {"num_games": 20_000, "max_minutes": 3, "batch_size": 128}) == ["pass collapse"]
+
+
+# --- each fault alone --------------------------------------------------------------------------------
+
+FAULTS: list[tuple[str, dict[str, Any], str]] = [
+    ("pass collapse", {"pass_rate": 0.25}, "25% of the moves are passes, over 80 games of 60 moves"),
+    ("pass collapse", {"game_length": lambda i: 60 if i < 50 else 20, "pass_rate": lambda i: 0.05 if i < 50 else 0.1},
+     "games fell from 60 to 20 moves and end by passes"),
+    ("entropy death", {"policy_entropy": 0.2}, "the policy's entropy is 0.20 nats and its target's 1.60"),
+    ("entropy death", {"target_entropy": 0.1, "policy_loss": 0.9}, "its target's 0.10 after 1% of the run"),
+    ("value over-fit", {"fresh_value_loss": 0.5},
+     "0.50 on new games and 0.20 on those it was trained on; the results' variance is 0.60"),
+    ("stale window", {"positions": lambda i: 60_000 + 500 * i, "memory": lambda i: 60_000 + 500 * i},
+     "samples come from 90000 positions, 100% of all, from 180 iterations"),
+    ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),
+    ("under-training", {"policy_loss": lambda i: 4 - 0.01 * i}, "3.50 nats, 1.89 above its target's entropy"),
+    ("starved device", {"gpu_busy": 0.3}, "the GPU is busy 30% of the time"),
+    ("starved processor", {"gpu_busy": None, "processor_share": 0.4}, "the run's threads work 40% of the time"),
+    ("starved self-play", {"selfplay_share": 0.03}, "it has 3% of the time"),
+    ("starved training", {"selfplay_share": 0.995}, "it has 0.5% of the time"),
+    ("skipped steps", {"skipped_steps": lambda i: 5 * i}, "95 of the latest 1045 gradient steps"),
+    ("one colour wins", {"black_wins": 0.98, "draws": 0.0}, "Black wins 98% of 80 games"),
+    ("one colour wins", {"black_wins": 0.01, "draws": 0.0}, "White wins 99% of 80 games"),
+    ("all games capped", {"capped": 1.0}, "100% of 80 games were cut off, at 60 moves"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "changes", "evidence"), FAULTS)
+def test_each_fault_is_found_alone(what: str, changes: dict[str, Any], evidence: str) -> None:
+    findings = diagnose(run(**changes), SETTINGS)
+    assert names(findings) == [what]
+    assert evidence in findings[0].evidence
+    assert str(findings[0]) == f"{what}: {findings[0].evidence}; {findings[0].remedy}"
+
+
+@pytest.mark.parametrize(("what", "changes", "evidence"), FAULTS)
+def test_each_fault_is_told_once(what: str, changes: dict[str, Any], evidence: str) -> None:
+    assert told(run(120, **changes), SETTINGS) == [what]
+
+
+def test_the_komi_to_change() -> None:
+    white, black = run(black_wins=0.0, draws=0.02), run(black_wins=1.0, draws=0.0)
+    assert "lower the game's komi" in diagnose(white, SETTINGS)[0].remedy
+    assert "raise the game's komi" in diagnose(black, SETTINGS)[0].remedy
+
+
+def test_every_setting_that_a_remedy_names_exists() -> None:
+    known = {field.name for kind in (TrainingSettings, SearchSettings) for field in dataclasses.fields(kind)}
+    known |= set(inspect.signature(GoEnv).parameters)
+    remedies = [diagnose(run(**changes), SETTINGS)[0].remedy for _, changes, _ in FAULTS]
+    named = {word for remedy in remedies for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", remedy)}
+    assert {"memory_size", "samples_per_position", "exact_rules"} <= named
+    assert named <= known
+
+
+# --- what is no fault --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"game_length": 9.0, "pass_rate": 0.22},  # a tiny board: the two passes that end a game
+        {"game_length": lambda i: 60 if i < 50 else 20, "pass_rate": 0.0},  # short because players resign
+        {"game_length": lambda i: 30 if i < 50 else 60},  # the board has grown
+        {"value_loss": 0.01, "fresh_value_loss": 0.03},  # both next to nothing
+        {"value_loss": 0.3, "fresh_value_loss": 0.38},  # a quarter more
+        {"positions": lambda i: 900_000 + 500 * i, "memory": 90_000},  # 180 iterations, but a tenth of the run
+        {"positions": lambda i: 10_000 + 100 * i, "memory": lambda i: 10_000 + 100 * i},  # little, but all there is
+        {"policy_loss": 4.0},  # above the target, but no longer falling
+        {"policy_loss": lambda i: 4 - 0.01 * i, "steps": lambda i: 100 * i},  # falling, with 12.8 samples per position
+        {"skipped_steps": lambda i: i // 10},  # one in 500
+        {"black_wins": 0.9, "draws": 0.0},
+        {"capped": 0.8},
+        {"selfplay_share": lambda i: 0.3 if i % 2 else 1.0},  # training comes every other iteration
+        {"gpu_busy": lambda i: 0.8 if i < 55 else 0.1},  # the last games of a run
+        {"gpu_busy": None},  # there is none
+    ],
+)
+def test_what_is_no_fault(changes: dict[str, Any]) -> None:
+    assert names(diagnose(run(**changes), SETTINGS)) == []
+
+
+def test_more_training_is_no_cure_for_a_value_that_is_overfit() -> None:
+    rows = run(policy_loss=lambda i: 4 - 0.01 * i, fresh_value_loss=0.5)
+    assert names(diagnose(rows, SETTINGS)) == ["value over-fit"]
+
+
+@pytest.mark.parametrize("settings", [{"num_games": 2000}, {"num_games": 100_000, "max_minutes": 6.0}])
+def test_low_entropy_late_in_a_run_is_no_fault(settings: dict[str, Any]) -> None:
+    rows = run(policy_entropy=0.2)  # 1200 games, 4 minutes
+    assert names(diagnose(rows, settings)) == []
+    assert names(diagnose(rows, {})) == ["entropy death"]  # of a run without an end
+
+
+def test_games_from_before_training_do_not_count() -> None:
+    """A random network may well lose every game as Black."""
+    untrained = run(steps=0, black_wins=0.0, draws=0.0, policy_loss=None, selfplay_share=1.0)
+    assert names(diagnose(untrained, SETTINGS)) == []
+    rows = run(steps=lambda i: 0 if i <= 55 else 50, black_wins=lambda i: 0.0 if i <= 56 else 0.4, draws=0.0)
+    assert names(diagnose(rows, SETTINGS)) == []
+
+
+def test_few_games_are_not_judged() -> None:
+    assert names(diagnose(run(black_wins=1.0, draws=0.0, games=lambda i: i), SETTINGS)) == []  # 59 after training began
+    assert names(diagnose(run(black_wins=1.0, draws=0.0, games=lambda i: 2 * i), SETTINGS)) == ["one colour wins"]
+
+
+def test_games_that_are_counted_again() -> None:
+    """A run that goes on from its last checkpoint has fewer games than before it stopped."""
+    rows = run(black_wins=1.0, draws=0.0, games=lambda i: 20 * i if i < 58 else 20 * i - 393)
+    (finding,) = diagnose(rows, SETTINGS)
+    assert "100% of 80 games" in finding.evidence
+
+
+def test_iterations_without_games_or_steps() -> None:
+    """Long games finish in some iterations only, and training follows them; all other rows hold None."""
+
+    def gap(value: Any) -> Any:
+        return lambda i: value if i % 3 == 0 else None
+
+    finished = dict.fromkeys(("policy_loss", "target_entropy", "policy_entropy", "value_loss", "game_length"))
+    rows = run(games=lambda i: 20 * (i // 3), **{name: gap(SOUND[name]) for name in finished}, black_wins=gap(1.0),
+               draws=gap(0.0), pass_rate=gap(0.05))  # fmt: skip
+    assert names(diagnose(rows, SETTINGS)) == ["one colour wins"]
+
+
+@pytest.mark.parametrize("missing", [*SOUND, "seconds", "games", "positions", "memory", "steps", "iteration"])
+@pytest.mark.parametrize("value", [None, float("nan"), "text"])
+def test_a_metric_that_is_missing_leaves_its_rules_silent(missing: str, value: Any) -> None:
+    assert names(diagnose(run(**{missing: value}), SETTINGS)) == []
+    assert names(diagnose([{k: v for k, v in row.items() if k != missing} for row in run()], SETTINGS)) == []
+
+
+def test_without_rows_or_settings() -> None:
+    assert diagnose([], {}) == []
+    assert diagnose(run(1), {}) == []
+    assert diagnose([{} for _ in range(60)], {}) == []
+    assert names(diagnose(run(policy_loss=lambda i: 4 - 0.01 * i), {})) == []  # samples need the batch size
+
+
+# --- told once ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def one_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that finds a fault where a row says so, in place of all others."""
+
+    def faulty(recent: diagnosis.Recent) -> Finding | None:
+        return Finding("fault", "", "") if recent.latest("fault") else None
+
+    monkeypatch.setattr(diagnosis, "RULES", (faulty,))
+
+
+def follow(*parts: tuple[int, int]) -> list[int]:
+    """The iterations, from 1, at which a fault is told; parts are (iterations, 1 if they have it or 0)."""
+    follower = Diagnosis(SETTINGS)
+    rows = [{"fault": fault} for count, fault in parts for _ in range(count)]
+    return [number for number, row in enumerate(rows, 1) if follower.update(row)]
+
+
+@pytest.mark.usefixtures("one_rule")
+def test_told_after_it_has_lasted() -> None:
+    assert follow((10, 0), (PERSISTENCE - 1, 1), (10, 0)) == []
+    assert follow((10, 0), (PERSISTENCE, 1), (10, 0)) == [10 + PERSISTENCE]
+
+
+@pytest.mark.usefixtures("one_rule")
+def test_told_again_only_after_a_long_absence() -> None:
+    assert follow((10, 0), (200, 1)) == [13]
+    assert follow((10, 0), (10, 1), (ABSENCE - 1, 0), (10, 1)) == [13]
+    assert follow((10, 0), (10, 1), (ABSENCE, 0), (10, 1)) == [13, 20 + ABSENCE + PERSISTENCE]
+    flickering = [(5, 1), (5, 0)] * 40
+    assert follow((10, 0), *flickering) == [13]
+
+
+def test_a_second_fault_is_told_beside_the_first() -> None:
+    rows = run(100, capped=1.0, selfplay_share=lambda i: 0.5 if i < 50 else 0.01)
+    assert told(rows, SETTINGS) == ["all games capped", "starved self-play"]
+
+
+def test_findings_can_be_kept_as_json() -> None:
+    (finding,) = diagnose(run(capped=1.0), SETTINGS)
+    assert Finding(**json.loads(json.dumps(dataclasses.asdict(finding)))) == finding

@@ -1,0 +1,95 @@
+"""What a terminal is shown, and what is shown where there is none."""
+
+import io
+import re
+
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, painted
+
+
+class Terminal(io.StringIO):
+    """Standard output that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def terminal(monkeypatch: pytest.MonkeyPatch, **environment: str) -> Terminal:
+    """Makes standard output a terminal that knows colours; what the environment adds."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in {"TERM": "xterm-256color", **environment}.items():
+        monkeypatch.setenv(name, value)
+    out = Terminal()
+    monkeypatch.setattr("sys.stdout", out)
+    return out
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+@pytest.mark.parametrize("size", [2, 5, 9, 10, 19])
+def test_a_board_in_colours_is_the_same_text(size: int) -> None:
+    position = GoEnv(size).position().play(size + 1).play(0)
+    board = str(position)
+    shown = painted(board)
+    assert plain(shown) == board
+    assert shown.count(WOOD) == size  # every row, nothing else
+    assert shown.count(f"{BLACK}X") == shown.count(f"{WHITE}O") == 1
+    assert f"{LAST}({WHITE}O{LAST})" in shown
+    assert max(map(len, board.split("\n"))) <= 80
+
+
+def test_another_game() -> None:
+    board = str(ConnectFourEnv().position().play(3))
+    assert plain(painted(board)) == board
+    assert f"{BLACK}X" in painted(board)
+
+
+class TestScreen:
+    def test_colours_on_a_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        out = terminal(monkeypatch)
+        Screen().draw(str(GoEnv(5).position()))
+        assert WOOD in out.getvalue()
+
+    @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+    def test_no_colours(self, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
+        out = terminal(monkeypatch, **environment)
+        Screen().draw(str(GoEnv(5).position()))
+        assert out.getvalue() == f"{GoEnv(5).position()}\n"
+
+    def test_an_empty_no_color_means_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        out = terminal(monkeypatch, NO_COLOR="")
+        Screen().draw(str(GoEnv(5).position()))
+        assert WOOD in out.getvalue()
+
+    def test_a_pipe(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        out = io.StringIO()
+        monkeypatch.setattr("sys.stdout", out)
+        screen = Screen()
+        screen.status("thinking")
+        screen.clear_status()
+        screen.draw(str(GoEnv(3).position()))
+        assert out.getvalue() == f"{GoEnv(3).position()}\n"
+
+    def test_a_function_gets_plain_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        out = terminal(monkeypatch)
+        shown: list[str] = []
+        screen = Screen(write=shown.append)
+        screen.status("thinking")
+        screen.draw(str(GoEnv(3).position()))
+        assert shown == [str(GoEnv(3).position())]
+        assert out.getvalue() == ""
+
+    def test_the_line_that_changes(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Cut to the terminal's width, not more often than every tenth of a second, and taken away in the end."""
+        out = terminal(monkeypatch, COLUMNS="20")
+        monkeypatch.setattr("alphago.ui.terminal.screen.time.monotonic", iter([10.0, 10.0, 10.05, 10.2, 10.2]).__next__)
+        screen = Screen()
+        for text in ("x" * 30, "too soon", "second"):
+            screen.status(text)
+        screen.clear_status()
+        assert out.getvalue() == f"\r{'x' * 19}\x1b[K\rsecond\x1b[K\r\x1b[K"
