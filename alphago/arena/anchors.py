@@ -11,7 +11,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
-from alphago.mcts.root import choose_actions
+from alphago.mcts.rule import choose_actions
 
 PLAYOUTS = 1000  # of a name without a number
 MOST_NODES = 4_000_000  # of a tree; a full one is searched on, but grows no more

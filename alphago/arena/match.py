@@ -18,10 +18,11 @@ from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import MatchGame, MatchPlan, distinct_games, play_games
 from alphago.arena.players import Player, contestant, seat
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.root import temperature_plies
+from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import SearchSettings, leaves_for
-from alphago.mcts.warm_up import compile_ahead
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.mcts.warm_up import warm_up
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, checks_keywords
 
 
@@ -176,7 +177,7 @@ def evaluate(
     the board stands, and a program's pass gives up a turn.
     """
     check_env(env)
-    compile_ahead()
+    warm_up()
     num_games = check_int("num_games", num_games, 1)
     both = tuple(readouts) if isinstance(readouts, (tuple, list)) else (readouts, readouts)
     if len(both) != 2:

@@ -11,8 +11,8 @@ from alphago.arena.engine_player import GtpPlayer
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import go_only
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.root import choose_actions, chosen_actions
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.rule import choose_actions
+from alphago.mcts.search import Search, SearchSettings, named_search
 
 
 class Player(Protocol):
@@ -46,10 +46,8 @@ class RandomPlayer:
 class SearchPlayer:
     """A search with `readouts` simulations added per move.
 
-    PUCT keeps its tree from move to move and plays the most visited action.  Gumbel begins each move
-    anew, has no noise in matches, and plays the action with which sequential halving ends.
-    By chance, actions are drawn in proportion to visits, or from Gumbel's improved policy; else a search ends as
-    soon as its choice is certain.
+    There is no noise in matches.  Where the action is not drawn by chance, a search ends as soon as its choice is
+    certain.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
@@ -61,10 +59,9 @@ class SearchPlayer:
         readouts[games] = self.readouts
         best_only = np.zeros(self.search.games, np.bool_)
         best_only[games] = ~by_chance
-        if self.search.settings.gumbel:
-            self.search.restart(games)
+        self.search.begin_move(games)
         self.search.run(readouts, best_only)
-        return chosen_actions(self.search, games, by_chance, chance)
+        return self.search.choose(games, by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.search.advance(games, actions)
@@ -115,11 +112,7 @@ def search_settings(search: SearchSettings | str | None, readouts: int, leaves: 
     """Settings as they are, or those of a search called "puct" or "gumbel"; None is "puct"."""
     if isinstance(search, SearchSettings):
         return search
-    if search == "gumbel":
-        return SearchSettings(gumbel=True, considered=max(2, min(16, readouts // 2)), leaves=leaves)
-    if search not in ("puct", None):
-        raise ValueError(f"search is 'puct', 'gumbel' or SearchSettings, got {search!r}")
-    return SearchSettings(leaves=leaves)
+    return named_search("puct" if search is None else search, readouts, leaves)
 
 
 def seat(

@@ -9,9 +9,8 @@ import numpy as np
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position, check_env
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.kernels.nodes import NONE, ROOT
-from alphago.mcts.root import chosen_actions, temperature_plies
+from alphago.mcts.rule import resigns, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
-from alphago.mcts.warm_up import compile_ahead
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords, make_settings
 
@@ -29,7 +28,9 @@ class MCTSPlayer:
     num_readouts: simulations that `suggest_move` adds to the tree it kept from the move before.
     two_player_mode: no chance in the first plies: the search's best move from the first one on; `suggest_move` stops
         as soon as it is certain which one that will be.
-    resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.
+    resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for what the
+        network's run has measured in games that began on the empty board (`NeuralNet.resign_threshold`), as long as
+        this one did, else never.
     seed: of the random choices among early moves.
     settings: how the search chooses, PUCT's defaults where it is None; a dictionary changes some of them.
     leaves: positions evaluated together, held apart by virtual loss; None for those of the settings, or
@@ -44,7 +45,7 @@ class MCTSPlayer:
         network: Any,
         num_readouts: int = 800,
         two_player_mode: bool = False,
-        resign_threshold: float = -0.9,
+        resign_threshold: float | None = -0.9,
         *,
         settings: SearchSettings | Mapping[str, Any] | None = None,
         leaves: int | None = None,
@@ -52,12 +53,13 @@ class MCTSPlayer:
         device: str = "auto",
     ) -> None:
         check_env(env)
-        compile_ahead()
         self.env = env
         self.network = network
         self.num_readouts = check_int("num_readouts", num_readouts, 1, MOST_READOUTS)
         self.two_player_mode = check_bool("two_player_mode", two_player_mode)
-        self.resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
+        if resign_threshold is not None:
+            resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
+        self.resign_threshold = resign_threshold
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         if isinstance(settings, Mapping):
@@ -121,7 +123,7 @@ class MCTSPlayer:
         if self.root_visits < 2:
             self.tree_search()
         by_chance = np.array([len(self.position.moves) < self.temperature_plies])
-        return int(chosen_actions(self.search, _GAME, by_chance, self.generator.random(1))[0])
+        return int(self.search.choose(_GAME, by_chance, self.generator.random(1))[0])
 
     def suggest_move(self) -> int:
         """Searches `num_readouts` more simulations and picks a move, without playing it.
@@ -129,8 +131,7 @@ class MCTSPlayer:
         Gumbel search begins with an empty tree: sequential halving shares out one search's simulations.
         """
         if not self.is_done():
-            if self.search.settings.gumbel:
-                self.search.forget(_GAME)
+            self.search.begin_move(_GAME)
             self.search.run(np.array([self.num_readouts], np.int32), np.array([self.two_player_mode]))
         return self.pick_move()
 
@@ -150,21 +151,25 @@ class MCTSPlayer:
     def play_move(self, action: int) -> None:
         """Plays a move of either side; raises IllegalMove.  The part of the tree below it is kept, but for Gumbel's."""
         position = self.position.play(action)
-        visits, gumbel = self.visits(), self.search.settings.gumbel
-        searched = bool(visits.any())
-        if not searched:
-            policy = self.position.legal_mask.astype(np.int32)
-        else:
-            policy = self.search.improved(_GAME)[0][0] if gumbel else visits
+        searched = bool(self.visits().any())
+        policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
         note(self._record, self.position, int(action), self.root_value, policy, float(searched))
         self.search.advance(_GAME, np.array([action], np.int32))
-        if gumbel:
+        if not self.search.rule.keeps_trees:
             self.search.forget(_GAME)
         self.position = position
 
-    def should_resign(self) -> bool:
-        """Whether the mover's root value is below `resign_threshold`."""
-        return self.root_visits > 0 and self.root_value < self.resign_threshold
+    def should_resign(self, value: float | None = None) -> bool:
+        """Return whether the mover should resign, by its view of the game's value.
+
+        value: None for the search's; before any search nobody resigns.
+        """
+        if value is None:
+            value = self.root_value if self.root_visits else 1.0
+        threshold = self.resign_threshold
+        if threshold is None and self.position.began_empty:
+            threshold = getattr(self.network, "resign_threshold", None)
+        return bool(resigns(value, threshold))
 
     def set_result(self, winner: int, was_resign: bool) -> None:
         """Ends the game: `winner` is +1 Black, -1 White, 0 draw."""

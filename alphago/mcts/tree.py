@@ -40,21 +40,25 @@ class Tree(NamedTuple):
     used: np.ndarray  # int32 [B], nodes in use
 
 
-class Rule(NamedTuple):
-    """How `select` chooses, as plain numbers; SearchSettings explains them."""
+class Wave(NamedTuple):
+    """The leaves that a wave chose, a row for each of them.
 
-    use_gumbel: bool
-    c_puct: float
-    parent_value_weight: float
-    virtual_loss: int
-    first_play_reduction: float
-    c_visit: float
-    c_scale: float
-    leaves: int
+    The scratch of a search has R rows: as many for each game as a wave may choose leaves there.
+    """
+
+    game: np.ndarray  # int64 [R]
+    leaf: np.ndarray  # int32 [R], the leaf's node
+    path: np.ndarray  # int32 [R, plies], the actions that lead from the root to the leaf
+    length: np.ndarray  # int32 [R], how many they are
+    collisions: np.ndarray  # int32 [2 R, 2], game and node where a simulation met a leaf of the same wave
+
+    def part(self, rows: slice, collisions: slice) -> "Wave":
+        """Return a view of some leaves and collisions."""
+        return Wave(self.game[rows], self.leaf[rows], self.path[rows], self.length[rows], self.collisions[collisions])
 
 
 def new_tree(games: int, nodes: int, actions: int) -> Tree:
-    """Trees of one unevaluated root each, with room for `nodes` nodes a game."""
+    """Return trees of one unevaluated root each, with room for `nodes` nodes a game."""
     integers = {name: np.zeros((games, nodes), np.int32) for name in ("action", "next_action", "visits", "virtual")}
     links = {
         name: np.full((games, nodes), NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "known")
@@ -66,10 +70,21 @@ def new_tree(games: int, nodes: int, actions: int) -> Tree:
 
 
 def grown(tree: Tree, nodes: int) -> Tree:
-    """The same trees with room for `nodes` nodes a game."""
+    """Return the same trees with room for `nodes` nodes a game."""
     games, before, actions = tree.waiting.shape
     larger = new_tree(games, nodes, actions)
     for old, new in zip(tree[:-1], larger[:-1], strict=True):
         new[:, :before] = old
     larger.used[:] = tree.used
     return larger
+
+
+def new_wave(rows: int, plies: int) -> Wave:
+    """Return room for so many leaves, none of them deeper than `plies`."""
+    return Wave(
+        game=np.zeros(rows, np.int64),
+        leaf=np.zeros(rows, np.int32),
+        path=np.zeros((rows, plies), np.int32),
+        length=np.zeros(rows, np.int32),
+        collisions=np.zeros((2 * rows, 2), np.int32),
+    )

@@ -7,10 +7,10 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.root import choose_actions, temperature_plies
+from alphago.mcts.rule import resigns, temperature_plies
 from alphago.mcts.search import Search, SearchSettings
-from alphago.nn.threads import available_cores
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
+from alphago.system.cores import available_cores
 from alphago.system.stopwatch import Stopwatch
 from alphago.system.validation import MOST_READOUTS, check_float, check_int, checks_keywords
 
@@ -157,14 +157,10 @@ class Group:
         if not len(games):
             return False
         readouts, weights = self.budgets(games)
-        if search.settings.gumbel:
-            search.restart(games)
-            for slot in games:
-                search.gumbel[slot] = self.generators[slot].gumbel(size=self.env.action_space)
+        search.begin_move(games)
         search.expand_roots(games)
         priors = search.priors(games)  # without noise
-        if not search.settings.gumbel:
-            search.add_noise(games, [self.generators[slot] for slot in games])
+        search.add_noise(games, [self.generators[slot] for slot in games])
         searched = readouts > 0
         budget = np.zeros(len(self.builders), np.int32)
         budget[games] = readouts
@@ -178,16 +174,15 @@ class Group:
         actions[~searched] = self.draw(games[~searched], priors[~searched])
         surprises = divergence(policies, priors)
         self.note_decided(games, values * movers)
-        threshold = self.settings.resign_threshold
-        resigns = self.may_resign[games] & (values < (-1.0 if threshold is None else threshold)) & searched
-        playing = games[~resigns]
+        resigned = self.may_resign[games] & resigns(values, self.settings.resign_threshold) & searched
+        playing = games[~resigned]
         columns = (policies, actions, values, legal, movers, weights, surprises)
-        add_moves([self.builder(slot) for slot in playing], *(column[~resigns] for column in columns))
-        search.advance(playing, actions[~resigns])
+        add_moves([self.builder(slot) for slot in playing], *(column[~resigned] for column in columns))
+        search.advance(playing, actions[~resigned])
         self.plies[playing] += 1
         self.moves += len(playing)
         self.readouts_done += int(readouts.sum()) + len(games)
-        for i in np.flatnonzero(resigns):
+        for i in np.flatnonzero(resigned):
             self.finish(int(games[i]), -float(movers[i]), -float(movers[i]), True)
         self.finish_over(playing)
         return True
@@ -204,14 +199,9 @@ class Group:
 
     def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The searched games' policy targets, float32 [n, A], and moves, int32 [n]."""
-        search = self.search
-        assert search is not None
-        if search.settings.gumbel:
-            return search.improved(games)
-        visits = search.visits(games)
-        chance = np.array([self.generators[slot].random() for slot in games])
-        policies = visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
-        return policies, choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
+        assert self.search is not None
+        early = self.plies[games] < self.temperature_plies
+        return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
 
     def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
         """Moves of the opening, int32 [n], by the policy; a pass only where there is nothing else.

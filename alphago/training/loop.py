@@ -52,8 +52,8 @@ def iterate(trainer: Trainer) -> dict[str, Any] | None:
 
 def play(trainer: Trainer) -> bool:
     """The moves that are left of an iteration, or as many as the time allows; False if `stop` came before."""
-    # PUCT's trees last from move to move, and are not saved: between iterations there are none.
-    between_moves = trainer.settings.selfplay().search.gumbel
+    # Trees that last from move to move are not saved: between iterations there are none.
+    between_moves = not trainer.settings.selfplay().search.keeps_trees
     while not trainer.stop.is_set():
         until = min(trainer.saving.next if between_moves else math.inf, trainer.clock.deadline)
         with PLAYING:

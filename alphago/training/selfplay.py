@@ -14,9 +14,10 @@ from typing import Any
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.search import SearchSettings, leaves_for
-from alphago.mcts.warm_up import compile_ahead
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.mcts.warm_up import warm_up
+from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import GameRecord
+from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, checks_keywords, make_settings
 from alphago.training.group import Group, SelfPlaySettings, Tell, default_flight, default_groups
 
@@ -162,14 +163,13 @@ def selfplay(
     in their last bits from one size of batch to another, which may decide between moves that are equally good.
     """
     check_env(env)
-    compile_ahead()
+    warm_up()
     num_games, seed = check_int("num_games", num_games, 1), check_int("seed", seed, 0)
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     with one_torch_thread():
         evaluator = as_evaluator(nn, env, device)
-        where = getattr(evaluator, "device", "cpu")
-        flight = min(chosen.games_in_flight or default_flight(where), num_games)
+        flight = min(chosen.games_in_flight or default_flight(evaluator.device), num_games)
         chosen = replace(chosen, search=chosen_search(search, flight, readouts))
-        games = SelfPlay(env, chosen, range(num_games), seed, where)
+        games = SelfPlay(env, chosen, range(num_games), seed, evaluator.device)
         with Workers(len(games.groups)) as workers:
             return games.run(workers, evaluator, tell=tell)

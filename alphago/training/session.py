@@ -10,7 +10,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.search import SearchSettings
-from alphago.mcts.warm_up import compile_ahead
+from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.devices import find_device, memory_told
 from alphago.nn.loss import LossWeights
 from alphago.nn.model_files import notes_of, read_weights
@@ -101,7 +101,7 @@ def train(
     """
     began = time.monotonic()
     check_env(env)
-    compile_ahead()
+    warm_up()
     check_kinds(model, until, reports)
     if stop_after is not None:
         check_positive("stop_after, in minutes,", stop_after)

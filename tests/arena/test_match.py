@@ -13,7 +13,7 @@ from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, sear
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from alphago.mcts.root import choose_actions
+from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search, SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 
@@ -274,7 +274,7 @@ class TestGumbel:
         games = np.arange(400)
         player = SearchPlayer(TIC_TAC_TOE, HashEvaluator(), 400, 8, replace(self.SETTINGS, c_scale=0.01))
         actions = player.choose(games, np.ones(400, np.bool_), np.random.default_rng(0).random(400))
-        policies, _ = player.search.improved(games)
+        policies = player.search.policies(games)
         assert np.bincount(actions, minlength=9) / 400 == pytest.approx(policies[0], abs=0.08)
         assert len(set(actions.tolist())) > 2
 

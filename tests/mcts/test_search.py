@@ -351,7 +351,7 @@ class TestBrokenEvaluators:
             run(search, 20)
 
     def test_what_is_no_evaluator(self) -> None:
-        with pytest.raises(TypeError, match="a network, an evaluator or a function on positions was wanted, got 7"):
+        with pytest.raises(TypeError, match="an evaluator or a function on positions, got 7"):
             as_evaluator(7)
 
 

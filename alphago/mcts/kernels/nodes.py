@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alphago.system.kernels.jit import kernel, part
+from alphago.system.kernels.jit import inlined, kernel
 
 ROOT = 0
 NONE = -1  # no parent, no child, no sibling, no action
@@ -29,7 +29,7 @@ def greatest_waiting(waiting):
     return best
 
 
-@part
+@inlined
 def make_new(tree, game, node, parent, action):
     """Makes `node` one that nobody has reached, without children."""
     tree.parent[game, node] = parent
@@ -41,14 +41,14 @@ def make_new(tree, game, node, parent, action):
     forget_visits(tree, game, node)
 
 
-@part
+@inlined
 def forget_visits(tree, game, node):
     tree.visits[game, node] = 0
     tree.virtual[game, node] = 0
     tree.value_sum[game, node] = 0
 
 
-@part
+@inlined
 def take_known(tree, game, node, action):
     """Takes the node that is known for an action of `node` out of its list; NONE if there is none."""
     before = NONE
@@ -65,7 +65,7 @@ def take_known(tree, game, node, action):
     return child
 
 
-@part
+@inlined
 def add_child(tree, game, node, action):
     """Makes a waiting action a child, by the node that is known for it if there is one; returns the child."""
     child = take_known(tree, game, node, action)
@@ -81,7 +81,7 @@ def add_child(tree, game, node, action):
     return child
 
 
-@part
+@inlined
 def back_up(tree, game, leaf, value, pending):
     """Counts one simulation that ended in `leaf` with `value` (its mover's view) on every node above it.
 
@@ -98,7 +98,7 @@ def back_up(tree, game, leaf, value, pending):
         node = parent
 
 
-@part
+@inlined
 def add_virtual(tree, game, leaf, count):
     """Announces (1) or takes back (-1) a simulation on the way from the root to `leaf`."""
     node = leaf
@@ -107,7 +107,31 @@ def add_virtual(tree, game, leaf, count):
         node = tree.parent[game, node]
 
 
-@part
+@inlined
 def mean_value(tree, game, node):
     """The mean of the values backed up to a visited node, its chooser's view."""
     return tree.value_sum[game, node] / tree.visits[game, node]
+
+
+@kernel
+def root_visits(tree, games, out):
+    """Visits of the root's actions into `out`, int32 [n, A]."""
+    for i in range(games.shape[0]):
+        for action in range(out.shape[1]):
+            out[i, action] = 0
+        child = tree.first_child[games[i], ROOT]
+        while child != NONE:
+            out[i, tree.action[games[i], child]] = tree.visits[games[i], child]
+            child = tree.next_sibling[games[i], child]
+
+
+@kernel
+def root_priors(tree, games, out):
+    """Priors of the root's actions into `out`, float32 [n, A]."""
+    for i in range(games.shape[0]):
+        for action in range(out.shape[1]):
+            out[i, action] = max(tree.waiting[games[i], ROOT, action], np.float32(0))
+        child = tree.first_child[games[i], ROOT]
+        while child != NONE:
+            out[i, tree.action[games[i], child]] = tree.prior[games[i], child]
+            child = tree.next_sibling[games[i], child]

@@ -12,10 +12,10 @@ from alphago.mcts.kernels.nodes import (
     make_new,
     take_known,
 )
-from alphago.system.kernels.jit import kernel, part
+from alphago.system.kernels.jit import inlined, kernel
 
 
-@part
+@inlined
 def clear(tree, game):
     """Leaves one unevaluated root."""
     tree.used[game] = 1
@@ -45,7 +45,7 @@ def restart_all(tree, games):
             back_up(tree, game, ROOT, tree.value[game, ROOT], 0)
 
 
-@part
+@inlined
 def let_wait(tree, game, node):
     """Makes the children of a node waiting actions again; those that were evaluated are known."""
     child = tree.first_child[game, node]
@@ -84,7 +84,7 @@ def advance(tree, games, actions, moved_to):
         compact(tree, game, child, moved_to)
 
 
-@part
+@inlined
 def compact(tree, game, root, moved_to):
     """Moves `root` and all nodes below it to the front, in the order they have."""
     used = 0

@@ -17,7 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_checks import MAX_SIZE, MIN_SIZE
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import check_komi, handicap_points, most_handicap, read_rules, rules_json
-from alphago.mcts.evaluator import UniformEvaluator, as_evaluator
+from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_int
 from alphago.ui.gtp.arguments import argument, number, player, whole
@@ -125,14 +125,10 @@ class GoEngine:
         limit = max(given.max_moves, 3 * size * size)
         env = given.replace(max_moves=limit, turns=None, first_pass=0, **self.rules._asdict())
         self.game = GtpGame(env, env.komi if self.komi is None else self.komi)
-        self.evaluator = as_evaluator(self.network, env, self.device)
         self.player = MCTSPlayer(
-            env,
-            self.evaluator,
-            max(1, self.readouts),
-            two_player_mode=True,
-            seed=self.seed,
+            env, self.network, max(1, self.readouts), True, self.resign_threshold, seed=self.seed, device=self.device
         )
+        self.evaluator = self.player.search.evaluator
         self.raw(self.game.position)
         self.player.tree_search(WARM_UP)  # kernels are compiled here, not on the clock
         self.rate = self.measured(WARM_UP)  # readouts a second
@@ -274,21 +270,14 @@ class GoEngine:
         readouts = self.affordable(colour)
         if readouts == 0:
             action, value = self.raw(position)
-            return None if value < self.threshold(position) else action
+            return None if self.player.should_resign(value) else action
         self.player.num_readouts = readouts
         begin, before = self.now(), max(1, self.player.root_visits)
         action = self.player.suggest_move()
         done = self.player.root_visits - before  # fewer than planned where the choice was certain
         if done:
             self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
-        self.player.resign_threshold = self.threshold(position)
         return None if self.player.should_resign() else action
-
-    def threshold(self, position: GoPosition) -> float:
-        """The value below which the mover resigns here."""
-        if self.resign_threshold is not None:
-            return self.resign_threshold
-        return getattr(self.network, "resign_threshold", -1.0) if position.began_empty else -1.0
 
     def catch_up(self, position: GoPosition) -> None:
         """Brings the player to the position, with its tree where that lies ahead."""

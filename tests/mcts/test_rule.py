@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.mcts.root import choose_actions, temperature_plies
+from alphago.mcts.rule import choose_actions, temperature_plies
 from examples.tic_tac_toe import TicTacToeEnv
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
