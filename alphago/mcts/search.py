@@ -21,13 +21,22 @@ from alphago.mcts.ranges import Ranges
 from alphago.mcts.rule import SearchRule, root_visits
 from alphago.mcts.tree import grown, new_tree, new_wave
 from alphago.system.stopwatch import BOARDS, TREE
-from alphago.system.validation import as_plain_numbers, check_bool, checks_keywords, is_finite, is_int
+from alphago.system.validation import (
+    as_plain_numbers,
+    check_bool,
+    check_float,
+    check_int,
+    check_positive,
+    checks_keywords,
+)
 
 
 @checks_keywords()
 @dataclass(frozen=True)
 class SearchSettings:
     """How a search chooses; the defaults are AlphaGo.jl's constants in AlphaGo Zero's formula, but for one.
+
+    Which rule they select says `new_rule`: PUCT, or Gumbel where `gumbel` is set.
 
     c_puct: weight of prior against value.
     parent_value_weight: visits that a node's own value counts for in the mean of each of its
@@ -61,25 +70,14 @@ class SearchSettings:
     c_scale: float = 1.0
 
     def __post_init__(self) -> None:
-        wrong = [
-            name
-            for name, fine in {
-                "c_puct (0 or more)": not_negative(self.c_puct),
-                "parent_value_weight (0 or more)": not_negative(self.parent_value_weight),
-                "first_play_reduction (0 or more)": not_negative(self.first_play_reduction),
-                "virtual_loss (1 or more)": is_int(self.virtual_loss, 1),
-                "leaves (1 or more)": is_int(self.leaves, 1),
-                "dirichlet_weight (0 to 1)": is_finite(self.dirichlet_weight) and 0 <= self.dirichlet_weight <= 1,
-                "dirichlet_alpha (None or more than 0)": self.dirichlet_alpha is None
-                or (is_finite(self.dirichlet_alpha) and self.dirichlet_alpha > 0),
-                "considered (1 or more)": is_int(self.considered, 1),
-                "c_visit (0 or more, finite)": not_negative(self.c_visit),
-                "c_scale (more than 0, finite)": is_finite(self.c_scale) and self.c_scale > 0,
-            }.items()
-            if not fine
-        ]
-        if wrong:
-            raise ValueError(f"search settings out of range: {', '.join(wrong)}; got {self}")
+        for name in ("c_puct", "parent_value_weight", "first_play_reduction", "c_visit"):
+            check_float(name, getattr(self, name), 0)
+        for name in ("virtual_loss", "leaves", "considered"):
+            check_int(name, getattr(self, name), 1)
+        check_float("dirichlet_weight", self.dirichlet_weight, 0, 1)
+        if self.dirichlet_alpha is not None:
+            check_positive("dirichlet_alpha", self.dirichlet_alpha)
+        check_positive("c_scale", self.c_scale)
         check_bool("gumbel", self.gumbel)
         as_plain_numbers(self)
 
@@ -87,18 +85,15 @@ class SearchSettings:
         """Return the rule of a search of so many games; another rule's settings are a subclass that overrides this."""
         if self.gumbel:
             return Gumbel(games, actions, considered=self.considered, c_visit=self.c_visit, c_scale=self.c_scale)
-        numbers = PuctParameters(self.c_puct, self.parent_value_weight, self.first_play_reduction, self.virtual_loss)
+        numbers = PuctParameters(
+            float(self.c_puct), float(self.parent_value_weight), float(self.first_play_reduction), self.virtual_loss
+        )  # floats, for which kernels are compiled, also where an integer was given
         return Puct(numbers, self.dirichlet_weight, self.dirichlet_alpha)
 
     @property
     def keeps_trees(self) -> bool:
         """Whether a search goes on in the tree that the search of the move before left."""
         return self.new_rule(0, 0).keeps_trees
-
-
-def not_negative(value: object) -> bool:
-    """Return whether it is a finite number >= 0."""
-    return is_finite(value) and value >= 0
 
 
 def leaves_for(games: int, readouts: int) -> int:

@@ -81,7 +81,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
         ("--readouts 0", "readouts must be an integer >= 1, got 0"),
         ("--connect-row 3", "go has no connect_row, got 3"),
         ("--game reversi", "go.safetensors holds a network for GoEnv(3, komi=0.5), wanted one for reversi"),
-        ("--c-puct -1", "search settings out of range: c_puct (0 or more)"),
+        ("--c-puct -1", "c_puct must be a number >= 0"),
         ("--folder .", ". is no empty folder: choose another one"),
         ("--folder go.safetensors", "go.safetensors is no empty folder"),
     ],

@@ -69,10 +69,7 @@ def search(position: Position, readouts: int, settings: dict) -> list[dict[str, 
         searched.run(np.array([readouts // 2], np.int32))
         visits = searched.visits(only)[0]
         found.append({position.env.to_text(int(a)): int(visits[a]) for a in np.flatnonzero(visits)})
-        best = (
-            visits.argmax() if not settings.get("gumbel") else searched.choose(only, np.zeros(1, bool), np.zeros(1))[0]
-        )
-        searched.advance(only, np.array([best], np.int32))
+        searched.advance(only, searched.choose(only, np.zeros(1, np.bool_), np.zeros(1)))  # the first of equals
     return found
 
 

@@ -372,9 +372,9 @@ class TestVerbs:
     @pytest.mark.parametrize(
         ("options", "text"),
         [
-            ({"num_readouts": 0}, "num_readouts must be an integer >= 1, got 0"),
-            ({"resign_threshold": -1.5}, "resign_threshold is -1 to 1, got -1.5"),
-            ({"leaves": 0}, r"leaves \(1 or more\)"),
+            ({"num_readouts": 0}, "num_readouts must be"),
+            ({"resign_threshold": -1.5}, "resign_threshold must be"),
+            ({"leaves": 0}, "leaves must be"),
         ],
     )
     def test_bad_options(self, options: dict, text: str) -> None:

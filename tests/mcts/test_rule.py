@@ -1,10 +1,17 @@
-"""From the root's visits to a move."""
+"""From the end of a search to a move or a resignation, and what a further rule takes."""
 
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.mcts.rule import choose_actions, temperature_plies
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.kernels.waves import select_by
+from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.puct import Puct, PuctParameters
+from alphago.mcts.rule import choose_actions, resigns, temperature_plies
+from alphago.mcts.search import SearchSettings
+from alphago.system.kernels.jit import inlined
+from alphago.training.selfplay import selfplay
 from examples.tic_tac_toe import TicTacToeEnv
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
@@ -61,3 +68,41 @@ def test_rows_are_independent() -> None:
     visits = np.array([[1, 1, 0], [0, 2, 1], [4, 0, 4], [3, 1, 0]])
     by_visits = np.array([True, False, False, True])
     assert choose_actions(visits, by_visits, np.array([0.6, 0.99, 0.4, 0.8])).tolist() == [1, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"), [(-0.9, [True, False, False]), (None, [False] * 3), (-1, [False] * 3)]
+)
+def test_who_resigns(threshold: float | None, expected: list[bool]) -> None:
+    """A value as low as the threshold is not below it."""
+    values = np.array([-1.0, -0.875, 0.5], np.float32)
+    assert resigns(values, threshold).tolist() == expected
+    assert [resigns(float(value), threshold) for value in values] == expected
+
+
+@inlined
+def choose(tree, game, node, rule):
+    """Return the first action's child, or NONE where it has none yet: the waiting action with the greatest prior."""
+    return tree.first_child[game, node]
+
+
+class FirstTried(Puct):
+    """A third rule: simulations follow the first action that was tried.  This file is all that it takes."""
+
+    select = staticmethod(select_by(choose))
+
+
+class FirstTriedSettings(SearchSettings):
+    def new_rule(self, games: int, actions: int) -> FirstTried:
+        numbers = PuctParameters(self.c_puct, self.parent_value_weight, self.first_play_reduction, self.virtual_loss)
+        return FirstTried(numbers, self.dirichlet_weight, self.dirichlet_alpha)
+
+
+def test_a_third_rule() -> None:
+    """Players and self-play take it by its settings."""
+    env, settings = TicTacToeEnv(), FirstTriedSettings(leaves=2)
+    player = MCTSPlayer(env, HashEvaluator(), 20, settings=settings)
+    player.suggest_move()
+    assert (player.visits() > 0).sum() == 1
+    (record,) = selfplay(env, HashEvaluator(), 8, search=settings, temperature_plies=0)
+    assert all((policy > 0).sum() == 1 for policy in record.policies)
