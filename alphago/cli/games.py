@@ -4,7 +4,7 @@ import argparse
 
 from alphago.cli.models import add_device, add_game, add_model, load
 from alphago.cli.options import number, whole
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import MOST_READOUTS, check_int
 
@@ -58,7 +58,7 @@ def run_gtp(options: argparse.Namespace) -> int:
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
         env, network = load(options.model, options.board_size, options.komi, GoEnv.name)
-        env = go_only(env, "GTP speaks of")
+        env = require_go(env, "GTP")
         try:
             serve(
                 env, network, options.readouts, resign_threshold=options.resign, seed=options.seed,

@@ -428,9 +428,9 @@ class TestMatch:
             evaluate(GO, program(tmp_path, "B2"), Fails(), 4, 4)
 
     def test_other_games(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=r"engine plays Go, got TicTacToeEnv\(\)"):
+        with pytest.raises(ValueError, match=r"env must be Go for engine, got TicTacToeEnv\(\)"):
             evaluate(TicTacToeEnv(), program(tmp_path), "random", 2)
-        with pytest.raises(ValueError, match=r"engine plays Go, got TicTacToeEnv\(\)"):
+        with pytest.raises(ValueError, match=r"env must be Go for engine, got TicTacToeEnv\(\)"):
             seat(TicTacToeEnv(), program(tmp_path), 2, 0, 1)
 
     def test_options_of_self_play_do_not_hold(self, tmp_path: Path) -> None:

@@ -569,7 +569,7 @@ class TestSettings:
             ({"surprise_share": 5}, "surprise_share is 0 to 1, got 5"),
             ({"gate": True}, "gate, a win rate, is a number, got True"),
             ({"gate": "0.55"}, "gate, a win rate, is a number, got '0.55'"),
-            ({"curriculum": ((40, 0.5),)}, "board_size is 2 to 25, got 40"),
+            ({"curriculum": ((40, 0.5),)}, "board_size must be an integer from 2 to 25, got 40"),
             ({"sizes": ((4, 0.5), (5, 0.5))}, "sizes have to name the board that is trained for"),
             ({"resign_threshold": -2}, "resign_threshold is -1 to 1, got -2"),
             ({"no_resign_share": 2}, "no_resign_share is 0 to 1, got 2"),

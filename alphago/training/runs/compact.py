@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from alphago.nn.net import NeuralNet
 from alphago.nn.model_files import write_whole
+from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, save_records
 from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, size, told_as
 from alphago.training.runs.shards import Shard, Shards, digest_of, read_shard

@@ -13,16 +13,16 @@ from alphago.arena.engine import GtpProgram
 from alphago.arena.engine_player import GtpPlayer
 from alphago.arena.players import contestant
 from alphago.env.game import GameEnv
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, built_from
 from alphago.system.validation import UNSET, Unset, make_settings
-from alphago.training.judges.gate import Gate
 from alphago.training.group import default_groups
+from alphago.training.judges.gate import Gate
+from alphago.training.judges.proof import Opponent
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.recipes import Preset, named_preset, preset_for
-from alphago.training.judges.proof import Opponent
 from alphago.training.runs.config import another_version, of_this_version
 from alphago.training.settings import TrainingSettings, optimizer_name, stages
 
@@ -182,7 +182,7 @@ def known(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
     """
     who = None if opponent is None else contestant(opponent.name, env)
     if isinstance(who, GtpProgram):
-        GtpPlayer(go_only(env.match_variant(), f"{who.name} plays"), who, [1]).close()
+        GtpPlayer(require_go(env.match_variant(), who.name), who, [1]).close()
     return opponent
 
 
