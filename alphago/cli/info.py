@@ -14,8 +14,8 @@ from alphago.nn.saved import LATEST
 from alphago.system.validation import check_float
 from alphago.training.history import number as number_of
 from alphago.training.history import read_history
+from alphago.training.watch.metrics import mean_shares
 from alphago.training.watch.recent import RECENT_ROWS
-from alphago.training.watch.time_shares import mean_shares
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,10 @@
+"""The processor's cores."""
+
+import os
+
+
+def available_cores() -> int:
+    """Return how many CPU cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
