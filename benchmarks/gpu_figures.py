@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from alphago.training.watch.time_shares import mean_shares, overhead
 from torch.utils.flop_counter import FlopCounterMode
 
 from alphago import GoEnv, NeuralNet, selfplay, train
@@ -20,7 +21,6 @@ from alphago.nn.threads import Workers, available_cores
 from alphago.training.history import METRICS, number, read_history
 from alphago.training.recipes import PRESETS
 from alphago.training.watch.gpu_meter import GpuMeter
-from alphago.training.watch.time_shares import mean_shares, overhead
 
 OPENING = 10  # plies before a wave is timed
 

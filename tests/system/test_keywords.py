@@ -30,7 +30,7 @@ from alphago import (
     selfplay,
     train,
 )
-from alphago.arena.engine import GtpProgram
+from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.sprt import Sprt
 from alphago.arena.tournament import TournamentSettings
@@ -68,7 +68,7 @@ NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
         (Opponent, "readout", "readouts"),
         (TournamentSettings, "random_openings", "random_opening"),
         (Entrant, "serch", "search"),
-        (GtpProgram, "time_out", "timeout"),
+        (Engine, "time_out", "timeout"),
         (Sprt, "elo_1", "elo1"),
         (TrainingSettings, "batchsize", "batch_size"),
         (ReplayMemory, "capazity", "capacity"),
@@ -228,7 +228,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: evaluate(GO, "random", "random", 2, "64"), "readouts must be an integer >= 0, got '64'"),
         (lambda: evaluate(GO, "random", "random", 2, seed=-1), "seed must be an integer >= 0, got -1"),
         (lambda: evaluate(GO, "random", "random", 2, opening_plies="a"), "opening_plies must be an integer >= 0"),
-        (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator is 'gnugo', 'gnugo:LEVEL', a"),
+        (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator must be 'gnugo', 'gnugo:LEVEL', an"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), seed=1.5), "seed must be an integer >= 0, got 1.5"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), 10**8), "num_readouts must be an integer from 1 to 10000000"),
         (lambda: train(GO, 2, exact_rules="no"), "exact_rules must be True or False, got 'no'"),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from alphago.training.watch.game_metrics import describe_games
 
 from alphago.arena.match import evaluate
 from alphago.env.go import GoEnv
@@ -32,7 +33,6 @@ from alphago.training.runs.resume import Asked, new_run, saved_settings
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.session import train
 from alphago.training.settings import NUMBERS, WHOLE, TrainingSettings
-from alphago.training.watch.game_metrics import describe_games
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import Listener
 
