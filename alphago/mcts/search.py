@@ -128,8 +128,7 @@ class Search:
         self.settings = settings
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves
-        where = {} if evaluator.device == "cpu" else {"device": evaluator.device}
-        self.batch: GameBatch = env.new_batch(games + rows, **where)
+        self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
         self.tree = new_tree(games, 64, env.action_space)
         kernels = Ranges(self.rule.select, threads) if threads > 1 else None
         self._select = kernels.select if kernels else self.rule.select

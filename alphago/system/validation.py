@@ -5,10 +5,12 @@ import functools
 import inspect
 import math
 import numbers
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from types import NoneType
-from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeGuard, TypeVar, dataclass_transform, get_args, get_type_hints
 
 Kind = TypeVar("Kind")
 Call = TypeVar("Call", bound=Callable[..., Any])
@@ -39,6 +41,57 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
         if value is None and NoneType not in get_args(hints[name]):
             raise ValueError(f"{name} has to have a value, got None")
     return kind(**given)
+
+
+def setting(
+    text: str, *, default: Any, least: float | None = None, most: float = math.inf, positive: bool = False
+) -> Any:
+    """Declare one field of a `settings` class: its default, its line of help, and the range of a number.
+
+    Args:
+        text: help of `alphago --help` and of the class's docstring.
+        least, most: the range of a number, ends included; `positive` instead of `least` for numbers above 0.  A field
+            with neither is checked by the class itself.
+    """
+    return field(default=default, metadata={"help": text, "least": least, "most": most, "positive": positive})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(setting,))
+def settings(cls: type[Kind]) -> type[Kind]:
+    """Make a class of `setting` fields a frozen dataclass that names near misses of unknown keywords.
+
+    The help of the fields follows the class's docstring.  A class that checks more than ranges has a `__post_init__`
+    that begins with `check_ranges(self)`.
+    """
+    if "__post_init__" not in vars(cls):
+        cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
+    made = checks_keywords()(dataclass(frozen=True)(cls))
+    lines = [textwrap.fill(f"{f.name}: {f.metadata['help']}", 112, subsequent_indent=" " * 4) for f in fields(made)]  # type: ignore[arg-type]
+    made.__doc__ = "\n".join(
+        [inspect.cleandoc(made.__doc__ or ""), "", "Args:", *(textwrap.indent(s, "    ") for s in lines)]
+    )
+    return made
+
+
+def check_ranges(instance: Any, owner: str = "") -> None:
+    """Make each number of a `settings` object Python's own (numpy's could not be saved as JSON) and check its range.
+
+    Raises ValueError that names the field, after `owner`, such as "a gate's ".
+    """
+    hints = get_type_hints(type(instance))
+    for one in fields(instance):
+        value, least, most = getattr(instance, one.name), one.metadata["least"], one.metadata["most"]
+        members = {hints[one.name], *get_args(hints[one.name])}
+        if (least is None and not one.metadata["positive"]) or (value is None and NoneType in members):
+            continue
+        name = owner + one.name
+        if one.metadata["positive"]:
+            value = check_positive(name, value, most)
+        elif float in members:
+            value = check_float(name, value, least, most)
+        else:
+            value = check_int(name, value, least, None if most == math.inf else most)
+        object.__setattr__(instance, one.name, value)
 
 
 def checks_keywords(*further: type) -> Callable[[Call], Call]:
@@ -113,11 +166,12 @@ def check_float(name: str, value: Any, least: float = -math.inf, most: float = m
     raise ValueError(f"{name} must be {expected}, got {value!r}")
 
 
-def check_positive(name: str, value: Any) -> float:
-    """Return `value` as a float; raise ValueError that names it unless it is finite and greater than 0."""
-    if is_finite(value) and value > 0:
+def check_positive(name: str, value: Any, most: float = math.inf) -> float:
+    """Return `value` as a float; raise ValueError that names it unless it is finite, > 0 and at most `most`."""
+    if is_finite(value) and 0 < value <= most:
         return float(value)
-    raise ValueError(f"{name} must be a number > 0, got {value!r}")
+    bound = "" if most == math.inf else f" and <= {most:g}"
+    raise ValueError(f"{name} must be a number > 0{bound}, got {value!r}")
 
 
 def as_plain_numbers(settings: Any) -> None:

@@ -1,10 +1,13 @@
-"""Parts of a batch: samples in memory, and on their way to the device that learns from them."""
+"""Batches: from samples in memory to the device that learns from them, each drawn while the one before is learned."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
+from alphago.system.stopwatch import SAMPLING
 from alphago.training.memory import Sample
 
 
@@ -18,33 +21,35 @@ class DeviceSample(NamedTuple):
     score: torch.Tensor
     ownership: torch.Tensor
     ended: torch.Tensor
-    mass: float  # the sum of the weights, which nobody has to wait for
+    weight_sum: float  # computed on the CPU, so that reading it does not wait for the GPU
 
 
-Part = Sample | DeviceSample
+Part = Sample | DeviceSample  # of a batch: the positions of one board
 
 
-def sent(sample: Sample, place: torch.device) -> Part:
-    """The sample where it is learned from; on a CPU as it is, on a GPU on its way when this returns."""
-    if place.type == "cpu":
+def to_device(sample: Sample, device: torch.device) -> Part:
+    """Return the sample on a device: as it is on a CPU, copied asynchronously to a GPU."""
+    if device.type == "cpu":
         return sample
 
     def send(array: np.ndarray) -> torch.Tensor:
         tensor = torch.from_numpy(array)
         if array.ndim == 4:
             tensor = tensor.contiguous(memory_format=torch.channels_last)
-        return tensor.pin_memory().to(place, non_blocking=True)
+        return tensor.pin_memory().to(device, non_blocking=True)
 
-    return DeviceSample(**{name: send(array) for name, array in sample._asdict().items()}, mass=mass(sample))
-
-
-def mass(part: Part) -> float:
-    """The sum of a part's weights."""
-    return part.mass if isinstance(part, DeviceSample) else float(part.weight.sum())
+    return DeviceSample(
+        **{name: send(array) for name, array in sample._asdict().items()}, weight_sum=weight_sum(sample)
+    )
 
 
-def cut(part: Part, thread: int, threads: int) -> Part | None:
-    """A thread's share of a part of a batch; None where there is nothing for it.  The first one always has some."""
+def weight_sum(part: Part) -> float:
+    """Return the sum of a part's weights."""
+    return part.weight_sum if isinstance(part, DeviceSample) else float(part.weight.sum())
+
+
+def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
+    """Return one thread's rows of a part; None if there are none for it.  Thread 0 always has some."""
     if threads == 1:
         return part
     assert isinstance(part, Sample)  # a device has one replica
@@ -53,3 +58,50 @@ def cut(part: Part, thread: int, threads: int) -> Part | None:
     if thread >= threads:
         return None
     return Sample(*(array[count * thread // threads : count * (thread + 1) // threads] for array in part))
+
+
+def apportion(total: int, shares: Sequence[float]) -> list[int]:
+    """Return integers that sum to `total`, in proportion to the shares; none is 0 where there is enough for all."""
+    least = 1 if total >= len(shares) else 0
+    ends = np.round((total - least * len(shares)) * np.cumsum(shares) / np.sum(shares)).astype(int)
+    return [least + int(count) for count in np.diff(ends, prepend=0)]
+
+
+class Prefetcher:
+    """Draws random batches on a thread of its own; `state` is the generator's before the first batch not yet used."""
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self.generator = generator
+        self._before: Mapping[str, Any] | None = None  # the generator's state before the batch that waits
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The generator's state from which the next batch is drawn, also where it is drawn already."""
+        return self._before or self.generator.bit_generator.state
+
+    @state.setter
+    def state(self, state: Mapping[str, Any]) -> None:
+        self.generator.bit_generator.state = state
+
+    def batches(
+        self, count: int, draw: Callable[[np.random.Generator], list[Part]], may_go_on: Callable[[], bool]
+    ) -> Iterator[list[Part]]:
+        """Yield up to `count` batches of `draw`, until `may_go_on` is False before one.
+
+        The generator stands behind the last batch that was yielded then.
+        """
+        with ThreadPoolExecutor(1) as drawer:
+
+            def begin(left: int) -> Future[list[Part]] | None:
+                self._before = self.generator.bit_generator.state if left else None
+                return drawer.submit(draw, self.generator) if left else None
+
+            coming = begin(count)
+            while coming is not None and may_go_on():
+                with SAMPLING:
+                    batch = coming.result()
+                count -= 1
+                coming = begin(count)
+                yield batch
+        if self._before is not None:  # a batch that was drawn and not used
+            self.state, self._before = self._before, None

@@ -1,7 +1,6 @@
-"""The boards that a stage plays side by side: each has its own games and memory, all have one network."""
+"""The boards that a stage of a run plays side by side: each has its own games and memory, all have one network."""
 
-import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,36 +8,32 @@ import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.mcts.evaluator import Evaluator
-from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
+from alphago.training.batches import apportion
 from alphago.training.memory import ReplayMemory, Sample, window
 from alphago.training.runs.shards import Shards
-from alphago.training.runs.unfinished import go_on_with, unfinished
-from alphago.training.selfplay import SelfPlay
+from alphago.training.runs.state import pack_arrays, unpack_arrays
+from alphago.training.selfplay import GameSource, MakeSource
 from alphago.training.settings import Stage, TrainingSettings
-from alphago.training.shares import apportion
 
 
-class Board:
-    """One size of board in a run: its games, its memory, and how much of the run is its share."""
+class BoardTraining:
+    """One size of board in a run: where its games come from, its memory, and how much of the run is its share."""
 
-    def __init__(self, env: GameEnv, share: float, memory: ReplayMemory, selfplay: SelfPlay, needed: int) -> None:
-        """needed: positions in memory before anybody learns from them."""
+    def __init__(self, env: GameEnv, share: float, memory: ReplayMemory, source: GameSource, needed: int) -> None:
+        """needed: positions in memory before training begins."""
         self.env = env
         self.share = share
         self.memory = memory
-        self.selfplay = selfplay
+        self.source = source
         self.needed = max(needed, 1)
         self.has_learned = self.may_learn  # whether what was in memory has been learned from
-        self.records: list[GameRecord] = []  # of the iteration in progress, once it has come to learning
 
     @property
     def size(self) -> str:
-        """As metrics name it."""
+        """The board's size as in the names of metrics, "7x7"."""
         return f"{self.env.N}x{self.env.N}"
 
     @property
@@ -46,16 +41,15 @@ class Board:
         """Whether there are positions enough to learn from."""
         return len(self.memory) >= self.needed
 
-    def collect(self, capacity: int) -> tuple[int, int]:
-        """Puts the games that are over into memory, which keeps so many positions.
+    def remember(self, records: list[GameRecord], capacity: int) -> tuple[int, int]:
+        """Put finished games into memory, which keeps `capacity` positions.
 
-        Returns how many positions came, and how many are to be learned from now on: those from before the start
-        have not been sampled yet.
+        Returns how many positions are new, and how many are to be learned from now on: those from before training
+        began have not been sampled yet.
         """
         before = self.memory.added
-        self.records = self.selfplay.take()
         self.memory.capacity = max(capacity, self.needed)
-        self.memory.add(self.records)
+        self.memory.add(records)
         new = self.memory.added - before
         if not self.may_learn:
             return new, 0
@@ -64,31 +58,22 @@ class Board:
         return new, due
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-        """All that the board needs to go on, but for the games in memory: tensors by name, and plain data."""
-        tensors, selfplay = unfinished(self.selfplay)
+        """Return all that the board needs to go on but the games in memory: tensors by name, and plain data."""
+        games, source = self.source.state()
         memory = {"games": len(self.memory.entries), "capacity": self.memory.capacity, "added": self.memory.added}
-        data = {
-            "memory": memory,
-            "has_learned": self.has_learned,
-            "new_games": len(self.records),
-            "selfplay": selfplay,
-        }
-        return {self.prefix + name: tensor for name, tensor in tensors.items()}, data
+        data = {"memory": memory, "has_learned": self.has_learned, "source": source}
+        return {tensor_name(self.env.N): pack_arrays(games)}, data
 
-    def restore(
-        self, records: list[GameRecord], evaluator: Evaluator, tensors: Mapping[str, torch.Tensor], data: Any
-    ) -> None:
-        """Goes on from what `state` gave, with the games that were in memory (oldest first)."""
+    def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
+        """Go on from what `state` returned, with the games that were in memory, oldest first."""
         self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])
         self.has_learned = data["has_learned"]
-        self.records = records[max(0, len(records) - data["new_games"]) :]
-        own = {n.removeprefix(self.prefix): tensor for n, tensor in tensors.items() if n.startswith(self.prefix)}
-        go_on_with(self.selfplay, evaluator, own, data["selfplay"])
+        self.source.restore(unpack_arrays(tensors[tensor_name(self.env.N)]), data["source"])
 
-    @property
-    def prefix(self) -> str:
-        """Of the names of its tensors."""
-        return f"selfplay{self.env.N}."
+
+def tensor_name(board: int) -> str:
+    """Return the name under which a state keeps the games in progress on a board of that size."""
+    return f"selfplay{board}.games"
 
 
 class Boards:
@@ -100,19 +85,26 @@ class Boards:
         settings: TrainingSettings,
         numbers: range,
         memories: Mapping[GameEnv, ReplayMemory],
+        *,
+        workers: Workers,
+        make_source: MakeSource,
         device: str = "cpu",
     ) -> None:
-        """numbers: of the games that are left.  memories: of the boards before, with which the same ones go on.
-        device: where games are played.
+        """Divide the games that are left among the boards.
 
         A board's share is one of moves: of the games side by side.  Games of a larger board are longer, as its area,
         so that it gets fewer of them, and all boards come to their last game at about the same time.  Of B boards,
         board b has every B-th number from b on: no two games of a run have a random stream in common.
+
+        Args:
+            numbers: of the games that are left.
+            memories: of the boards of the stage before; a board that was among them goes on with its own.
+            device: where games are played.
         """
         self.settings = settings
-        how = settings.selfplay(device)
-        assert how.games_in_flight is not None
-        flights = apportion(how.games_in_flight, [share for _, share in stage.boards])
+        selfplay = settings.selfplay(device)
+        assert selfplay.games_in_flight is not None
+        in_flight = apportion(selfplay.games_in_flight, [share for _, share in stage.boards])
         counts = apportion(len(numbers), [share / env.N**2 for env, share in stage.boards])
         self.boards = []
         for place, (env, share) in enumerate(stage.boards):
@@ -122,14 +114,25 @@ class Boards:
             )
             first = numbers.start + place
             own = range(first, first + len(counts) * counts[place], len(counts))
-            games = SelfPlay(variant, replace(how, games_in_flight=flights[place]), own, settings.seed, device)
-            self.boards.append(Board(env, share, memory, games, round(share * settings.start_training_after)))
-        self.device = device
-        self.evaluators: list[NetEvaluator | DeviceEvaluator] = []
+            own_settings = replace(selfplay, games_in_flight=in_flight[place])
+            source = make_source(variant, own_settings, own, workers, seed=settings.seed, device=device)
+            needed = round(share * settings.start_training_after)
+            self.boards.append(BoardTraining(env, share, memory, source, needed))
+
+    def __iter__(self) -> Iterator[BoardTraining]:
+        return iter(self.boards)
+
+    def __len__(self) -> int:
+        return len(self.boards)
+
+    @property
+    def sources(self) -> list[GameSource]:
+        """The boards' sources of games."""
+        return [board.source for board in self.boards]
 
     @property
     def memories(self) -> dict[GameEnv, ReplayMemory]:
-        """Of each board."""
+        """The boards' memories."""
         return {board.env: board.memory for board in self.boards}
 
     @property
@@ -140,76 +143,56 @@ class Boards:
     @property
     def begun(self) -> int:
         """A number greater than those of all games that have begun."""
-        return max(board.selfplay.begun for board in self.boards)
-
-    @property
-    def moves(self) -> int:
-        """Moves that this process has played on them."""
-        return sum(board.selfplay.moves for board in self.boards)
-
-    @property
-    def readouts_done(self) -> int:
-        """Simulations for these moves, and evaluations of roots."""
-        return sum(board.selfplay.readouts_done for board in self.boards)
-
-    def spent(self) -> dict[str, float]:
-        """Seconds of all self-play's threads together since the last call, by kind of work."""
-        spent: dict[str, float] = {}
-        for board in self.boards:
-            for group in board.selfplay.groups:
-                for kind, seconds in group.watch.take().items():
-                    spent[kind] = spent.get(kind, 0.0) + seconds
-        return spent
-
-    def main(self, goal: GameEnv) -> Board:
-        """The board that a network is saved for: the goal's if it is there, else the largest."""
-        return max(self.boards, key=lambda board: (board.env == goal, board.env.N))
-
-    def publish(self, net: NeuralNet) -> None:
-        """Lets the next iterations play with a snapshot of this network."""
-        nets = [net.resized(board.env) for board in self.boards]
-        for evaluator, new in zip(self.evaluators, nets, strict=False):
-            if isinstance(evaluator, DeviceEvaluator):  # it keeps its buffers and graphs
-                evaluator.load(new.base_net, new.value, new.policy)
-        if not (self.evaluators and isinstance(self.evaluators[0], DeviceEvaluator)):
-            dtype = self.settings.selfplay_dtype
-            self.evaluators = [new.evaluator(dtype, self.device, exact=True) for new in nets]
-
-    def begin(self, readouts: int, side_by_side: int) -> None:
-        """The next calls of `go_on` play an iteration's moves in every game, so many side by side on all boards."""
-        rooms = apportion(side_by_side, [board.share for board in self.boards])
-        for board, evaluator, room in zip(self.boards, self.evaluators, rooms, strict=True):
-            board.selfplay.begin(evaluator, self.settings.plies_per_iteration, readouts, room)
-
-    def go_on(self, workers: Workers, stop: threading.Event, until: float) -> bool:
-        """Plays on all boards, one after the other, as SelfPlay's `go_on`; False if moves are left."""
-        return all(board.selfplay.go_on(workers, stop, until) for board in self.boards)
+        return max(source.begun for source in self.sources)
 
     @property
     def capacity(self) -> int:
         """Positions that the memories keep together at this point of the run."""
         return min(window(self.added), self.settings.memory_size)
 
-    def learning(self) -> list[Board]:
-        """The boards with positions enough to learn from."""
+    def main(self, goal: GameEnv) -> BoardTraining:
+        """Return the board that a network is saved for: the goal's if it is there, else the largest."""
+        return max(self.boards, key=lambda board: (board.env == goal, board.env.N))
+
+    def publish(self, net: NeuralNet) -> None:
+        """Let the next iterations play with a snapshot of this network."""
+        for board in self.boards:
+            board.source.publish(net.resized(board.env), self.settings.selfplay_dtype)
+
+    def begin(self, readouts: int, side_by_side: int) -> None:
+        """Begin an iteration's moves in every game, `side_by_side` games on all boards together."""
+        counts = apportion(side_by_side, [board.share for board in self.boards])
+        for source, count in zip(self.sources, counts, strict=True):
+            source.begin(self.settings.plies_per_iteration, readouts, count)
+
+    def learning(self) -> list[BoardTraining]:
+        """Return the boards with positions enough to learn from."""
         return [board for board in self.boards if board.may_learn]
 
-    def draw(self, generator: np.random.Generator) -> list[Sample]:
-        """A batch: a part for each board that is learned, in proportion to their shares."""
+    def sample(self, generator: np.random.Generator) -> list[Sample]:
+        """Draw a batch: a part for each board that is learned, in proportion to their shares."""
         boards = self.learning()
         counts = apportion(self.settings.batch_size, [board.share for board in boards])
         return [board.memory.sample(count, generator) for board, count in zip(boards, counts, strict=True)]
 
+    def time_spent(self) -> dict[str, float]:
+        """Return the seconds of all self-play's threads since the last call, by kind of work."""
+        spent: dict[str, float] = {}
+        for source in self.sources:
+            for work, seconds in source.time_spent().items():
+                spent[work] = spent.get(work, 0.0) + seconds
+        return spent
+
     def state(self) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-        """What each board needs to go on: tensors by name, and plain data of one board after the other."""
+        """Return what the boards need to go on: tensors by name, and plain data of one board after the other."""
         states = [board.state() for board in self.boards]
         return {name: tensor for tensors, _ in states for name, tensor in tensors.items()}, [data for _, data in states]
 
     def restore(self, shards: Shards, tensors: Mapping[str, torch.Tensor], data: Any) -> list[str]:
-        """Goes on from what `state` gave, after `publish`; returns what had to be set aside."""
+        """Go on from what `state` returned, after `publish`; return sentences about files that had to be set aside."""
         notes: list[str] = []
-        for board, evaluator, kept in zip(self.boards, self.evaluators, data, strict=True):
-            records, lost = shards.latest(kept["memory"]["games"], board.env.N)
-            board.restore(records, evaluator, tensors, kept)
+        for board, board_data in zip(self.boards, data, strict=True):
+            records, lost = shards.latest(board_data["memory"]["games"], board.env.N)
+            board.restore(records, tensors, board_data)
             notes += lost
         return notes

@@ -1,95 +1,49 @@
-"""Some games of self-play side by side, on one thread, with one network call per wave."""
+"""Games of self-play on this machine: a Group plays some on one thread, SelfPlay has a group for each thread.
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+Game i belongs to group i mod G and has its own random stream (seed, i), so what a game is does not depend on which
+thread was faster.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.rule import resigns, temperature_plies
-from alphago.mcts.search import Search, SearchSettings
-from alphago.records.record import GameRecord, RecordBuilder, add_moves
+from alphago.mcts.search import Search
+from alphago.nn.inference.gpu import DeviceEvaluator
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers
+from alphago.records.record import GameRecord, RecordBuilder, add_moves, read_arrays, to_arrays
 from alphago.system.cores import available_cores
 from alphago.system.stopwatch import Stopwatch
-from alphago.system.validation import MOST_READOUTS, check_float, check_int, checks_keywords
+from alphago.training.settings import SelfPlaySettings
 
-# Hears of a finished game: its number and its record, in no order, and from several threads at once.
-Tell = Callable[[int, GameRecord], object]
+# Called with a finished game's number and its record, in no order, and from several threads at once.
+OnGame = Callable[[int, GameRecord], object]
 
 DECIDED_PLIES, DECIDED_SHARE, CHEAP_READOUTS = 6, 0.1, 4
-
-
-@checks_keywords()
-@dataclass(frozen=True)
-class SelfPlaySettings:
-    """How games are played.
-
-    readouts: simulations added per move (800 in AlphaZero and AlphaGo.jl).
-    games_in_flight: games played side by side, over all groups; None for 64, and 4096 on a GPU.
-    groups: threads, each with its own share of the games; None for one per core, and 4 on a GPU, where the other cores
-        help them with their trees.
-    temperature_plies: plies whose move is drawn in proportion to visits; None for N^2 / 12.
-    resign_threshold: a mover whose root value is below it resigns; None for never.
-    no_resign_share: share of games in which nobody resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05).
-    opening_plies: how many first moves are drawn from the network's policy, without search, on average; each
-        game draws its number from an exponential distribution; None for a twentieth of the longest game, of which
-        no more than 2 plies per action count.
-        They are not trained on.
-    decided_value: once the search has found one side's value above it for DECIDED_PLIES plies, only
-        DECIDED_SHARE of the moves are searched in full and trained on, the others with CHEAP_READOUTS; 1
-        searches all alike.  (KataGo goes on cheaply where others resign: Wu 2019, KataGoMethods.md.)
-    played_out_share: share of games that go on to passes or the cap even where nothing can change the result any more
-        (`GameBatch.settle`), which ends the others: passing has to be learned.
-    search: how the tree chooses; `temperature_plies` matters where it is PUCT's only, since Gumbel's noise
-        varies all moves.
-    """
-
-    readouts: int = 800
-    games_in_flight: int | None = None
-    groups: int | None = None
-    temperature_plies: int | None = None
-    resign_threshold: float | None = None
-    no_resign_share: float = 0.05
-    opening_plies: float | None = 0.0
-    decided_value: float = 1.0
-    played_out_share: float = 1.0
-    search: SearchSettings = field(default_factory=lambda: SearchSettings(gumbel=True))
-
-    def __post_init__(self) -> None:
-        check_int("readouts", self.readouts, 1, MOST_READOUTS)
-        for name in ("games_in_flight", "groups"):
-            if getattr(self, name) is not None:
-                check_int(name, getattr(self, name), 1)
-        if self.temperature_plies is not None:
-            check_int("temperature_plies", self.temperature_plies, 0)
-        if self.opening_plies is not None:
-            check_float("opening_plies", self.opening_plies, 0)
-        if self.resign_threshold is not None:
-            check_float("resign_threshold", self.resign_threshold, -1, 1)
-        for name in ("no_resign_share", "decided_value", "played_out_share"):
-            check_float(name, getattr(self, name), 0, 1)
-
-
-def default_flight(device: str) -> int:
-    """Games side by side that keep a device busy, "cpu" or another."""
-    return 64 if device == "cpu" else 4096
-
-
-def default_groups(device: str) -> int:
-    """Threads of self-play: on a GPU so many that its network never waits for trees, and no more."""
-    return available_cores() if device == "cpu" else 4
+GAMES = "games"  # what self-play's threads do around their searches: drawing moves, keeping records
+# What a group knows of the game in a slot beside its record and its random stream.
+SLOT_FIELDS = ("plies", "opening", "decided", "may_resign", "played_out")
 
 
 class Group:
-    """Some games of a run, `width` of them side by side; `numbers` are those that have not begun.
+    """Some games of a run side by side, on one thread, with one network call per wave.
 
-    threads: see Search.
+    numbers: of the games that have not begun.
     """
 
     def __init__(
         self, env: GameEnv, settings: SelfPlaySettings, width: int, seed: int, numbers: range, *, threads: int = 1
     ) -> None:
+        """Make `width` empty slots; `threads` work on the trees of many games, see Search."""
         self.env = env
         self.threads = threads
         self.settings = settings
@@ -105,36 +59,37 @@ class Group:
         longest = min(env.max_moves, 2 * env.action_space)  # where there is a cap at all
         self.opening_plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
         self.readouts = settings.readouts
-        self.room = width  # slots for games now, the first ones; it only grows
+        self.capacity = width  # slots in use, the first ones; it only grows
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
         self.search: Search | None = None
         self.finished: list[tuple[int, GameRecord]] = []
         self.left = 0  # moves to play before the evaluator may change
-        self.tell: Tell | None = None
+        self.on_game: OnGame | None = None
         self.moves = 0
         self.readouts_done = 0  # simulations, and the roots' own evaluations
-        self.watch = Stopwatch()  # of the thread that plays
-
-    def make_search(self, evaluator: Evaluator) -> Search:
-        """Trees and boards for the group's games."""
-        return Search(self.env, evaluator, len(self.builders), self.settings.search, self.threads)
+        self.stopwatch = Stopwatch()  # of the thread that plays
 
     def use(self, evaluator: Evaluator) -> None:
-        """Plays on with another evaluator; what the trees hold of the old one is dropped."""
-        if self.search is None:
-            self.search = self.make_search(evaluator)
-        for slot in range(self.room):
+        """Play on with another evaluator; drop what the trees hold of the one before, and fill free slots."""
+        search = self._search_with(evaluator)
+        for slot in range(self.capacity):
             if self.builders[slot] is None:
                 self.begin(slot)
-        self.search.evaluator = evaluator
-        self.search.forget(np.arange(len(self.builders)))
+        search.evaluator = evaluator
+        search.forget(np.arange(len(self.builders)))
+
+    def _search_with(self, evaluator: Evaluator) -> Search:
+        if self.search is None:
+            settings = self.settings.search_for(len(self.builders))
+            self.search = Search(self.env, evaluator, len(self.builders), settings, self.threads)
+        return self.search
 
     def begin(self, slot: int) -> None:
-        """Starts the group's next game in a slot, or leaves the slot empty if there is none or no room yet."""
+        """Start the group's next game in a slot, or leave the slot empty if there is none or it is not in use."""
         assert self.search is not None
         self.builders[slot] = None
-        if not self.numbers or slot >= self.room:
+        if not self.numbers or slot >= self.capacity:
             return
         number, self.numbers = self.numbers[0], self.numbers[1:]
         generator = np.random.default_rng([self.seed, number])
@@ -150,7 +105,7 @@ class Group:
         self.played_out[slot] = generator.random() < self.settings.played_out_share
 
     def step(self) -> bool:
-        """One move in every game; False if no game is left."""
+        """Play one move in every game; return False if no game is left."""
         search = self.search
         assert search is not None
         games = np.array([slot for slot, builder in enumerate(self.builders) if builder is not None], np.int64)
@@ -188,7 +143,7 @@ class Group:
         return True
 
     def budgets(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Readouts of each game's next move, int32 [n], and the move's weight in training, float32 [n]."""
+        """Return the readouts of each game's next move, int32 [n], and the move's weight in training, float32 [n]."""
         full = np.ones(len(games), np.bool_)
         for i in np.flatnonzero(np.abs(self.decided[games]) >= DECIDED_PLIES):
             full[i] = self.generators[games[i]].random() < DECIDED_SHARE
@@ -198,13 +153,13 @@ class Group:
         return readouts.astype(np.int32), (full & ~opening).astype(np.float32)
 
     def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The searched games' policy targets, float32 [n, A], and moves, int32 [n]."""
+        """Return the policy targets, float32 [n, A], and moves, int32 [n], of games that were searched."""
         assert self.search is not None
         early = self.plies[games] < self.temperature_plies
         return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
 
     def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """Moves of the opening, int32 [n], by the policy; a pass only where there is nothing else.
+        """Draw moves of the opening, int32 [n], from the policy; a pass only where there is nothing else.
 
         priors: the network's, float32 [n, A], overwritten.
         """
@@ -216,13 +171,13 @@ class Group:
         return np.argmax(sums > chance[:, None] * sums[:, -1:], axis=1).astype(np.int32)
 
     def note_decided(self, games: np.ndarray, values: np.ndarray) -> None:
-        """Counts the plies since which one side has been sure; `values` are Black's."""
+        """Count the plies since which one side has been sure; `values` are from Black's point of view."""
         before = self.decided[games]
         sign = np.where(np.abs(values) > self.settings.decided_value, np.sign(values), 0).astype(np.int32)
         self.decided[games] = np.where(sign * before > 0, before + sign, sign)
 
     def finish_over(self, playing: np.ndarray) -> None:
-        """Ends those of the games that are over by the rules, or settled."""
+        """End those of the games that are over by the rules, or settled."""
         assert self.search is not None
         batch = self.search.batch
         not_played_out = playing[~self.played_out[playing]]
@@ -240,17 +195,204 @@ class Group:
         return builder
 
     def finish(self, slot: int, outcome: float, score: float, resigned: bool) -> None:
+        """End the game in a slot (outcome and score from Black's point of view) and begin the next one there."""
         builder = self.builder(slot)
         assert builder.seed is not None
         record = builder.finish(outcome, score, resigned, self.env.action_space)
         self.finished.append((builder.seed[1], record))
-        if self.tell is not None:
-            self.tell(builder.seed[1], record)
+        if self.on_game is not None:
+            self.on_game(builder.seed[1], record)
         self.begin(slot)
+
+    def records(self) -> list[GameRecord]:
+        """Return the games in progress, in the order of their slots, then those finished and not yet taken."""
+        begun = [builder for builder in self.builders if builder is not None]
+        unfinished = [builder.finish(0.0, 0.0, False, self.env.action_space) for builder in begun]
+        return unfinished + [record for _, record in self.finished]
+
+    def state(self) -> dict[str, Any]:
+        """Return what the group needs, beside `records`, to go on between two moves, as plain data, without trees."""
+        return {
+            "next": self.numbers.start,
+            "left": self.left,
+            "readouts": self.readouts,
+            "capacity": self.capacity,
+            "finished": len(self.finished),
+            "slots": [self._slot_state(slot) for slot in range(len(self.builders))],
+        }
+
+    def _slot_state(self, slot: int) -> dict[str, Any] | None:
+        if self.builders[slot] is None:
+            return None
+        fields = {name: getattr(self, name)[slot].item() for name in SLOT_FIELDS}
+        return {**fields, "generator": self.generators[slot].bit_generator.state}
+
+    def restore(self, state: Mapping[str, Any], records: Iterator[GameRecord], evaluator: Evaluator) -> None:
+        """Go on from `state`, taking this group's `records` from the iterator; empty slots begin what is left."""
+        self.left, self.readouts, self.capacity = state["left"], state["readouts"], state["capacity"]
+        self._search_with(evaluator)
+        for slot, slot_state in enumerate(state["slots"]):
+            if slot_state is None:
+                self.begin(slot)
+            else:
+                self._restore_game(slot, slot_state, next(records))
+        for record in islice(records, state["finished"]):
+            assert record.seed is not None
+            self.finished.append((record.seed[1], record))
+
+    def _restore_game(self, slot: int, state: Mapping[str, Any], record: GameRecord) -> None:
+        """Replay a game in a slot up to where it was."""
+        assert self.search is not None
+        slots, batch = np.array([slot]), self.search.batch
+        batch.reset(slots, **record.setup)
+        batch.replay(slots, record.moves.astype(np.int32)[None, :], np.array([len(record)], np.int32), slots)
+        self.builders[slot] = RecordBuilder.of(record)
+        for name in SLOT_FIELDS:
+            getattr(self, name)[slot] = state[name]
+        self.generators[slot] = np.random.default_rng(0)
+        self.generators[slot].bit_generator.state = state["generator"]
+
+
+class SelfPlay:
+    """The GameSource of this machine: the games with these numbers, in groups on threads.
+
+    Games that are unfinished when the moves of an iteration are played go on in the next one.
+    """
+
+    def __init__(
+        self,
+        env: GameEnv,
+        settings: SelfPlaySettings,
+        numbers: range,
+        workers: Workers,
+        *,
+        seed: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        """Divide the games among groups; `device` ("cpu" or another) is where they will be played."""
+        self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
+        self.settings = settings.resolved(device, len(numbers))
+        self.evaluator: Evaluator | None = None
+        in_flight = self.settings.games_in_flight or 1
+        groups = min(self.settings.groups or 1, in_flight)
+        widths = divide(in_flight, groups)
+        self.groups = [self._new_group(width, numbers[g::groups], groups) for g, width in enumerate(widths)]
+
+    def _new_group(self, width: int, numbers: range, groups: int) -> Group:
+        # Where the network is elsewhere, each group has its share of the cores for its trees.
+        threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
+        return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
+
+    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
+        """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator."""
+        if isinstance(self.evaluator, DeviceEvaluator):  # it keeps its buffers and graphs
+            self.evaluator.load(net.base_net, net.value, net.policy)
+        else:
+            self.evaluator = net.evaluator(dtype, self.device, exact=True)
+
+    def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
+        """Play all games to their ends and return them in the order of their numbers."""
+        self.evaluator = evaluator
+        for group in self.groups:
+            group.on_game = on_game
+        self.begin(None)
+        self.go_on()
+        return self.take()
+
+    def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
+        """Let the next calls of `go_on` play an iteration with the network published last.
+
+        Args:
+            plies: moves in every game; None for all games to their ends.
+            readouts: of a move, instead of the settings'.
+            side_by_side: games in progress at most, never fewer than before and one in each group at least; None for
+                `games_in_flight`.
+        """
+        assert self.evaluator is not None
+        capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
+        for group, capacity in zip(self.groups, capacities, strict=True):
+            group.capacity = max(1, min(capacity, len(group.builders)))  # each has games of its own to play
+            group.use(self.evaluator)
+            group.readouts = readouts or group.settings.readouts
+            group.left = sys.maxsize if plies is None else plies
+
+    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+        """Play the moves that `begin` asked for; return False if some are left.
+
+        `stop` ends the call at the next move, and so does the time `until` (of time.monotonic()), after one move in
+        every game at least.  An interrupt stops all threads at their next move before it is raised.
+        """
+        stop = stop or threading.Event()
+
+        def play(group: Group) -> None:
+            with group.stopwatch.running(GAMES):
+                while group.left and not stop.is_set():
+                    group.left = group.left - 1 if group.step() else 0
+                    if until is not None and time.monotonic() >= until:
+                        break
+
+        self.workers.run([lambda group=group: play(group) for group in self.groups], stop)  # type: ignore[misc]
+        return not any(group.left for group in self.groups)
+
+    def take(self) -> list[GameRecord]:
+        """Return the games finished since the last call, in the order of their numbers."""
+        finished = sorted((pair for group in self.groups for pair in group.finished), key=lambda pair: pair[0])
+        for group in self.groups:
+            group.finished.clear()
+        return [record for _, record in finished]
+
+    def time_spent(self) -> dict[str, float]:
+        """Return the seconds of all threads together since the last call, by kind of work."""
+        spent: dict[str, float] = {}
+        for group in self.groups:
+            for work, seconds in group.stopwatch.take().items():
+                spent[work] = spent.get(work, 0.0) + seconds
+        return spent
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Return all that is needed to go on between two moves, but trees: games as arrays, and plain data.
+
+        Call it while no thread plays.
+        """
+        games = [record for group in self.groups for record in group.records()]
+        return to_arrays(games), {"groups": [group.state() for group in self.groups]}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
+        """Go on from what `state` returned, after `publish`: games, groups and games side by side are as they were."""
+        assert self.evaluator is not None
+        if not data["groups"]:
+            return
+        records = iter(read_arrays(arrays))
+        end, step = self.numbers.stop, self.numbers.step * len(data["groups"])
+        self.groups = []
+        for state in data["groups"]:
+            group = self._new_group(len(state["slots"]), range(state["next"], end, step), len(data["groups"]))
+            group.restore(state, records, self.evaluator)
+            self.groups.append(group)
+
+    @property
+    def begun(self) -> int:
+        """A number greater than those of all games that have begun; without gaps it is the next one's."""
+        return max((group.numbers.start for group in self.groups), default=self.numbers.start)
+
+    @property
+    def moves(self) -> int:
+        """Moves played so far."""
+        return sum(group.moves for group in self.groups)
+
+    @property
+    def readouts_done(self) -> int:
+        """Simulations so far, and evaluations of roots."""
+        return sum(group.readouts_done for group in self.groups)
+
+
+def divide(games: int, groups: int) -> list[int]:
+    """Return how many of the games each group has: as many, or one more in the first ones."""
+    return [games // groups + (group < games % groups) for group in range(groups)]
 
 
 def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
-    """How far policies are from priors, Kullback and Leibler's, in nats: float32 [n, A] twice -> [n].
+    """Return the Kullback-Leibler divergence of policies from priors, in nats: float32 [n, A] twice -> [n].
 
     A row of zeros, which no search made, gives 0.
     """

@@ -12,12 +12,11 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
-from alphago.training.batches import DeviceSample, Part, cut, mass, sent
+from alphago.training.batches import Part, split_for_thread, to_device, weight_sum
 from alphago.training.memory import Sample
-from alphago.training.optimizer import OPTIMIZERS
-from alphago.training.schedule import factor
+from alphago.training.optimizer import OPTIMIZERS, rate_factor
 from alphago.training.settings import TrainingSettings
-from alphago.training.watch.measures import Share, in_numbers, told_of_batch
+from alphago.training.watch.measures import Outputs, batch_metrics, to_numbers
 
 WARM_UP_STEPS = 200
 CPU = torch.device("cpu")
@@ -42,21 +41,23 @@ class Learner:
     kept at each step (less at the beginning).
     """
 
-    def __init__(self, net: NeuralNet, settings: TrainingSettings, workers: Workers, place: torch.device = CPU) -> None:
+    def __init__(
+        self, net: NeuralNet, settings: TrainingSettings, workers: Workers, device: torch.device = CPU
+    ) -> None:
         self.net = net
         self.settings = settings
-        self.average = frozen_copy(net).to(place)
-        if place.type != "cpu":  # laid out as the weights that it follows, or a GPU takes them one by one
+        self.average = frozen_copy(net).to(device)
+        if device.type != "cpu":  # laid out as the weights that it follows, or a GPU takes them one by one
             self.average.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.workers = workers
-        self.place = place
+        self.device = device
         self.steps = 0
         self.skipped = 0
-        net.to(place, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.replicas = [net, *(replica(net) for _ in range(workers.count - 1 if place.type == "cpu" else 0))]
+        net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.replicas = [net, *(replica(net) for _ in range(workers.count - 1 if device.type == "cpu" else 0))]
         make = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer
         self.optimizer = make(net.parameters(), settings.learning_rate, settings.weight_decay)
-        self.autocast = has_native_bfloat16(place) if settings.bfloat16 is None else settings.bfloat16
+        self.autocast = has_native_bfloat16(device) if settings.bfloat16 is None else settings.bfloat16
 
     def resize(self, env: GameEnv) -> None:
         """Goes on for another board of the game; weights and optimizer stay.  Samples may be of any board."""
@@ -67,7 +68,7 @@ class Learner:
     def rate(self, progress: float) -> float:
         """The learning rate of the next step; `progress` is 0 .. 1."""
         rise = min(1.0, (self.steps + 1) / WARM_UP_STEPS)
-        return self.settings.learning_rate * factor(self.settings.schedule, progress) * rise
+        return self.settings.learning_rate * rate_factor(self.settings.schedule, progress) * rise
 
     def step(self, *parts: Part, progress: float = 0.0) -> dict[str, float] | None:
         """One gradient step on a batch of one part for each board; its metrics, or None if it was skipped.
@@ -75,25 +76,25 @@ class Learner:
         Where there are several parts, each metric comes for each of them too, as `value_loss_7x7`.
         """
         threads = min(len(self.replicas), max(len(part.value) for part in parts))
-        parts = tuple(sent(part, self.place) if isinstance(part, Sample) else part for part in parts)
-        weight = max(sum(mass(part) for part in parts), 1e-12)
+        parts = tuple(to_device(part, self.device) if isinstance(part, Sample) else part for part in parts)
+        weight = max(sum(weight_sum(part) for part in parts), 1e-12)
         statistics = [buffer.clone() for buffer in self.net.buffers()]
-        work = [[cut(part, thread, threads) for part in parts] for thread in range(threads)]
+        work = [[split_for_thread(part, thread, threads) for part in parts] for thread in range(threads)]
         results = self.workers.run(
             [
                 lambda net=net, samples=samples: self.gradients(net, samples, weight)  # type: ignore[misc]
                 for net, samples in zip(self.replicas, work, strict=False)
             ]
         )
-        told = told_of_batch(parts, [list(shares) for shares in zip(*results, strict=True)])
+        scalars = batch_metrics(parts, [list(outputs) for outputs in zip(*results, strict=True)])
         for same in zip(*(net.parameters() for net in self.replicas[:threads]), strict=True):
             for other in same[1:]:
                 if other.grad is not None:
                     same[0].grad += other.grad
         parameters = list(self.net.parameters())
         add_l2_gradient(parameters, self.settings.losses.l2)
-        told["gradient_norm"] = torch.nn.utils.clip_grad_norm_(parameters, self.settings.gradient_norm or math.inf)
-        metrics = in_numbers(told)
+        scalars["gradient_norm"] = torch.nn.utils.clip_grad_norm_(parameters, self.settings.gradient_norm or math.inf)
+        metrics = to_numbers(scalars)
         if not all(map(math.isfinite, metrics.values())):
             self.skipped += 1
             for buffer, before in zip(self.net.buffers(), statistics, strict=True):
@@ -148,7 +149,7 @@ class Learner:
             # Laid out as the parameter is: the fused step goes through memory without looking at strides.
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)
         on_device = tensor.dim() > 0 or self.optimizer.defaults.get("fused")
-        return tensor.to(self.place, copy=True) if on_device else tensor.clone()
+        return tensor.to(self.device, copy=True) if on_device else tensor.clone()
 
     @torch.no_grad()
     def _update_average(self) -> None:
@@ -157,7 +158,7 @@ class Learner:
         moving = [name for name, tensor in mine.items() if tensor.is_floating_point()]
         torch._foreach_lerp_([mine[name] for name in moving], [new[name] for name in moving], 1 - kept)
 
-    def gradients(self, net: NeuralNet, samples: Sequence[Part | None], weight: float) -> list["Share | None"]:
+    def gradients(self, net: NeuralNet, samples: Sequence[Part | None], weight: float) -> list[Outputs | None]:
         """Leaves in `net` the gradients of a thread's shares of a batch; returns what the network said to each.
 
         weight: of the whole batch.
@@ -166,11 +167,11 @@ class Learner:
         net.zero_grad(set_to_none=True)
         return [None if sample is None else self.add_gradients(net, sample, weight) for sample in samples]
 
-    def add_gradients(self, net: NeuralNet, part: Part, whole: float) -> "Share":
+    def add_gradients(self, net: NeuralNet, part: Part, batch_weight: float) -> Outputs:
         """Adds the gradients of a share of a batch of such a whole weight to those in `net`."""
         policy, result, weight = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
         planes = torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last)
-        with torch.autocast(self.place.type, torch.bfloat16, enabled=self.autocast):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()
         losses = alphazero_loss(logits, value, policy, result, weight, weights=self.settings.losses)
@@ -181,15 +182,15 @@ class Learner:
             more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.settings.losses)
             total = total + more.total
             parts |= {"ownership_loss": more.ownership, "score_loss": more.score}
-        share = (part.mass if isinstance(part, DeviceSample) else float(weight.sum())) / whole
+        share = weight_sum(part) / batch_weight
         (total * share).backward()
-        told = {name: share * loss.detach().double() for name, loss in parts.items()}
-        return Share(told, logits.detach(), value.detach())
+        scaled = {name: share * loss.detach().double() for name, loss in parts.items()}
+        return Outputs(scaled, logits.detach(), value.detach())
 
     @torch.no_grad()
-    def unseen(self, sample: Sample) -> dict[str, float]:
-        """The losses of the averaged network on positions that it has not been trained on."""
-        part = sent(sample, self.place)
+    def losses_on(self, sample: Sample) -> dict[str, float]:
+        """Return the losses of the averaged network on positions that it has not been trained on."""
+        part = to_device(sample, self.device)
         logits, value = self.average(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
         targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
         losses = alphazero_loss(logits, value, *targets, weights=self.settings.losses)

@@ -1,6 +1,9 @@
-"""The optimizers: Muon for convolutions with AdamW for everything else, AdamW, and momentum SGD."""
+"""Optimizers (Muon with AdamW, AdamW, momentum SGD), and how the learning rate goes over a run."""
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import torch
@@ -11,6 +14,11 @@ MOMENTUM = 0.95  # Muon's
 MUON_RATE = 2.5  # times AdamW's learning rate
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan et al. 2024: singular values end between 0.7 and 1.2
 NEWTON_SCHULZ_STEPS = 5
+
+LAST_SHARE = 0.05  # of the learning rate, at the end of a cosine
+# Silver et al. 2017, Methods: 0.01, then 0.001 and 0.0001 after 400 000 and 600 000 of 700 000 steps.
+ALPHAGO_ZERO = ((4 / 7, 0.1), (6 / 7, 0.01))
+Steps = tuple[tuple[float, float], ...]  # (progress, factor from there on), in order
 
 Moving = list[tuple[torch.nn.Parameter, torch.Tensor]]  # kernels with their gradients
 
@@ -36,7 +44,7 @@ class MuonAdamW(torch.optim.AdamW):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """One step on the gradients as they are."""
+        """Take one step on the gradients as they are."""
         hidden: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
         for group in self.param_groups:
             moving = [(kernel, kernel.grad) for kernel in group["params"] if group["muon"] and kernel.grad is not None]
@@ -50,7 +58,7 @@ class MuonAdamW(torch.optim.AdamW):
             kernel.grad = gradient
 
     def _move(self, moving: Moving, rate: float, weight_decay: float) -> None:
-        """Moves kernels of one shape."""
+        """Move kernels of one shape by their orthogonalised momenta."""
         for kernel, _ in moving:
             if not self.state[kernel]:
                 self.state[kernel]["momentum"] = torch.zeros_like(kernel)
@@ -68,7 +76,7 @@ class MuonAdamW(torch.optim.AdamW):
 
 
 def moved_together(moving: Moving) -> list[Moving]:
-    """Kernels in parts: each alone on a CPU; on a GPU, which many small products keep waiting, all of one shape."""
+    """Group kernels that move in one call: each alone on a CPU; all of one shape on a GPU, where launches cost."""
     parts: dict[Any, Moving] = {}
     for number, (kernel, gradient) in enumerate(moving):
         parts.setdefault(tuple(kernel.shape) if kernel.is_cuda else number, []).append((kernel, gradient))
@@ -76,24 +84,24 @@ def moved_together(moving: Moving) -> list[Moving]:
 
 
 def adamw(parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
-    """AdamW (Loshchilov & Hutter 2019)."""
+    """Return AdamW (Loshchilov & Hutter 2019)."""
     return torch.optim.AdamW(decayed(parameters, weight_decay), lr=learning_rate, betas=BETAS, fused=True)
 
 
 def momentum_sgd(
     parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    """Stochastic gradient descent with momentum, AlphaGo Zero's; weight decay is part of the gradient."""
+    """Return stochastic gradient descent with momentum, AlphaGo Zero's; weight decay is part of the gradient."""
     return torch.optim.SGD(decayed(parameters, weight_decay), lr=learning_rate, momentum=SGD_MOMENTUM, foreach=True)
 
 
-# Of parameters, learning rate and weight decay.
+# (parameters, learning rate, weight decay) -> optimizer
 MakeOptimizer = Callable[[Iterable[torch.nn.Parameter], float, float], torch.optim.Optimizer]
 OPTIMIZERS: dict[str, MakeOptimizer] = {"muon": MuonAdamW, "adamw": adamw, "sgd": momentum_sgd}
 
 
 def decayed(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
-    """Groups of parameters: weight decay is for convolutions and matrices, not for biases and norms."""
+    """Return parameter groups: weight decay is for convolutions and matrices, not for biases and norms."""
     parameters = list(parameters)
     groups = [
         {"params": [parameter for parameter in parameters if parameter.dim() > 1], "weight_decay": weight_decay},
@@ -103,12 +111,12 @@ def decayed(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> li
 
 
 def is_kernel(parameter: torch.Tensor) -> bool:
-    """Whether it is a convolution's kernel with several outputs."""
+    """Return whether a parameter is the kernel of a convolution with several outputs."""
     return parameter.dim() == 4 and len(parameter) > 1
 
 
 def orthogonalised(matrices: torch.Tensor) -> torch.Tensor:
-    """The matrices [..., m, n] with singular values near 1, by Newton and Schulz's iteration (Jordan et al. 2024)."""
+    """Return matrices [..., m, n] with their singular values near 1, by Newton-Schulz steps (Jordan et al. 2024)."""
     tall = matrices.shape[-2] > matrices.shape[-1]
     wide = matrices.mT if tall else matrices
     a, b, c = NEWTON_SCHULZ
@@ -117,3 +125,56 @@ def orthogonalised(matrices: torch.Tensor) -> torch.Tensor:
         gram = x @ x.mT
         x = a * x + (b * gram + c * gram @ gram) @ x
     return x.mT if tall else x
+
+
+def cosine(progress: float) -> float:
+    """Return the factor of a cosine from 1 to LAST_SHARE (Loshchilov & Hutter 2017, without restarts)."""
+    return LAST_SHARE + (1 - LAST_SHARE) * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def constant(progress: float) -> float:
+    """Return 1."""
+    return 1.0
+
+
+SCHEDULES: dict[str, Callable[[float], float]] = {
+    "cosine": cosine,
+    "steps": lambda progress: stepped(ALPHAGO_ZERO, progress),
+    "constant": constant,
+}
+
+
+def rate_factor(schedule: str | Steps, progress: float) -> float:
+    """Return what the learning rate is multiplied by; `progress` is clipped to 0 .. 1.
+
+    schedule: a name of SCHEDULES, or steps as `check_schedule` returns them.
+    """
+    progress = min(max(progress, 0.0), 1.0)
+    return SCHEDULES[schedule](progress) if isinstance(schedule, str) else stepped(schedule, progress)
+
+
+def stepped(steps: Steps, progress: float) -> float:
+    """Return the factor of the last step that was reached, 1 before the first."""
+    return next((share for begin, share in reversed(steps) if progress >= begin), 1.0)
+
+
+def check_schedule(schedule: object) -> str | Steps:
+    """Return a schedule as settings keep it; raise ValueError if it is none."""
+    if isinstance(schedule, str):
+        if schedule in SCHEDULES:
+            return schedule
+    elif isinstance(schedule, Sequence) and all(is_step(step) for step in schedule):
+        steps = tuple((float(begin), float(share)) for begin, share in schedule)
+        if all(one[0] < other[0] for one, other in pairwise(steps)):
+            return steps
+    raise ValueError(
+        f"schedule must be {', '.join(map(repr, SCHEDULES))}, or pairs of a progress from 0 to 1 and a factor from 0, "
+        f"in order, got {schedule!r}"
+    )
+
+
+def is_step(step: object) -> bool:
+    """Return whether an object is a pair of a progress and a factor."""
+    if not isinstance(step, Sequence) or len(step) != 2 or not all(isinstance(number, Real) for number in step):
+        return False
+    return bool(0 <= step[0] <= 1 and 0 <= step[1] < math.inf)

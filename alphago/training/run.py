@@ -1,48 +1,85 @@
-"""`Trainer`: where a run stands, what judges its network, and its checkpoints."""
+"""Run: everything of a training run that goes on from one iteration to the next, and its state."""
 
+import math
 import threading
 import time
-from collections.abc import Mapping
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
+import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.devices import torch_device
-from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
+from alphago.records.record import GameRecord
 from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
-from alphago.training.boards import Boards
-from alphago.training.drawing import Drawing
-from alphago.training.judges.gate import Gatekeeper
-from alphago.training.judges.proof import Examiner
+from alphago.training.batches import Part, Prefetcher, to_device
+from alphago.training.boards import Boards, BoardTraining
+from alphago.training.group import SelfPlay
 from alphago.training.judges.resignation import calibrated
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
+from alphago.training.selfplay import MakeSource
 from alphago.training.settings import TrainingSettings, stages
+from alphago.training.watch.measures import mean_metrics
+from alphago.training.watch.metrics import Pace, board_metrics, time_shares
+from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
-from alphago.training.watch.time_shares import EXAMINATION, MATCHES
 
-JUDGED_GAMES = 1000  # the latest ones, by which the threshold of resignation is set
-# What of a Trainer is a plain value that goes into its state as it is.
-COUNTS = ("phase", "kept", "games", "positions", "iterations", "samples_due", "readouts_now", "fresh", "compacted")
-
-
-class Phase(StrEnum):
-    """What comes next."""
-
-    BEGIN = "begin"  # a new iteration
-    PLAY = "play"  # the rest of its moves
-    LEARN = "learn"  # the rest of its gradient steps
+CALIBRATION_GAMES = 1000  # the latest ones, by which the threshold of resignation is set
+# The plain values of a Run that go into its state as they are.
+COUNTS = (
+    "in_iteration", "saved_games", "games", "positions", "iterations", "samples_due", "readouts", "game_metrics",
+    "compacted",
+)  # fmt: skip
 
 
-class Trainer:
-    """One run, which `alphago.training.loop.iterate` takes further.
+class Stopped(Exception):
+    """Training was asked to stop before an iteration or a match had come to its end."""
+
+
+class Judge(Protocol):
+    """What decides about a run's networks: a gate, a proof."""
+
+    @property
+    def name(self) -> str:
+        """The name of its entry in the run's state."""
+
+    @property
+    def best(self) -> NeuralNet | None:
+        """The network that plays instead of the latest one; None where the latest plays."""
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether the run is over because of its verdict."""
+
+    def due(self, run: "Run") -> bool:
+        """Return whether to judge now, between two iterations or at the run's end."""
+
+    def judge(self, run: "Run", stop: threading.Event) -> bool:
+        """Judge the run's network; return False if `stop` came before the end, which changes nothing."""
+
+    def conclusion(self, longer: str) -> str:
+        """Return a sentence for the run's end, or ""; `longer`: options of `alphago train` for a longer run."""
+
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        """Return the tensors that go into the run's state, by name."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what else goes into the run's state, as plain data."""
+
+    def restore(self, run: "Run", tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+        """Go on from `tensors` and `state`; None where the run did not have this judge until now."""
+
+
+class Run:
+    """One run, which `alphago.training.loop.train_loop` takes further.
 
     `state` is all that it needs to go on from where it stands, at any move and before any gradient step.
     """
@@ -54,129 +91,50 @@ class Trainer:
         settings: TrainingSettings,
         folder: RunFolder,
         workers: Workers,
-        stop: threading.Event,
+        *,
         device: str = "cpu",
+        make_source: MakeSource = SelfPlay,
     ) -> None:
-        """device: where games are played and the network learns, "cpu", "cuda" or "host"."""
-        self.device = device
-        self.stages = stages(env, settings)
-        self.net = net
+        """Begin a run; `device`, "cpu", "cuda" or "host", is where games are played and the network learns."""
         self.goal = env
         self.settings = settings
         self.folder = folder
         self.workers = workers
+        self.device = device
+        self.make_source = make_source
+        self.judges: list[Judge] = []
+        self.reporter = Reporter([])
+        self.stages = stages(env, settings)
         self.learner = Learner(net, settings, workers, torch_device(device))
-        self.drawing = Drawing(np.random.default_rng([settings.seed, 1 << 32]))
-        self.stop = stop
-        self.examiner: Examiner | None = None
-        self.gatekeeper: Gatekeeper | None = None
+        self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
-        self.kept = 0  # games at the latest checkpoint whose network is kept
+        self.stopwatch = Stopwatch()  # of the thread that runs all this
         self.games = 0
         self.positions = 0  # of boards that are not played any more
         self.iterations = 0
+        self.in_iteration = False
+        self.saved_games = 0  # games at the latest checkpoint whose network is kept
         self.compacted = 0  # how often the run's folder was made compact
-        self.watch = Stopwatch()  # of the thread that runs all this
-        self.enter(0, 0, 0, {})
+        self._published: tuple[NeuralNet, int] | None = None
+        self._enter(0, 0, 0, {})
 
-    def enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
-        """Goes on with a stage: the same network, games that begin anew, and memories of boards that were there before.
-
-        games: how many were over then.  first: the number of the first new one.
-        """
+    def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
+        """Begin a stage after `games` games: new games, `first` the number of the first, and memories there were."""
         self.stage, self.entered, self.first = stage, games, first
         numbers = range(first, first + self.settings.game_limit - games)
-        self.boards = Boards(self.stages[stage], self.settings, numbers, memories, self.device)
+        self.boards = Boards(
+            self.stages[stage], self.settings, numbers, memories,
+            workers=self.workers, make_source=self.make_source, device=self.device,
+        )  # fmt: skip
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
-        self.phase = Phase.BEGIN
         self.samples_due = 0.0
-        self.readouts_now = 0  # of the iteration in progress
-        self.fresh: dict[str, float] = {}  # what the network said to its new positions, before it learned from them
+        self.readouts = 0  # of the iteration in progress
+        self.game_metrics: dict[str, Any] = {}  # of the games that it finished
+        self.pace = Pace(self.boards, self.workers.count)
 
-    def enter_next_stage(self) -> None:
-        """Enters the stage that is due, if it is another one; never an earlier one, also where a run was prolonged."""
-        due = next(number for number, stage in enumerate(self.stages) if self.progress < stage.end or stage.end == 1.0)
-        if due > self.stage:
-            self.checkpoint(keep=True)
-            before, added = self.boards, self.positions + self.boards.added
-            self.enter(due, self.games, before.begun, before.memories)
-            self.positions = added - self.boards.added
-            self.publish()
-
-    @property
-    def player(self) -> NeuralNet:
-        """The network that plays, on the main board: the best one so far, or the latest where there is no gate."""
-        return self.gatekeeper.best.resized(self.main.env) if self.gatekeeper else self.learner.average
-
-    @PUBLISHING
-    def publish(self) -> None:
-        """Lets self-play go on with a snapshot of the network that plays now."""
-        self.boards.publish(self.player)
-
-    @SAVING
-    def checkpoint(self, keep: bool = False) -> Path:
-        """Saves all, and the threshold at which the network may resign where the latest games tell one.
-
-        keep: whether this network is kept when later ones come.
-        """
-        began = time.monotonic()
-        found = calibrated([entry.record for entry in islice(reversed(self.main.memory.entries), JUDGED_GAMES)])
-        notes = found.notes() if found else {}
-        if keep:
-            self.kept = self.games
-        latest = self.folder.checkpoint(self.player, self.games, self.state(), keep, **notes)
-        self.saving.saved(began)
-        return latest
-
-    def checkpoint_if_due(self) -> None:
-        """Saves after so many games as the settings say, and otherwise once a minute."""
-        if self.games // self.settings.ckp_freq > self.kept // self.settings.ckp_freq:
-            self.checkpoint(keep=True)
-        elif self.saving.due:
-            self.checkpoint()
-
-    def state(self) -> State:
-        """Where the run stands; self-play's threads must stand still."""
-        tensors, boards = self.boards.state()
-        data = {
-            "stage": [self.stage, self.entered, self.first],
-            **{name: getattr(self, name) for name in COUNTS},
-            "steps": self.learner.steps,
-            "skipped_steps": self.learner.skipped,
-            "generator": self.drawing.state,
-            "boards": boards,
-            "seconds": self.clock.seconds,
-            "processor": self.clock.processor,
-            "ready": self.clock.ready,
-            "examiner": self.examiner.state() if self.examiner else None,
-            "gate": self.gatekeeper.state() if self.gatekeeper else None,
-        }
-        best = self.gatekeeper.tensors() if self.gatekeeper else {}
-        return State({**self.learner.tensors(), **tensors, **best}, data)
-
-    def restore(self, state: State) -> list[str]:
-        """Goes on from a state of this run's folder; returns what had to be set aside."""
-        data = state.data
-        stage, games, first = data["stage"]
-        self.enter(stage, games, first, {})
-        for name in COUNTS:
-            setattr(self, name, data[name])
-        self.phase = Phase(data["phase"])
-        self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
-        self.drawing.state = data["generator"]
-        if self.gatekeeper is not None and data["gate"] is not None:
-            self.gatekeeper.restore(state.tensors, data["gate"])
-        elif self.gatekeeper is not None:
-            self.gatekeeper.begin(self.learner.average, self.games, self.learner.steps)
-        self.publish()
-        notes = self.boards.restore(self.folder.shards, state.tensors, data["boards"])
-        self.clock.set(data["seconds"], data["processor"])
-        self.clock.ready = data["ready"]
-        if self.examiner is not None and data["examiner"] is not None:
-            self.examiner.restore(data["examiner"])
-        return notes
+    # --- where the run stands ---
 
     @property
     def progress(self) -> float:
@@ -185,77 +143,181 @@ class Trainer:
 
     @property
     def is_proved(self) -> bool:
-        """Whether an examination was passed."""
-        return self.examiner is not None and self.examiner.proved
+        """Whether a judge has ended the run."""
+        return any(judge.ends_run for judge in self.judges)
 
     @property
     def is_over(self) -> bool:
-        """Whether all games are played, the time is over, or the network is proved to be stronger.
+        """Whether all games are played, the time is over, or a judge has ended the run.
 
         Not within an iteration: what the last games teach is still to be learned.
         """
-        ended = self.is_proved or self.games >= self.settings.game_limit or self.clock.used >= 1.0
-        return ended and self.phase is Phase.BEGIN
+        ended = self.is_proved or self.games >= self.settings.game_limit or self.clock.is_over
+        return ended and not self.in_iteration
 
     @property
-    def longer(self) -> str:
-        """The option of `alphago train` that makes a run twice as long which is over by its games or by its time."""
-        settings = self.settings
-        if settings.max_minutes is None or self.games >= settings.game_limit:
-            return f"--games {2 * settings.game_limit}"
-        return f"--minutes {2 * settings.max_minutes:g}"
-
-    def examine_if_due(self) -> None:
-        """Lets the examiner look at the network, if it is time to, unless `stop` comes; the clock stands still."""
-        if self.examiner is None or self.main.env != self.goal or not self.examiner.due(self.clock.seconds):
-            return
-        if not self.stop.is_set():
-            self._examine(self.examiner)
+    def player(self) -> NeuralNet:
+        """The network that plays, on the main board: a judge's best, or the latest average."""
+        best = next((judge.best for judge in self.judges if judge.best is not None), None)
+        return self.learner.average if best is None else best.resized(self.main.env)
 
     @property
-    def last_examination_is_due(self) -> bool:
-        """Whether the run ended without a proof, and with another network than the one that was examined last."""
-        if self.examiner is None or not self.is_over or self.is_proved or self.candidate_is_due:
-            return False
-        return self.examiner.examined != fingerprint(self.player.state_dict())
-
-    def examine_last(self) -> None:
-        """Lets the examiner look at the network that the run ends with, if it has not, unless `stop` comes."""
-        if self.examiner is not None and self.last_examination_is_due and not self.stop.is_set():
-            self._examine(self.examiner)
-
-    def _examine(self, examiner: Examiner) -> None:
-        self.checkpoint()  # examinations take long: what came before is not lost in one
-        seconds, net = self.clock.seconds, self.player
-        with self.clock.stopped(), EXAMINATION:
-            # Where time ended within the curriculum, the network is still on a smaller board.
-            fits = net if self.main.env == self.goal else net.resized(self.goal)
-            decided = examiner.examine(fits, seconds, self.games, self.stop)
-        if decided is not None:
-            examiner.examined = fingerprint(net.state_dict())
-            self.checkpoint()  # it is not made twice
+    def pause_at(self) -> float:
+        """The time (of time.monotonic()) at which self-play pauses: to be saved, or because the run's time is over."""
+        # Trees that last from move to move are not saved: between two iterations there are none.
+        between_moves = not self.settings.search_for(1).keeps_trees
+        return min(self.saving.next if between_moves else math.inf, self.clock.deadline)
 
     @property
-    def candidate_is_due(self) -> bool:
-        """Whether the network that learns is to be played against the best one now."""
-        gate, over = self.gatekeeper, self.is_over and not self.is_proved
-        return gate is not None and gate.due(self.games, self.learner.steps, self.settings.ckp_freq, over)
+    def batches_due(self) -> int:
+        """Batches whose positions have not been learned yet."""
+        return int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
 
-    def judge_if_due(self) -> None:
-        """Plays a candidate against the best network, if it is time to, unless `stop` comes before the end."""
-        if self.gatekeeper is None or not self.candidate_is_due:
-            return
-        boards = [(board.env, board.share) for board in self.boards.boards]
-        when = {"seconds": self.clock.seconds, "games": self.games, "steps": self.learner.steps}
-        with MATCHES:
-            accepted = self.gatekeeper.judge(self.learner.average, boards, self.settings.readouts, self.stop, **when)
-        if accepted:
+    # --- what an iteration does beside the algorithm ---
+
+    def begin_iteration(self) -> None:
+        """Begin an iteration, unless one is in progress, in the stage and with the readouts that are due."""
+        if not self.in_iteration:
+            self._enter_next_stage()
+            self.readouts = self.settings.readouts_at(self.progress)
+            self.boards.begin(self.readouts, self.settings.side_by_side(self.games))
+            self.game_metrics = board_metrics(self.boards, [[] for _ in self.boards])
+            self.in_iteration = True
+        self.pace = Pace(self.boards, self.workers.count)
+
+    def _enter_next_stage(self) -> None:
+        """Enter the stage that is due, if it is another one; never an earlier one, also where a run was prolonged."""
+        due = next(number for number, stage in enumerate(self.stages) if self.progress < stage.end or stage.end == 1.0)
+        if due > self.stage:
+            self.checkpoint(keep=True)
+            before, added = self.boards, self.positions + self.boards.added
+            self._enter(due, self.games, before.begun, before.memories)
+            self.positions = added - self.boards.added
             self.publish()
-        if accepted is not None:
-            self.checkpoint()  # matches take long: they are not played twice
 
-    @property
-    def readouts(self) -> int:
-        """Readouts of a move at this point of the run."""
-        last, first = self.settings.readouts, self.settings.first_readouts or self.settings.readouts
-        return round(first * (last / first) ** self.progress)
+    def add_games(self, board: BoardTraining, records: list[GameRecord]) -> None:
+        """Count finished games of a board and let the run folder keep them."""
+        self.folder.shards.add(records, board.env.N)
+        self.games += len(records)
+
+    def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
+        """Yield the batches that are due, each drawn while the one before is learned, until `may_go_on` is False."""
+
+        def draw(generator: np.random.Generator) -> list[Part]:
+            return [to_device(sample, self.learner.device) for sample in self.boards.sample(generator)]
+
+        for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
+            self.samples_due -= self.settings.batch_size
+            yield batch
+
+    def end_iteration(self, steps: list[dict[str, float]]) -> None:
+        """End the iteration whose gradient steps had these metrics: write them down, report and save."""
+        self.in_iteration = False
+        self.iterations += 1
+        self.clock.mark_ready()
+        metrics = self._metrics(steps)
+        self.folder.add_metrics(metrics)
+        self.reporter.iteration(metrics)
+        if self.games // self.settings.ckp_freq > self.saved_games // self.settings.ckp_freq:
+            self.checkpoint(keep=True)
+        else:
+            self.autosave()
+
+    def _metrics(self, steps: list[dict[str, float]]) -> dict[str, Any]:
+        boards = self.boards.boards
+        return {
+            "iteration": self.iterations,
+            "seconds": round(self.clock.seconds, 3),
+            "processor_seconds": round(self.clock.processor, 3),
+            "games": self.games,
+            "board_size": boards[0].env.N if len(boards) == 1 else None,
+            "positions": self.positions + self.boards.added,
+            "memory": sum(len(board.memory) for board in boards),
+            "steps": self.learner.steps,
+            "skipped_steps": self.learner.skipped,
+            "learning_rate": self.learner.rate(self.progress),
+            "readouts": self.readouts,
+            **self.pace.metrics(),
+            **time_shares(self.stopwatch.take(), self.boards.time_spent(), self.workers.count),
+            "compacted": self.compacted,
+            **mean_metrics(steps),
+            **self.game_metrics,
+            "gpu_busy": self.reporter.gpu_busy(),
+        }
+
+    @PUBLISHING
+    def publish(self) -> None:
+        """Let self-play go on with a snapshot of the network that plays now, if it is another one."""
+        net = self.player
+        version = (net, self.learner.steps if net is self.learner.average else 0)
+        if version != self._published:
+            self.boards.publish(net)
+            self._published = version
+
+    def judge(self, stop: threading.Event) -> None:
+        """Let each judge decide that has to now; raise Stopped if `stop` comes before the end."""
+        for judge in self.judges:
+            if judge.due(self):
+                if stop.is_set() or not judge.judge(self, stop):
+                    raise Stopped
+                self.publish()
+                self.checkpoint()  # matches take long: they are not played twice
+
+    def note(self, *sentences: str) -> None:
+        """Report these sentences."""
+        self.reporter.note(*sentences)
+
+    # --- what is saved ---
+
+    @SAVING
+    def checkpoint(self, keep: bool = False) -> Path:
+        """Save all, with the threshold at which the network may resign where the latest games show one.
+
+        keep: whether this network is kept when later ones are saved.
+        """
+        began = time.monotonic()
+        latest = islice(reversed(self.main.memory.entries), CALIBRATION_GAMES)
+        resignation = calibrated([entry.record for entry in latest])
+        notes = resignation.notes() if resignation else {}
+        if keep:
+            self.saved_games = self.games
+        path = self.folder.checkpoint(self.player, self.games, self.state(), keep, **notes)
+        self.saving.saved(began)
+        return path
+
+    def autosave(self) -> None:
+        """Save all if the last checkpoint is long ago."""
+        if self.saving.due:
+            self.checkpoint()
+
+    def state(self) -> State:
+        """Return where the run stands; self-play's threads must stand still."""
+        tensors, boards = self.boards.state()
+        data = {
+            "stage": [self.stage, self.entered, self.first],
+            **{name: getattr(self, name) for name in COUNTS},
+            "steps": self.learner.steps,
+            "skipped_steps": self.learner.skipped,
+            "generator": self.prefetcher.state,
+            "boards": boards,
+            "clock": self.clock.state(),
+            "judges": {judge.name: judge.state() for judge in self.judges},
+        }
+        judged = {name: tensor for judge in self.judges for name, tensor in judge.tensors().items()}
+        return State({**self.learner.tensors(), **tensors, **judged}, data)
+
+    def restore(self, state: State) -> list[str]:
+        """Go on from a state of this run's folder; return sentences about files that had to be set aside."""
+        data = state.data
+        stage, games, first = data["stage"]
+        self._enter(stage, games, first, {})
+        for name in COUNTS:
+            setattr(self, name, data[name])
+        self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
+        self.prefetcher.state = data["generator"]
+        for judge in self.judges:
+            judge.restore(self, state.tensors, data["judges"].get(judge.name))
+        self.publish()
+        notes = self.boards.restore(self.folder.shards, state.tensors, data["boards"])
+        self.clock.restore(data["clock"])
+        return notes

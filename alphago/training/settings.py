@@ -1,216 +1,309 @@
-"""How a run is trained: one frozen dataclass, kept in the run's config."""
+"""How a run plays and learns: frozen dataclasses, kept in the run's config.
 
-import math
+A setting is one `setting(...)`: its help, its default and its range.  One of SelfPlaySettings is one of a run too, and
+a flag of `alphago selfplay` and `alphago train`, without another line anywhere.
+"""
+
 import operator
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.nn.inference.dtypes import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
+from alphago.system.cores import available_cores
 from alphago.system.validation import (
+    MOST_READOUTS,
     check_bool,
     check_float,
-    check_int,
-    check_positive,
-    checks_keywords,
+    check_ranges,
     make_settings,
     plain_number,
+    setting,
+    settings,
 )
-from alphago.training.group import SelfPlaySettings, default_flight
-from alphago.training.judges.gate import Gate
-from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer
-from alphago.training.schedule import Steps, checked
-from alphago.training.selfplay import chosen_search
+from alphago.training.judges.criteria import Gate
+from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
 
 Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
-# The least value of each setting that is a whole number, the greatest of each that is a number from 0.
-WHOLE = {
-    "num_games": 1, "memory_size": 1, "batch_size": 1, "epochs": 1, "ckp_freq": 1, "readouts": 1, "first_readouts": 1,
-    "plies_per_iteration": 1, "games_in_flight": 1, "first_games_in_flight": 1, "groups": 1, "start_training_after": 0,
-    "temperature_plies": 0, "seed": 0,
-}  # fmt: skip
-NUMBERS = {
-    "samples_per_position": math.inf, "learning_rate": math.inf, "weight_decay": math.inf,
-    "opening_plies": math.inf, "search_share": 1, "surprise_share": 1, "weight_averaging": 1,
-    "decided_value": 1, "played_out_share": 1, "no_resign_share": 1,
-}  # fmt: skip
-OPTIONAL = (
-    "num_games", "first_readouts", "games_in_flight", "first_games_in_flight", "groups", "temperature_plies",
-    "opening_plies",
-)  # fmt: skip
 NO_LIMIT = 10**9  # more games than any run plays
 GENERATION = 1 / 16  # of a run's games so far: no more are side by side, where a recipe begins with few
+MOST_IN_FLIGHT = 256  # games side by side of a run on a CPU
 
 
-@checks_keywords()
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How a run is trained; names and meanings of the first seven are AlphaGo.jl's.
+@settings
+class SelfPlaySettings:
+    """How games of a network against itself are played."""
 
-    num_games: games of self-play in all (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million); None for as many as there are
-        before `max_minutes` are over.
-    memory_size: most positions kept for sampling (AlphaGo.jl 500 000; the paper the last 500 000 games);
-        how many are kept grows with the run, see `alphago.training.memory.window`.
-    batch_size: positions per gradient step (AlphaGo.jl 32, the paper 2048).
-    epochs: gradient steps on each batch drawn.
-    ckp_freq: games between checkpoints.
-    readouts: simulations per move of self-play (800 in AlphaGo.jl and AlphaZero).
-    start_training_after: positions (not games) in memory before the first gradient step.
-    samples_per_position: how often a position is drawn for training on average.
-    search_share: how much of a value target comes from the search, per ply; see ReplayMemory.
-    surprise_share: how much of the draws for training go to positions in proportion to the search's surprise, instead
-        of to all alike; see ReplayMemory.
-    weight_averaging: how much of the averaged weights, which play, is kept at each gradient step.
-    first_readouts: readouts at the beginning, from which they rise to `readouts` in equal ratios over the
-        run; None for `readouts` all along.
-    games_in_flight: games played side by side; None for an eighth of num_games, at most 256 (4096 on a GPU), so that
-        a run of any length sees several generations, and at least one on each board.
-    first_games_in_flight: how many of them at the beginning, from which they rise to `games_in_flight` as a sixteenth
-        of the games so far does, because the results of many games side by side come late; None for `games_in_flight`
-        all along.
-    plies_per_iteration: moves played in every game between two rounds of training.
-    learning_rate, weight_decay: of the optimizer; Muon moves at MUON_RATE times the rate.
-    optimizer: "muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of
-        parameters, learning rate and weight decay that makes a torch.optim.Optimizer, whose memory is tensors or
-        numbers for each parameter; see alphago.training.optimizer.  Learning rates suit one optimizer: "sgd" wants ten
-        times as much as the others.
-    schedule: how the learning rate goes over the run, after it has risen in the first steps: "cosine" (down to a
-        twentieth), "steps" (AlphaGo Zero's, a tenth of it from 4/7 and a hundredth from 6/7 of the run), "constant", or
-        steps of one's own as pairs of progress and factor, ((0.5, 0.1), (0.8, 0.01)).
-    gradient_norm: gradients longer than this are shortened to it; None for none.
-    bfloat16: whether a step computes in bfloat16 what loses nothing by it; None where the CPU is made for it.
-    selfplay_dtype: what the network of self-play computes in, "float32", "bfloat16" or, on a CPU that can, "int8"; None
-        for the fastest (see NetEvaluator).
-    losses: a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES);
-        a dictionary changes some of the weights.
-    opening_plies, decided_value, played_out_share: see SelfPlaySettings.
-    resign_threshold: see SelfPlaySettings; by default nobody resigns, because a young network is sure of nonsense: one
-        that has seen White win every game would resign all others after a few moves.
-    no_resign_share, temperature_plies, groups: see SelfPlaySettings.
-    search: see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes
-        some settings of that one.
-    curriculum: smaller boards to begin with, each as (board size, share of the run), in order: ((7, 0.25),) plays
-        the first quarter of the run on 7x7.  Instead of a size there may be several, as in `sizes`: ((((7, 0.5),
-        (9, 0.5)), 0.25),).  By () the game's own board is played all along.  For size-free networks.
-    sizes: boards to play side by side after the curriculum, each as (board size, share of the moves and of each
-        batch): ((7, 0.3), (9, 0.7)).  The game's own board is one of them, the others have their usual komi; ()
-        plays the game's own alone.
-    gate: a win rate, such as 0.55, or a Gate: self-play is by the best network so far, until another one wins so often
-        against it; None lets the latest play, a dictionary changes some settings of the Gate.
-    max_minutes: ends the run after this much time if it is not over before; None for a run that is counted in games.
-    exact_rules: self-play by the game's own rules instead of `env.training_variant()`, which for Go allows
-        passing late only, varies komi, and lets outcomes depend on the margin a little.
-    seed: of games, samples and initial weights.
-    """
-
-    num_games: int | None = 1000
-    memory_size: int = 500_000
-    batch_size: int = 128
-    epochs: int = 1
-    ckp_freq: int = 100
-    readouts: int = 800
-    start_training_after: int = 1000
-    samples_per_position: float = 8.0
-    search_share: float = 0.03
-    surprise_share: float = 1.0
-    weight_averaging: float = 0.995
-    first_readouts: int | None = None
-    opening_plies: float | None = None
-    decided_value: float = 0.68
-    played_out_share: float = 0.1
-    games_in_flight: int | None = None
-    first_games_in_flight: int | None = None
-    plies_per_iteration: int = 16
-    learning_rate: float = 2e-3
-    weight_decay: float = 0.01
-    optimizer: str | MakeOptimizer = "muon"
-    schedule: str | Steps = "cosine"
-    gradient_norm: float | None = 5.0
-    bfloat16: bool | None = None
-    selfplay_dtype: str | None = None
-    losses: LossWeights = LOSSES["default"]
-    resign_threshold: float | None = None
-    no_resign_share: float = 0.05
-    temperature_plies: int | None = None
-    groups: int | None = None
-    search: SearchSettings | Mapping[str, Any] | None = None
-    curriculum: tuple[tuple[int | Sizes, float], ...] = ()
-    sizes: Sizes = ()
-    gate: Gate | float | Mapping[str, Any] | None = None
-    max_minutes: float | None = None
-    exact_rules: bool = False
-    seed: int = 0
+    readouts: int = setting(
+        "simulations added per move (800 in AlphaZero and AlphaGo.jl)", default=800, least=1, most=MOST_READOUTS
+    )
+    games_in_flight: int | None = setting(
+        "games played side by side, over all groups; None for 64, and 4096 on a GPU", default=None, least=1
+    )
+    groups: int | None = setting(
+        "threads, each with its own share of the games; None for one per core, and 4 on a GPU, where the other cores "
+        "help them with their trees",
+        default=None,
+        least=1,
+    )
+    temperature_plies: int | None = setting(
+        "plies whose move is drawn in proportion to visits; None for N^2 / 12.  A search by Gumbel draws none",
+        default=None,
+        least=0,
+    )
+    resign_threshold: float | None = setting(
+        "a player whose root value is below it resigns; None for never, since a young network is sure of nonsense: one "
+        "that has seen White win every game would resign all others after a few moves",
+        default=None,
+        least=-1,
+        most=1,
+    )
+    no_resign_share: float = setting(
+        "share of games in which no one resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05)",
+        default=0.05,
+        least=0,
+        most=1,
+    )
+    opening_plies: float | None = setting(
+        "how many first moves are drawn from the network's policy, without search, on average, and not trained on; "
+        "each game draws its number from an exponential distribution; None for a twentieth of the longest game, of "
+        "which no more than 2 plies per action count",
+        default=None,
+        least=0,
+    )
+    decided_value: float = setting(
+        "once the search has found one side's value above it for 6 plies, only a tenth of the moves are searched in "
+        "full and trained on, the others with 4 readouts; 1 searches all alike (Wu 2019, KataGoMethods.md)",
+        default=0.68,
+        least=0,
+        most=1,
+    )
+    played_out_share: float = setting(
+        "share of games that go on to passes or the cap even where nothing can change the result any more, which ends "
+        "the others (`GameBatch.settle`): passing has to be learned",
+        default=0.1,
+        least=0,
+        most=1,
+    )
+    search: SearchSettings | Mapping[str, Any] | None = setting(
+        "see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes some "
+        "settings of that one",
+        default=None,
+    )
 
     def __post_init__(self) -> None:
-        # As Python's own numbers: numpy's could not be saved in the run's config.
-        for name, least in WHOLE.items():
-            if getattr(self, name) is not None or name not in OPTIONAL:
-                object.__setattr__(self, name, check_int(name, getattr(self, name), least))
-        for name, most in NUMBERS.items():
-            if getattr(self, name) is not None or name not in OPTIONAL:
-                object.__setattr__(self, name, check_float(name, getattr(self, name), 0, most))
-        if self.seed >= SEED_END:
-            raise ValueError(f"seed is less than 2 to the power of 63, got {self.seed}")
+        check_ranges(self)
+        if isinstance(self.search, Mapping):  # as numbers that can be saved in the run's config
+            plain = {name: plain_number(value) for name, value in self.search.items()}
+            object.__setattr__(self, "search", plain)
+        self.search_for(64)  # raises for what is no search
+
+    def search_for(self, games: int) -> SearchSettings:
+        """Return the search of self-play with `games` games side by side.
+
+        Raises TypeError, with near misses, for a setting that SearchSettings does not have.
+        """
+        if isinstance(self.search, SearchSettings):
+            return self.search
+        if self.search is not None and not isinstance(self.search, Mapping):
+            raise TypeError(
+                f'search must be SearchSettings, a dictionary such as {{"gumbel": True}} or None, got {self.search!r}'
+            )
+        considered = max(2, min(16, self.readouts // 2))
+        usual = {"gumbel": True, "considered": considered, "leaves": leaves_for(games, self.readouts)}
+        return make_settings(SearchSettings, **{**usual, **(self.search or {})})
+
+    def resolved(self, device: str, games: int) -> "SelfPlaySettings":
+        """Return these settings without None where a device ("cpu" or another) and `games` games in all decide."""
+        in_flight = min(self.games_in_flight or default_games_in_flight(device), games)
+        return replace(
+            self,
+            games_in_flight=in_flight,
+            groups=self.groups or default_groups(device),
+            search=self.search_for(in_flight),
+        )
+
+
+def default_games_in_flight(device: str) -> int:
+    """Return how many games side by side keep a device busy, "cpu" or another."""
+    return 64 if device == "cpu" else 4096
+
+
+def default_groups(device: str) -> int:
+    """Return the threads of self-play: on a GPU so many that its network never waits for trees, and no more."""
+    return available_cores() if device == "cpu" else 4
+
+
+@settings
+class TrainingSettings(SelfPlaySettings):
+    """How a run is trained: the settings of self-play, and these; num_games to readouts have AlphaGo.jl's names."""
+
+    games_in_flight: int | None = setting(
+        "games played side by side; None for an eighth of num_games, at most 256 (4096 on a GPU), so that a run of any "
+        "length sees several generations, and at least one on each board",
+        default=None,
+        least=1,
+    )
+    num_games: int | None = setting(
+        "games of self-play in all (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million); None for as many as there are before "
+        "`max_minutes` are over",
+        default=1000,
+        least=1,
+    )
+    memory_size: int = setting(
+        "most positions kept for sampling (AlphaGo.jl 500 000; the paper the last 500 000 games); how many are kept "
+        "grows with the run, see `alphago.training.memory.window`",
+        default=500_000,
+        least=1,
+    )
+    batch_size: int = setting("positions per gradient step (AlphaGo.jl 32, the paper 2048)", default=128, least=1)
+    epochs: int = setting("gradient steps on each batch drawn", default=1, least=1)
+    ckp_freq: int = setting("games between checkpoints", default=100, least=1)
+    start_training_after: int = setting(
+        "positions (not games) in memory before the first gradient step", default=1000, least=0
+    )
+    samples_per_position: float = setting("how often a position is drawn for training on average", default=8.0, least=0)
+    search_share: float = setting(
+        "how much of a value target comes from the search, per ply; see ReplayMemory", default=0.03, least=0, most=1
+    )
+    surprise_share: float = setting(
+        "how much of the draws for training go to positions in proportion to the search's surprise, instead of to all "
+        "alike; see ReplayMemory",
+        default=1.0,
+        least=0,
+        most=1,
+    )
+    weight_averaging: float = setting(
+        "how much of the averaged weights, which play, is kept at each gradient step", default=0.995, least=0, most=1
+    )
+    first_readouts: int | None = setting(
+        "readouts at the beginning, from which they rise to `readouts` in equal ratios over the run; None for "
+        "`readouts` all along",
+        default=None,
+        least=1,
+    )
+    first_games_in_flight: int | None = setting(
+        "games side by side at the beginning; they grow to `games_in_flight`, never above 1/16 of the games played: "
+        "with many games side by side results arrive late; None for `games_in_flight` all along",
+        default=None,
+        least=1,
+    )
+    plies_per_iteration: int = setting("moves played in every game between two rounds of training", default=16, least=1)
+    learning_rate: float = setting("of the optimizer; Muon moves at MUON_RATE times the rate", default=2e-3, least=0)
+    weight_decay: float = setting("of the optimizer", default=0.01, least=0)
+    optimizer: str | MakeOptimizer = setting(
+        '"muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of '
+        "parameters, learning rate and weight decay that makes a torch.optim.Optimizer whose state is tensors or "
+        'numbers for each parameter; see alphago.training.optimizer.  Learning rates suit one optimizer: "sgd" needs '
+        "ten times as much as the others",
+        default="muon",
+    )
+    schedule: str | Steps = setting(
+        'the learning rate over the run, after a warm-up: "cosine" (down to a twentieth), "steps" (AlphaGo Zero\'s, a '
+        'tenth of it from 4/7 and a hundredth from 6/7 of the run), "constant", or steps of your own as pairs of '
+        "progress and factor, ((0.5, 0.1), (0.8, 0.01))",
+        default="cosine",
+    )
+    gradient_norm: float | None = setting(
+        "gradients longer than this are clipped to it; None for none", default=5.0, positive=True
+    )
+    bfloat16: bool | None = setting(
+        "whether a step computes in bfloat16 what loses nothing by it; None where the CPU is made for it", default=None
+    )
+    selfplay_dtype: str | None = setting(
+        'dtype of inference in self-play, "float32", "bfloat16" or, on a CPU that can, "int8"; None for the fastest '
+        "(see NetEvaluator)",
+        default=None,
+    )
+    losses: LossWeights = setting(
+        'a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES); a '
+        "dictionary changes some of the weights",
+        default=LOSSES["default"],
+    )
+    curriculum: tuple[tuple[int | Sizes, float], ...] = setting(
+        "smaller boards to begin with, each as (board size, share of the run), in order: ((7, 0.25),) plays the first "
+        "quarter of the run on 7x7.  Instead of a size there may be several, as in `sizes`: ((((7, 0.5), (9, 0.5)), "
+        "0.25),).  With () the game's own board is played all along.  For size-free networks",
+        default=(),
+    )
+    sizes: Sizes = setting(
+        "boards to play side by side after the curriculum, each as (board size, share of the moves and of each batch): "
+        "((7, 0.3), (9, 0.7)).  The game's own board is one of them, the others have their usual komi; () plays the "
+        "game's own alone",
+        default=(),
+    )
+    gate: Gate | float | Mapping[str, Any] | None = setting(
+        "a win rate, such as 0.55, or a Gate: self-play is by the best network so far, until another one wins so often "
+        "against it; None lets the latest play, a dictionary changes some settings of the Gate",
+        default=None,
+    )
+    max_minutes: float | None = setting(
+        "ends the run after this much time if it is not over before; None for a run counted in games",
+        default=None,
+        positive=True,
+    )
+    exact_rules: bool = setting(
+        "self-play by the game's own rules instead of `env.training_variant()`, which for Go allows passing late only, "
+        "varies komi, and lets outcomes depend on the margin a little",
+        default=False,
+    )
+    seed: int = setting("of games, samples and initial weights", default=0, least=0, most=SEED_END - 1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("curriculum", check_curriculum(self.curriculum))
+        self._set("sizes", check_sizes(self.sizes))
+        self._set("exact_rules", check_bool("exact_rules", self.exact_rules))
         if self.weight_averaging == 1:
-            raise ValueError("weight_averaging is less than 1, or the network that plays would never change")
-        if self.resign_threshold is not None:
-            object.__setattr__(self, "resign_threshold", check_float("resign_threshold", self.resign_threshold, -1, 1))
-        if self.max_minutes is not None:
-            object.__setattr__(self, "max_minutes", check_positive("max_minutes", self.max_minutes))
+            raise ValueError("weight_averaging must be less than 1, or the network that plays would never change")
         if self.num_games is None and self.max_minutes is None:
-            raise ValueError("a run ends by num_games or by max_minutes, both came as None")
+            raise ValueError("num_games or max_minutes must end the run, got None for both")
         if self.start_training_after > self.memory_size:
             raise ValueError(
                 f"start_training_after ({self.start_training_after}) is more than memory_size ({self.memory_size}): "
                 "training would never start"
             )
-        object.__setattr__(self, "curriculum", checked_curriculum(self.curriculum))
-        object.__setattr__(self, "sizes", checked_sizes(self.sizes))
         for name in ("batch_size", "games_in_flight"):
             value, most = getattr(self, name), self.boards_at_once
             if value is not None and value < most:
-                raise ValueError(f"{name} is at least the number of boards side by side ({most}), got {value!r}")
+                raise ValueError(f"{name} must be at least the number of boards side by side ({most}), got {value!r}")
         if isinstance(self.gate, Mapping):
-            object.__setattr__(self, "gate", make_settings(Gate, **self.gate))
+            self._set("gate", make_settings(Gate, **self.gate))
         elif self.gate is not None and not isinstance(self.gate, Gate):
-            object.__setattr__(self, "gate", Gate(check_float("gate, a win rate,", self.gate)))
+            self._set("gate", Gate(check_float("gate, a win rate,", self.gate)))
         self._check_learning()
-        object.__setattr__(self, "exact_rules", check_bool("exact_rules", self.exact_rules))
-        if isinstance(self.search, Mapping):
-            plain = {name: plain_number(value) for name, value in self.search.items()}
-            object.__setattr__(self, "search", plain)  # what can be saved in the run's config
-        self.selfplay()  # looks at the rest
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
 
     def _check_learning(self) -> None:
         known_name = isinstance(self.optimizer, str) and self.optimizer in OPTIMIZERS
         if not known_name and not hasattr(self.optimizer, "__qualname__"):
-            known = ", ".join(map(repr, OPTIMIZERS))
-            raise ValueError(f"optimizer is {known} or a function that makes one, got {self.optimizer!r}")
-        object.__setattr__(self, "schedule", checked(self.schedule))
-        if self.gradient_norm is not None:
-            object.__setattr__(self, "gradient_norm", check_positive("gradient_norm", self.gradient_norm))
-        object.__setattr__(self, "bfloat16", plain_number(self.bfloat16))
+            names = ", ".join(map(repr, OPTIMIZERS))
+            raise ValueError(f"optimizer must be {names} or a function that makes one, got {self.optimizer!r}")
+        self._set("schedule", check_schedule(self.schedule))
+        self._set("bfloat16", plain_number(self.bfloat16))
         if not (self.bfloat16 is None or isinstance(self.bfloat16, bool)):
-            raise ValueError(f"bfloat16 is True, False or None, got {self.bfloat16!r}")
+            raise ValueError(f"bfloat16 must be True, False or None, got {self.bfloat16!r}")
         if self.selfplay_dtype not in (None, *DTYPES):
-            known = ", ".join(map(repr, DTYPES))
-            raise ValueError(f"selfplay_dtype is {known} or None, got {self.selfplay_dtype!r}")
+            names = ", ".join(map(repr, DTYPES))
+            raise ValueError(f"selfplay_dtype must be {names} or None, got {self.selfplay_dtype!r}")
         losses: Any = LOSSES.get(self.losses) if isinstance(self.losses, str) else self.losses
         if isinstance(losses, Mapping):
             losses = make_settings(LossWeights, **losses)
         if not isinstance(losses, LossWeights):
-            known = ", ".join(map(repr, LOSSES))
-            raise ValueError(f"losses is {known} or a LossWeights, got {self.losses!r}")
-        object.__setattr__(self, "losses", losses)
+            names = ", ".join(map(repr, LOSSES))
+            raise ValueError(f"losses must be {names} or a LossWeights, got {self.losses!r}")
+        self._set("losses", losses)
 
     def plain(self) -> dict[str, Any]:
-        """All of it as JSON knows it; a function becomes its name."""
+        """Return all settings as JSON can hold them; a function becomes its name."""
         return asdict(self) | {"optimizer": optimizer_name(self.optimizer)}
 
     @property
@@ -219,75 +312,78 @@ class TrainingSettings:
         return NO_LIMIT if self.num_games is None else self.num_games
 
     def side_by_side(self, games: int) -> int:
-        """How many games are side by side after so many games, of a run that has chosen `games_in_flight`."""
+        """Return how many games are side by side after `games` games of a run that has chosen `games_in_flight`."""
         most = self.games_in_flight or self.boards_at_once
         return min(most, max(self.first_games_in_flight or most, int(GENERATION * games), self.boards_at_once))
 
+    def readouts_at(self, progress: float) -> int:
+        """Return the readouts of a move after that share of the run, 0 .. 1."""
+        first = self.first_readouts or self.readouts
+        return round(first * (self.readouts / first) ** progress)
+
     @property
     def boards_at_once(self) -> int:
-        """Boards side by side, where they are most."""
+        """The greatest number of boards side by side."""
         return max([1, len(self.sizes), *(len(sizes) for sizes, _ in self.curriculum if isinstance(sizes, tuple))])
 
     def selfplay(self, device: str = "cpu") -> SelfPlaySettings:
-        """The part that self-play reads.  device: where it is, if nobody has said yet how many games there are."""
-        most = 256 if device == "cpu" else default_flight(device)
-        flight = self.games_in_flight or max(self.boards_at_once, min(most, self.game_limit // 8))
-        search = chosen_search(self.search, flight, self.readouts)
-        names = (
-            "readouts", "groups", "temperature_plies", "resign_threshold", "no_resign_share", "opening_plies",
-            "decided_value", "played_out_share",
-        )  # fmt: skip
-        return SelfPlaySettings(games_in_flight=flight, search=search, **{n: getattr(self, n) for n in names})
+        """Return the settings of self-play on a device, with games in flight and search decided."""
+        most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
+        in_flight = self.games_in_flight or max(self.boards_at_once, min(most, self.game_limit // 8))
+        own = {one.name: getattr(self, one.name) for one in fields(SelfPlaySettings)}
+        return SelfPlaySettings(**{**own, "games_in_flight": in_flight, "search": self.search_for(in_flight)})
 
 
 def optimizer_name(optimizer: Any) -> str:
-    """Its name, or "module.function", so that a run can tell what it was trained with."""
+    """Return an optimizer's name, or "module.function" of the function that makes it."""
     return optimizer if isinstance(optimizer, str) else f"{optimizer.__module__}.{optimizer.__qualname__}"
 
 
-def checked_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
-    """Steps as tuples; ValueError unless each is boards and a share of the run."""
+def check_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
+    """Return a curriculum as tuples; raise ValueError unless each step is boards and a share of the run."""
     try:
-        steps = tuple((checked_boards(boards), check_float("share", share)) for boards, share in given)
+        steps = tuple((check_boards(boards), check_float("share", share)) for boards, share in given)
     except (TypeError, ValueError):
         steps = ((0, -1.0),)
     if not (all(share > 0 and sizes for sizes, share in steps) and sum(share for _, share in steps) < 1):
         raise ValueError(
-            "curriculum is pairs of a board size (or of sizes with their shares) and a share of the run, these shares "
-            f"less than 1 in all, got {given!r}"
+            "curriculum must be pairs of a board size (or of sizes with their shares) and a share of the run, these "
+            f"shares less than 1 in all, got {given!r}"
         )
     return steps
 
 
-def checked_boards(given: Any) -> int | Sizes:
-    """The board of one step of a curriculum, or its sizes; TypeError or ValueError for what is neither."""
-    return checked_sizes(given) if isinstance(given, (tuple, list)) else operator.index(given)
+def check_boards(given: Any) -> int | Sizes:
+    """Return the board of one step of a curriculum, or its sizes; raise TypeError or ValueError for neither."""
+    return check_sizes(given) if isinstance(given, (tuple, list)) else operator.index(given)
 
 
-def checked_sizes(given: Any) -> Sizes:
-    """Sizes as tuples; ValueError unless they are different boards whose shares are 1 in all, or nothing."""
+def check_sizes(given: Any) -> Sizes:
+    """Return sizes as tuples; raise ValueError unless they are different boards with shares of 1 in all, or empty."""
     try:
         sizes = tuple((operator.index(size), check_float("share", share)) for size, share in given)
     except (TypeError, ValueError):
         sizes = ((0, -1.0),)
-    whole = sum(share for _, share in sizes)
+    total = sum(share for _, share in sizes)
     different = len({size for size, _ in sizes}) == len(sizes)
-    if sizes and not (all(share > 0 for _, share in sizes) and abs(whole - 1) < 0.01 and different):
-        raise ValueError(f"sizes are pairs of a board size and its share, each board once and 1 in all, got {given!r}")
+    if sizes and not (all(share > 0 for _, share in sizes) and abs(total - 1) < 0.01 and different):
+        raise ValueError(
+            f"sizes must be pairs of a board size and its share, each board once and 1 in all, got {given!r}"
+        )
     return sizes
 
 
 class Stage(NamedTuple):
-    """A part of a run: boards that are played side by side, with their shares, until so much progress."""
+    """A part of a run: boards that are played side by side, with their shares, until that progress."""
 
     boards: tuple[tuple[GameEnv, float], ...]
     end: float
 
 
 def stages(env: GameEnv, settings: TrainingSettings) -> list[Stage]:
-    """The stages of a run, the last of which ends at 1; ValueError for boards that the game does not have."""
+    """Return the stages of a run, the last of which ends at 1; raise ValueError for boards the game does not have."""
     if settings.sizes and env.N not in dict(settings.sizes):
-        raise ValueError(f"sizes have to name the board that is trained for, {env.N}, got {settings.sizes!r}")
+        raise ValueError(f"sizes must name the board that is trained for, {env.N}, got {settings.sizes!r}")
 
     def boards(sizes: int | Sizes) -> tuple[tuple[GameEnv, float], ...]:
         pairs = ((sizes, 1.0),) if isinstance(sizes, int) else sizes

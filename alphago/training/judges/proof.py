@@ -1,91 +1,80 @@
-"""Is it stronger yet?  Matches during a run against an opponent that does not learn, until it is beaten for sure."""
+"""Is it stronger yet?  Matches during a run against an opponent that does not learn, until a proof is found."""
 
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from alphago.arena.elo import elo_ratings
 from alphago.arena.engine import EngineError
-from alphago.arena.final_boards import final_boards
 from alphago.arena.match import MatchResult, MatchStopped, evaluate
+from alphago.arena.match_games import final_boards
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
-from alphago.nn.model_files import write_whole
+from alphago.nn.model_files import fingerprint, write_whole
 from alphago.nn.net import NeuralNet
-from alphago.system.validation import check_float, check_int, checks_keywords
 from alphago.training.history import EVALUATIONS, append_row, read_rows
+from alphago.training.judges.criteria import Opponent
+from alphago.training.run import Run
+from alphago.training.watch.metrics import EXAMINATION
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
-TOLD = 5  # win rates of matches, in the run's last sentence
+LATEST_MATCHES = 5  # win rates in the run's last sentence
 PROOF = "proof.json"
 SEARCH = SearchSettings(gumbel=True)  # one leaf at a time: few games, but the opponent takes most of the time
 
 
-@checks_keywords()
-@dataclass(frozen=True)
-class Opponent:
-    """Whom a run has to beat, and how it is examined.
-
-    name: whom `evaluate` knows under it ("gnugo:10", "rave:1000", "random").
-    readouts: simulations of the network per move; 0 plays its policy alone.
-    first, every: minutes of training before the first examination, and between two.
-    most_games: an examination ends undecided after so many, rounded up to whole twenties.
-    random_opening: plies on random points at the start of each pair of games.
-
-    ValueError that names a number which cannot be.
-    """
-
-    name: str
-    readouts: int = 64
-    first: float = 1.0
-    every: float = 1.0
-    most_games: int = 100
-    random_opening: int = 2
-
-    def __post_init__(self) -> None:
-        # As Python's own numbers: numpy's could not be saved in the run's config.
-        for name, least in (("readouts", 0), ("most_games", 1), ("random_opening", 0)):
-            object.__setattr__(self, name, check_int(f"an opponent's {name}", getattr(self, name), least))
-        for name in ("first", "every"):
-            object.__setattr__(self, name, check_float(f"an opponent's {name}", getattr(self, name), 0))
-
-
 class Examiner:
-    """Examines a run's network on a schedule, in `evaluations.jsonl`, and keeps the proof once there is one."""
+    """The judge that plays an opponent on a schedule, in `evaluations.jsonl`, and ends the run with a proof."""
 
-    def __init__(
-        self, env: GameEnv, opponent: Opponent, folder: Path, told: Callable[[str], Any], device: str = "cpu"
-    ) -> None:
+    name = "proof"
+    best: NeuralNet | None = None  # self-play goes on by the latest network
+
+    def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:
         self.env = env
-        self.device = device
         self.opponent = opponent
         self.folder = folder
-        self.told = told
-        self.next_at = 60 * opponent.first
+        self.next_at = 60 * opponent.first  # seconds of training
         self.examinations = 0
         self.examined = ""  # the fingerprint of the network that was examined last
-        self.proved = False
+        self.ends_run = False  # True once there is a proof
 
-    def due(self, seconds: float) -> bool:
-        """Whether an examination is due after so many seconds of training."""
-        return seconds >= self.next_at
+    def due(self, run: Run) -> bool:
+        """Return whether a match is due: by the schedule, or of the network that the run ends with."""
+        if self.ends_run:
+            return False
+        if run.is_over:
+            return self.examined != fingerprint(run.player.state_dict())
+        return run.main.env == self.env and run.clock.seconds >= self.next_at
 
-    def examine(self, net: NeuralNet, seconds: float, games: int, stop: threading.Event) -> bool | None:
-        """Plays until the test decides; True if the network is better than the opponent, None if `stop` came before.
+    def judge(self, run: Run, stop: threading.Event) -> bool:
+        """Examine the network that plays, while the run's clock stands still; return False if `stop` came before."""
+        run.checkpoint()  # examinations take long: what came before is not lost in one
+        net = run.player
+        with run.clock.stopped(), EXAMINATION:
+            # Where time ended within the curriculum, the network is still on a smaller board.
+            fits = net if run.main.env == self.env else net.resized(self.env)
+            if not self.examine(run, fits, stop):
+                return False
+        self.examined = fingerprint(net.state_dict())
+        return True
 
-        Games that an engine lost by a fault of its own prove nothing: they count for neither side, nor do those
-        that share their openings.  EngineError if it plays no pair of games without a fault.
+    def examine(self, run: Run, net: NeuralNet, stop: threading.Event) -> bool:
+        """Play until the test decides; return False if `stop` came before.
+
+        Games that an engine lost by a fault of its own prove nothing: they count for neither side, nor do those that
+        share their openings.  Raises EngineError if it plays no pair of games without a fault.
         """
-        began = time.monotonic()
+        began, seconds = time.monotonic(), run.clock.seconds
         played: list[MatchResult] = []
         verdict = Verdict("continue", 0.0, 0)
         while verdict.state == "continue" and len(played) * GAMES_AT_ONCE < self.opponent.most_games:
@@ -93,55 +82,61 @@ class Examiner:
                 result = evaluate(
                     self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search=SEARCH,
                     random_opening=self.opponent.random_opening, seed=1000 * self.examinations + len(played),
-                    device=self.device, stop=stop,
+                    device=run.device, stop=stop,
                 )  # fmt: skip
             except MatchStopped:
-                return None
+                return False
             played.append(result)
             everything = together(played)
-            forfeits, whole = everything.forfeits, without_forfeits(everything)
-            if not whole.games:
+            forfeits, valid = everything.forfeits, without_forfeits(everything)
+            if not valid.games:
                 why = min(forfeits.items())[1]
                 raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {why}")
-            verdict = TEST.judge(pair_scores(whole.outcomes))
-        low, high = whole.interval
+            verdict = TEST.judge(pair_scores(valid.outcomes))
+        low, high = valid.interval
         row = {
-            "seconds": seconds, "games": games, "opponent": self.opponent.name, "readouts": self.opponent.readouts,
-            "played": len(whole.games), "forfeits": len(forfeits), "distinct": whole.distinct,
-            "wins": whole.wins, "draws": whole.draws, "losses": whole.losses, "win_rate": whole.win_rate,
-            "low": low, "high": high, **told_of(self.env, whole), "sprt": verdict.state,
+            "seconds": seconds, "games": run.games, "opponent": self.opponent.name, "readouts": self.opponent.readouts,
+            "played": len(valid.games), "forfeits": len(forfeits), "distinct": valid.distinct,
+            "wins": valid.wins, "draws": valid.draws, "losses": valid.losses, "win_rate": valid.win_rate,
+            "low": low, "high": high, **rating(self.env, valid), "sprt": verdict.state,
             "log_likelihood_ratio": verdict.ratio, "match_seconds": time.monotonic() - began,
         }  # fmt: skip
         append_row(self.folder / EVALUATIONS, row)
         left_out = f"; not counted: {len(forfeits)} games that {self.opponent.name} lost by a fault" if forfeits else ""
-        self.told(
-            f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {whole}{left_out}; {WORDS[verdict.state]}"
+        run.note(
+            f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {valid}{left_out}; {WORDS[verdict.state]}"
         )
         self.examinations += 1
         self.next_at = max(self.next_at + 60 * self.opponent.every, seconds + 60 * self.opponent.every)
-        self.proved = verdict.state == "accept"
-        if self.proved:
-            self.keep(row, whole)
-        return self.proved
+        self.ends_run = verdict.state == "accept"
+        if self.ends_run:
+            self.write_proof(row, valid)
+        return True
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return nothing: the judge keeps no network."""
+        return {}
 
     def state(self) -> dict[str, Any]:
-        """Where the schedule stands, as plain data."""
-        kept = {name: getattr(self, name) for name in ("next_at", "examinations", "examined", "proved")}
-        return {"opponent": asdict(self.opponent), **kept}
+        """Return where the schedule stands, as plain data."""
+        names = ("next_at", "examinations", "examined", "ends_run")
+        return {"opponent": asdict(self.opponent), **{name: getattr(self, name) for name in names}}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Goes on with the schedule where it stood; another opponent has a new one."""
+    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+        """Go on with the schedule where it stood; another opponent has a new one."""
+        if state is None:
+            return
         self.examinations = state["examinations"]
         if Opponent(**state["opponent"]) == self.opponent:
-            self.next_at, self.examined, self.proved = state["next_at"], state["examined"], state["proved"]
+            self.next_at, self.examined, self.ends_run = state["next_at"], state["examined"], state["ends_run"]
 
     def conclusion(self, longer: str) -> str:
-        """How the run ended: with its proof, or what its latest matches said, and how to go on.
+        """Return how the run ended: with its proof, or what its latest matches said, and how to go on.
 
         longer: options of `alphago train` with which it has more time.
         """
         name = self.opponent.name
-        if self.proved:
+        if self.ends_run:
             return f"the run ends with its proof that the network is stronger than {name}: {self.folder / PROOF}"
         return (
             f"the run ends without a proof that the network is stronger than {name}{self.matches()}; more time may do, "
@@ -149,20 +144,20 @@ class Examiner:
         )
 
     def matches(self) -> str:
-        """What the latest matches against the opponent said, as the end of a sentence."""
+        """Return what the latest matches against the opponent said, as the end of a sentence."""
         path = self.folder / EVALUATIONS
         rows = read_rows(path, "opponent") if path.is_file() else []
         rows = [row for row in rows if row["opponent"] == self.opponent.name]
         if not rows:
             return ""
-        rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-TOLD:]), rows[-1]
+        rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-LATEST_MATCHES:]), rows[-1]
         return (
             f": it won {rates} of its latest matches, the last one of {last['played']} games "
             f"(95 % interval {last['low']:.1%} to {last['high']:.1%})"
         )
 
-    def keep(self, row: dict[str, Any], result: MatchResult) -> None:
-        """Writes proof.json: the examination, and every game that counted as its moves."""
+    def write_proof(self, row: dict[str, Any], result: MatchResult) -> None:
+        """Write proof.json: the examination, and every game that counted as its moves."""
         texts = [" ".join(self.env.to_text(action) for action in game) for game in result.games]
         games = [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
@@ -179,7 +174,7 @@ WORDS = {
 
 
 def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
-    """When the network should be stronger than the opponent, at the run's speed so far.
+    """Return a sentence on when the network should be stronger than the opponent, at the run's speed so far.
 
     needed: positions of self-play after which another run was proved to be.
     """
@@ -190,16 +185,16 @@ def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
     )
 
 
-def told_of(env: GameEnv, result: MatchResult) -> dict[str, float]:
-    """The network's Elo above the opponent with its 95 % interval; where stones are taken, score and captures too."""
+def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:
+    """Return the network's Elo above the opponent with its 95 % interval; in Go mean score and captures too."""
     points = result.win_rate * len(result.games)
-    rating, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
-    told = {"elo": rating.elo, "elo_low": rating.low, "elo_high": rating.high}
-    return told | final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else told
+    ours, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
+    elo = {"elo": ours.elo, "elo_low": ours.low, "elo_high": ours.high}
+    return elo | final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else elo
 
 
 def together(results: list[MatchResult]) -> MatchResult:
-    """One result of several parts of a match, all of an even number of games."""
+    """Join the results of several parts of a match, all of an even number of games."""
     return MatchResult(
         np.concatenate([result.outcomes for result in results]),
         tuple(game for result in results for game in result.games),
@@ -215,14 +210,14 @@ def together(results: list[MatchResult]) -> MatchResult:
 
 
 def without_forfeits(result: MatchResult) -> MatchResult:
-    """The pairs of games in which no engine failed, numbered anew."""
+    """Return the pairs of games in which no engine failed, numbered anew."""
     spoilt = {number // 2 for number in result.forfeits}
-    kept = [number for number in range(len(result.games)) if number // 2 not in spoilt]
+    valid = [number for number in range(len(result.games)) if number // 2 not in spoilt]
     return replace(
         result,
-        outcomes=result.outcomes[kept],
-        games=tuple(result.games[number] for number in kept),
+        outcomes=result.outcomes[valid],
+        games=tuple(result.games[number] for number in valid),
         forfeits={},
-        counted=min(result.counted, len(kept)),  # an engine counts all games that it finishes, or none
-        disagreements={i: result.disagreements[n] for i, n in enumerate(kept) if n in result.disagreements},
+        counted=min(result.counted, len(valid)),  # an engine counts all games that it finishes, or none
+        disagreements={i: result.disagreements[n] for i, n in enumerate(valid) if n in result.disagreements},
     )

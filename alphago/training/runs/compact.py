@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from alphago.nn.net import NeuralNet
+import torch
+
 from alphago.nn.model_files import write_whole
+from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, save_records
+from alphago.training.boards import tensor_name
 from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, size, told_as
 from alphago.training.runs.shards import Shard, Shards, digest_of, read_shard
-from alphago.training.runs.state import DAMAGED, PIECE, State, to_bytes
-from alphago.training.runs.unfinished import without_policies
+from alphago.training.runs.state import DAMAGED, PIECE, State, pack_arrays, to_bytes, unpack_arrays
 
 FOLDER_LIMIT = 60 * 2**20  # bytes of all files
 FILE_LIMIT = PIECE  # of one of them
@@ -94,12 +96,21 @@ def shorten(path: Path, limit: int) -> None:
 
 def lighten(state: State, boards: Sequence[int]) -> None:
     """Takes policies from games in progress, half of the games at a time, until they are small enough."""
-    names = [name for name in state.tensors if name in {f"selfplay{board}.games" for board in boards}]
+    names = [tensor_name(board) for board in boards]
     share = 1.0
     while sum(state.tensors[name].numel() for name in names) > UNFINISHED_LIMIT and share:
         share = share / 2 if share > 1 / 16 else 0.0
         for name in names:
             state.tensors[name] = without_policies(state.tensors[name], share)
+
+
+def without_policies(games: torch.Tensor, share: float) -> torch.Tensor:
+    """Return a state's games in progress without policies, but for a share of the games, the first ones."""
+    arrays = unpack_arrays(games)
+    first = int(arrays["lengths"][: int(share * len(arrays["lengths"]))].sum())  # plies
+    for name in ("policies", "weights"):
+        arrays[name][first:] = 0
+    return pack_arrays(arrays)
 
 
 def needed_bytes(folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""What a call of `train` comes to: a new run, or an old one that goes on, perhaps with other settings."""
+"""From a call of `train` to a plan: a new run, or one that goes on, perhaps with other settings."""
 
 import contextlib
 import json
@@ -9,22 +9,20 @@ from typing import Any, NoReturn
 
 import torch
 
-from alphago.arena.engine import GtpProgram
-from alphago.arena.engine_player import GtpPlayer
-from alphago.arena.players import contestant
+from alphago.arena.engine import Engine
+from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, built_from
 from alphago.system.validation import UNSET, Unset, make_settings
-from alphago.training.judges.gate import Gate
-from alphago.training.group import default_groups
+from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.recipes import Preset, named_preset, preset_for
-from alphago.training.judges.proof import Opponent
 from alphago.training.runs.config import another_version, of_this_version
-from alphago.training.settings import TrainingSettings, optimizer_name, stages
+from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
 
 # Settings that a run keeps: its games so far would be other ones, or belong elsewhere.  `groups` is among them because
 # games are dealt to groups by their numbers, and each group knows the next of its own only: with another number of
@@ -35,10 +33,10 @@ NESTED = ("search", "losses", "gate")  # settings that are made of settings
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the caller of `train` said.
+class TrainCall:
+    """The arguments of a call of `train`.
 
-    The run's folder, or defaults, say what is UNSET, missing in `settings` or `sizes`, or no preset or model.
+    Whatever the caller left unset is taken from the run folder when resuming, otherwise from the defaults.
     """
 
     env: GameEnv
@@ -54,46 +52,46 @@ class Asked:
         if self.model is not None and self.sizes:
             raise ValueError("tower_height and channels describe a new network; a model was given too")
 
-    def said(self, recipe: Preset | None) -> dict[str, Any]:
-        """The settings that were said; what the recipe says counts as said before."""
+    def explicit(self, recipe: Preset | None) -> dict[str, Any]:
+        """Return the settings that the call or its recipe names; the call's own go first."""
         games = {} if self.num_games is UNSET else {"num_games": self.num_games}
         before = recipe.settings_on(self.device) if recipe else {}
-        return {**before, **changed_nested(before, self.settings), **games}
+        return {**before, **update_settings(before, self.settings), **games}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A run: its settings, its network (with what weights, a state may say), whom it has to beat, and its config."""
+    """A run: its settings, its network (a state may have other weights), the opponent to beat, and its config."""
 
     settings: TrainingSettings
     model: NeuralNet
     until: Opponent | None
     config: dict[str, Any]
-    needed: int = 0  # positions after which another run was proved to be stronger than `until`; 0: nobody knows
+    needed: int = 0  # positions after which another run was proved to be stronger than `until`; 0: unknown
     note: str = ""  # of a new run's recipe
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # name: before and now, in a run that goes on
 
 
-def new_run(asked: Asked) -> Plan:
-    """The plan of a run that begins; ValueError or TypeError for what cannot be trained."""
-    env = asked.env
-    recipe = named_preset(asked.preset) if asked.preset is not None else None
-    if recipe is None and asked.num_games in (None, UNSET):
+def new_run(call: TrainCall) -> Plan:
+    """Return the plan of a run that begins; raise ValueError or TypeError for what cannot be trained."""
+    env = call.env
+    recipe = named_preset(call.preset) if call.preset is not None else None
+    if recipe is None and call.num_games in (None, UNSET):
         recipe = preset_for(env)
-    given = asked.said(recipe)
+    given = call.explicit(recipe)
     if given.get("max_minutes") is not None:
         given.setdefault("num_games", None)
     settings = make_settings(TrainingSettings, **given)
     # A run keeps these, wherever it goes on and however long it becomes.
-    flight, groups = settings.selfplay(asked.device).games_in_flight, settings.groups or default_groups(asked.device)
+    flight, groups = settings.selfplay(call.device).games_in_flight, settings.groups or default_groups(call.device)
     settings = replace(settings, groups=groups, games_in_flight=flight)
-    model = asked.model
+    model = call.model
     if model is None:
         with seeded(settings.seed):
-            model = NeuralNet(env, **{**(recipe.network if recipe else {}), **asked.sizes})
+            model = NeuralNet(env, **{**(recipe.network if recipe else {}), **call.sizes})
     model = fitted(model, env)
     check_boards(env, settings, model)
-    until = None if isinstance(asked.until, Unset) else asked.until
+    until = None if isinstance(call.until, Unset) else call.until
     config: dict[str, Any] = {
         "game": env.name,
         "env": env.config,
@@ -104,28 +102,28 @@ def new_run(asked: Asked) -> Plan:
         "compacted": [],
     }
     needed = recipe.needed(until.name, env) if recipe and until else 0
-    return Plan(settings, model, known(until, env), config, needed, recipe.note if recipe else "")
+    return Plan(settings, model, check_opponent(until, env), config, needed, recipe.note if recipe else "")
 
 
-def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
-    """The plan of a run that goes on; what the caller does not say is as the folder says, and None is said too.
+def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
+    """Return the plan of a run that goes on; what the call leaves unset is as the folder has it, and None sets too.
 
-    ValueError that names what a run cannot change, with both values.
+    Raises ValueError that names what a run cannot change, with both values.
     """
-    env, network = asked.env, config["network"]
+    env, network = call.env, config["network"]
 
-    def differs(name: str, was: Any, came: Any) -> NoReturn:
-        raise ValueError(f"the run in {folder} has {name} {was!r}, now {came!r} came: choose another folder")
+    def differs(name: str, was: Any, now: Any) -> NoReturn:
+        raise ValueError(f"the run in {folder} has {name} {was!r}, got {now!r}: choose another folder")
 
     if env.name != config["game"]:
         differs("game", config["game"], env.name)
     if other := config["env"].keys() ^ env.config.keys():
         raise another_version(folder, "a game", ", ".join(sorted(other)))
     compare(config["env"], env.config, differs)
-    recipe = named_preset(asked.preset) if asked.preset is not None else None
-    model = asked.model
+    recipe = named_preset(call.preset) if call.preset is not None else None
+    model = call.model
     if model is None:
-        compare(network, {**(recipe.network if recipe else {}), **asked.sizes}, differs)
+        compare(network, {**(recipe.network if recipe else {}), **call.sizes}, differs)
         with of_this_version(folder, "a network"), seeded(0):  # which weights, the state says
             if network["custom"]:
                 slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
@@ -136,9 +134,9 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
     model = fitted(model, env)
     compare(network, model.config, differs)
 
-    said = {name: value for name, value in asked.said(recipe).items() if value is not None or name not in CHOSEN}
-    before = saved_settings(config, folder, said.get("optimizer"))
-    settings = make_settings(TrainingSettings, **{**vars(before), **changed_nested(vars(before), said)})
+    explicit = {name: value for name, value in call.explicit(recipe).items() if value is not None or name not in CHOSEN}
+    before = saved_settings(config, folder, explicit.get("optimizer"))
+    settings = make_settings(TrainingSettings, **{**vars(before), **update_settings(vars(before), explicit)})
     pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
     changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     for name, pair in changes.items():
@@ -147,56 +145,56 @@ def old_run(asked: Asked, config: Mapping[str, Any], folder: Path) -> Plan:
     check_boards(env, settings, model)
     with of_this_version(folder, "an opponent"):
         was_until = Opponent(**config["until"]) if config["until"] else None
-    until = was_until if isinstance(asked.until, Unset) else asked.until
+    until = was_until if isinstance(call.until, Unset) else call.until
     if until != was_until:
         changes["until"] = (was_until, until)
     new = {**config, "settings": settings.plain(), "until": asdict(until) if until else None}
     recipe = recipe or (preset_for(env) if settings.num_games is None else None)
     needed = recipe.needed(until.name, env) if recipe and until else 0
-    return Plan(settings, model, known(until, env), new, needed, changes=changes)
+    return Plan(settings, model, check_opponent(until, env), new, needed, changes=changes)
 
 
-def changed_nested(before: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said, where a dictionary for a setting that is made of settings leaves what it does not name as before.
+def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `new` settings, where a dictionary for a nested one leaves what it does not name as it was `before`.
 
-    TypeError that names near misses for a nested setting that there is not.
+    Raises TypeError that names near misses for a nested setting that does not exist.
     """
-    return {name: changed_one(before.get(name), value) if name in NESTED else value for name, value in said.items()}
+    return {name: update_nested(before.get(name), value) if name in NESTED else value for name, value in new.items()}
 
 
-def changed_one(before: Any, said: Any) -> Any:
-    """The new value of one setting that is made of settings; before, it was None, a name, a dictionary or whole."""
-    if not isinstance(said, Mapping):
-        return said
+def update_nested(before: Any, new: Any) -> Any:
+    """Return the value of one nested setting, which was None, a name, a dictionary or a dataclass before."""
+    if not isinstance(new, Mapping):
+        return new
     if isinstance(before, str):
         before = LOSSES[before]
     if before is None or isinstance(before, Mapping):
-        return {**(before or {}), **said}
-    return make_settings(type(before), **{**vars(before), **said})
+        return {**(before or {}), **new}
+    return make_settings(type(before), **{**vars(before), **new})
 
 
-def known(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
-    """The opponent; an error now rather than in a minute if nobody is called so, or does not play this game.
+def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
+    """Return the opponent; raise now rather than in a minute if it does not exist or does not play this game.
 
-    ValueError, or EngineError where it is an engine that is not installed, or refuses the board.
+    Raises ValueError, or EngineError where it is an engine that is not installed, or refuses the board.
     """
-    who = None if opponent is None else contestant(opponent.name, env)
-    if isinstance(who, GtpProgram):
-        GtpPlayer(go_only(env.match_variant(), f"{who.name} plays"), who, [1]).close()
+    who = None if opponent is None else resolve_player(opponent.name, env)
+    if isinstance(who, Engine):
+        EnginePlayer(require_go(env.match_variant(), who.name), who, [1]).close()
     return opponent
 
 
-def compare(saved: Mapping[str, Any], came: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
-    """Calls `differs` with the first name of `came` whose value was saved as another one."""
-    for name, value in json.loads(json.dumps(came)).items():
+def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
+    """Call `differs` with the first name of `new` whose value was saved as another one."""
+    for name, value in json.loads(json.dumps(new)).items():
         if saved.get(name) != value:
             differs(name, saved.get(name), value)
 
 
 def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = None) -> TrainingSettings:
-    """The settings in a run's config; ValueError with a sentence if they are none.
+    """Return the settings in a run's config; raise ValueError if they cannot be read.
 
-    optimizer: the function that a run was trained with whose optimizer was no name.
+    optimizer: the function that makes the optimizer, where the config has its name only.
     """
     with of_this_version(folder, "settings"):
         given = dict(config["settings"])
@@ -214,19 +212,19 @@ def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = Non
 
 
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
-    """The network for this very game, with the same weights; ValueError if it plays another game."""
+    """Return the network for this very game, with the same weights; raise ValueError if it plays another game."""
     return model if model.env == env else model.resized(env)
 
 
 def check_boards(env: GameEnv, settings: TrainingSettings, model: NeuralNet) -> None:
-    """ValueError for boards that the game or the network does not have."""
+    """Raise ValueError for boards that the game or the network does not have."""
     for board in {board for stage in stages(env, settings) for board, _ in stage.boards}:
         model.resized(board)
 
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seeds torch for the block and puts its random state back afterwards."""
+    """Seed torch within the block and restore its random state afterwards."""
     state = torch.get_rng_state()
     torch.manual_seed(seed)
     try:

@@ -2,13 +2,16 @@
 
 import errno
 import hashlib
+import io
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
@@ -16,7 +19,7 @@ from safetensors.torch import save as bytes_of
 from alphago.nn.model_files import write_whole
 
 FORMAT = "alphago-state"
-FORMAT_VERSION = "3"
+FORMAT_VERSION = "4"
 KEPT = 2  # the newest state, and the one before in case the disk spoils that
 PIECE = 16 * 2**20  # bytes; a larger state is cut into files of this size
 DAMAGED = ".damaged"  # what the names of files end in that were set aside
@@ -150,3 +153,16 @@ def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:
         if tensor.numel():
             whole.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return whole.hexdigest()
+
+
+def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
+    """Return arrays as bytes, uint8 [n], compressed a little: policies of thousands of games are most of a state."""
+    file = io.BytesIO()
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+    return torch.frombuffer(bytearray(zlib.compress(file.getbuffer(), 1)), dtype=torch.uint8)
+
+
+def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:
+    """Return the arrays that `pack_arrays` took."""
+    with np.load(io.BytesIO(zlib.decompress(data.numpy().data)), allow_pickle=False) as arrays:
+        return dict(arrays)

@@ -1,29 +1,78 @@
-"""Who hears of a training run: the loop prints nothing, it tells its reports."""
+"""Reports of a training run: the loop prints nothing, it reports."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from tqdm.auto import tqdm
 
-from alphago.training.watch.time_shares import told
+from alphago.training.history import Row, number
+from alphago.training.watch.diagnosis import Diagnosis
+from alphago.training.watch.gpu_meter import GpuMeter
+from alphago.training.watch.metrics import bottleneck
 
 
 class Report(Protocol):
-    """Anything that wants to follow a run.  `metrics` is what a line of metrics.jsonl holds."""
+    """A callback that follows a run.  `metrics` is what a line of metrics.jsonl holds."""
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Before the first game, and once more where a run goes on without its GPU."""
+        """Called before the first game, and once more where a run goes on without its GPU."""
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        """After each round of self-play and training."""
+        """Called after each iteration of self-play and training."""
 
     def note(self, text: str) -> None:
-        """Something that happened in between, as a sentence: an examination, a diagnosis."""
+        """Called with a sentence about something that happened in between: a match, a diagnosis."""
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
-        """After the last one; `stopped` by the user before its time."""
+        """Called after the last iteration; `stopped`: whether the user ended the run before its time."""
+
+
+class Reporter:
+    """Sends what happens in a run to its reports, with a diagnosis of the metrics.
+
+    Args:
+        settings: of the run, as its config has them.
+        rows: metrics of the iterations before.
+        meter: of the GPU; None for none.
+        estimate: called with the metrics until it returns a sentence, which is reported.
+    """
+
+    def __init__(
+        self,
+        reports: Sequence[Report],
+        settings: dict[str, Any] | None = None,
+        rows: Sequence[Row] = (),
+        meter: GpuMeter | None = None,
+        estimate: Callable[[Row], str | None] | None = None,
+    ) -> None:
+        self.reports = reports
+        self.metrics: dict[str, Any] = dict(rows[-1]) if rows else {}
+        self.meter = meter
+        self.estimate = estimate
+        self.diagnosis = Diagnosis(settings or {})
+        self.diagnosis.remember(rows)
+
+    def gpu_busy(self) -> float | None:
+        """Return the share of the time since the last call that the GPU was busy; None without one."""
+        return None if self.meter is None else self.meter.busy()
+
+    def iteration(self, metrics: dict[str, Any]) -> None:
+        """Report an iteration, and what is newly wrong."""
+        self.metrics = metrics
+        for report in self.reports:
+            report.iteration(metrics)
+        self.note(*map(str, self.diagnosis.update(metrics)))
+        if self.estimate is not None and (sentence := self.estimate(metrics)) is not None:
+            self.estimate = None
+            self.note(*filter(None, [sentence]))
+
+    def note(self, *sentences: str) -> None:
+        """Report these sentences."""
+        for sentence in sentences:
+            for report in self.reports:
+                report.note(sentence)
 
 
 class TensorBoardReport:
@@ -45,7 +94,7 @@ class TensorBoardReport:
         self.writer.add_text("settings", f"| setting | value |\n| --- | --- |\n{rows}")
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        """Every number in the metrics becomes a point of the curve of its name."""
+        """Add each number of the metrics to the curve of its name."""
         self.games = metrics["games"]
         for name, value in metrics.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -60,7 +109,7 @@ class TensorBoardReport:
 
 
 def tensorboard_writer() -> Callable[[str], Any]:
-    """What makes a writer of TensorBoard's files from a folder's name; ImportError where it is not installed."""
+    """Return what makes a writer of TensorBoard's files from a folder's name; raise ImportError without it."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -70,7 +119,7 @@ def tensorboard_writer() -> Callable[[str], Any]:
 
 
 class ConsoleReport:
-    """A progress bar with the expected end, rates and losses.  Counts games, or seconds of a timed run."""
+    """A progress bar with the expected end, rates and losses, in games, or in seconds of a timed run."""
 
     def __init__(self) -> None:
         self.bar: tqdm | None = None
@@ -94,7 +143,10 @@ class ConsoleReport:
         shown["moves/s"] = f"{metrics['moves_per_second']:.0f}"
         if metrics["policy_loss"] is not None:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
-        shown |= told(metrics)
+        if slowest := bottleneck(metrics):
+            shown["bound"] = f"{slowest[0]} {slowest[1]:.0%}"
+        if (busy := number(metrics, "gpu_busy")) is not None:
+            shown["gpu"] = f"{busy:.0%}"
         if self.bar.n == 0 and metrics["iteration"] > 1:  # a run that goes on: what was done before tells no rate
             self.bar.initial = self.bar.n = done
         self.bar.set_postfix(shown, refresh=False)

@@ -1,12 +1,16 @@
-"""A run's time: how much of it is over, how much of it the processor had for it, and when it is time to save."""
+"""A run's time: how much of it is over, how much of it the processor had for it, when to save and when to stop."""
 
 import math
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-SAVE_EVERY = 60.0  # seconds between checkpoints, at most,
-SAVING_SHARE = 0.02  # unless writing them takes a greater share of the time than this
+# Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
+SAVE_EVERY = 60.0
+SAVING_SHARE = 0.02
 
 
 class RunClock:
@@ -24,9 +28,23 @@ class RunClock:
         self.set(0.0)
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
-        """From now on so many seconds have been used, so many of them of the processor, and counting."""
+        """Go on counting from these seconds of training time and of the processor."""
         self._began = time.monotonic() - seconds
         self._processor_began = time.process_time() - processor
+
+    def state(self) -> dict[str, Any]:
+        """Return where the clock stands, as plain data."""
+        return {"seconds": self.seconds, "processor": self.processor, "ready": self.ready}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `state` returned."""
+        self.set(state["seconds"], state["processor"])
+        self.ready = state["ready"]
+
+    def mark_ready(self) -> None:
+        """Let schedules begin now, unless they have begun."""
+        if self.ready is None:
+            self.ready = self.seconds
 
     @property
     def seconds(self) -> float:
@@ -35,22 +53,22 @@ class RunClock:
 
     @property
     def processor(self) -> float:
-        """Seconds that cores worked for this process in training time so far, all of its threads together.
+        """Processor seconds of this process in training time so far, all of its threads together.
 
-        Two busy threads of a machine that nobody else uses come to two seconds a second.  What other programs have, and
-        what the machine's host gives to other machines, is not in it.
+        Two busy threads on an idle machine come to two seconds a second; what other programs and machines on the same
+        host use is not in it.
         """
         return time.process_time() - self._processor_began
 
     @property
-    def used(self) -> float:
-        """The share of the limit that is over, more than 1 after it; 0 without a limit."""
-        return self.seconds / self.limit
+    def is_over(self) -> bool:
+        """Whether the limit is reached."""
+        return self.seconds >= self.limit
 
     @property
     def progress(self) -> float:
         """The share of the time from `ready` to the limit that is over; 0 without a limit."""
-        if self.used >= 1.0:
+        if self.is_over:
             return 1.0
         return 0.0 if self.ready is None else max(0.0, self.seconds - self.ready) / (self.limit - self.ready)
 
@@ -61,7 +79,7 @@ class RunClock:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """The time within does not count."""
+        """Stop the clock within the block."""
         before = self.seconds, self.processor
         try:
             yield
@@ -80,6 +98,42 @@ class SavingTimes:
         return time.monotonic() >= self.next
 
     def saved(self, began: float) -> None:
-        """A checkpoint that was begun then (of time.monotonic()) is written."""
+        """Note that a checkpoint is written that was begun at that time (of time.monotonic())."""
         now = time.monotonic()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
+
+
+@contextmanager
+def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
+    """Let the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once."""
+    interrupted = threading.Event()  # beside `stop`, which may have another reason
+
+    def handle(number: int, frame: Any) -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        interrupted.set()
+        stop.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
+    """Set `stop` at that time (of time.monotonic()), unless the block is over before; None: never."""
+    if deadline is None:
+        yield
+        return
+    timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,55 @@
+"""What a network of a run is judged by: the settings of the gate, and an opponent to beat."""
+
+from alphago.arena.sprt import Sprt
+from alphago.system.validation import check_ranges, setting, settings
+
+
+@settings
+class Gate:
+    """When a candidate, the network that learns, becomes the one that plays."""
+
+    win_rate: float = setting(
+        "what it has to reach against the best so far, a draw counting half (the paper: 0.55)",
+        default=0.55,
+        positive=True,
+        most=1,
+    )
+    games: int = setting(
+        "of a match, an even number: each opening is played with both colours (the paper: 400)", default=100, least=2
+    )
+    every: int | None = setting(
+        "games of self-play between two candidates; None for as many as between two checkpoints", default=None, least=1
+    )
+    readouts: int | None = setting(
+        "simulations a move; 0 compares the policies alone, None takes as many as self-play", default=None, least=0
+    )
+    sprt: tuple[float, float] | None = setting(
+        "two Elo differences instead of the win rate: the candidate has to pass the sequential test of the second "
+        "against the first (see Sprt), which may end the match early; undecided after `games`, it does not",
+        default=None,
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "a gate's ")
+        if self.games % 2:
+            raise ValueError(f"a gate's games must be an even number, got {self.games!r}")
+        if self.sprt is not None:
+            if not isinstance(self.sprt, (tuple, list)) or len(self.sprt) != 2:
+                raise ValueError(f"a gate's sprt must be a pair of Elo differences or None, got {self.sprt!r}")
+            Sprt(*self.sprt)  # raises for what is no pair of numbers in order
+            object.__setattr__(self, "sprt", tuple(map(float, self.sprt)))
+
+
+@settings
+class Opponent:
+    """A player that a run has to beat, and when it is played."""
+
+    name: str = setting('as `evaluate` takes it ("gnugo:10", "rave:1000", "random")', default="")
+    readouts: int = setting("of the network per move; 0 plays its policy alone", default=64, least=0)
+    first: float = setting("minutes of training before the first match", default=1.0, least=0)
+    every: float = setting("minutes of training between two matches", default=1.0, least=0)
+    most_games: int = setting("of a match", default=100, least=1)
+    random_opening: int = setting("plies on random points at the start of each pair of games", default=2, least=0)
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "an opponent's ")

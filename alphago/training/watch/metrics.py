@@ -1,0 +1,149 @@
+"""Metrics of an iteration: what its games were like, how fast it was, and what took its time."""
+
+import time
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.records.record import GameRecord
+from alphago.system.stopwatch import BOARDS, NET, OPTIMIZER, PUBLISHING, SAMPLING, SAVING, TRANSFER, TREE, Work
+from alphago.training.boards import Boards
+from alphago.training.group import GAMES
+from alphago.training.history import Row, number
+
+PLAYING = Work("playing")  # the run's own thread, while those of self-play work
+MATCHES = Work("matches")  # of a gate
+EXAMINATION = Work("examination")  # is not training time
+WAITING = "waiting"  # self-play's threads, for the last of them
+OTHER = "other"
+WORK = (
+    *(work.name for work in (NET, TREE, BOARDS, TRANSFER, OPTIMIZER, SAMPLING, PUBLISHING, SAVING, MATCHES)),
+    GAMES, WAITING, OTHER,
+)  # fmt: skip
+NECESSARY = (NET.name, OPTIMIZER.name)  # what a run is for; all else only serves them
+
+
+class Pace:
+    """The speed of self-play in an iteration, its share of the time, and how busy the run's threads were.
+
+    It begins when it is made.  threads: how many work for the run.
+    """
+
+    def __init__(self, boards: Boards, threads: int) -> None:
+        self.boards = boards
+        self.threads = threads
+        self.moves, self.readouts = self._counts()
+        self.began = self.played = time.monotonic()
+        self.processor = time.process_time()
+
+    def _counts(self) -> tuple[int, int]:
+        sources = self.boards.sources
+        return sum(source.moves for source in sources), sum(source.readouts_done for source in sources)
+
+    def has_played(self) -> None:
+        """Note that self-play is over and training begins."""
+        self.played = time.monotonic()
+
+    def metrics(self) -> dict[str, float]:
+        """Return the metrics at the end of the iteration."""
+        playing, total = self.played - self.began, time.monotonic() - self.began
+        moves, readouts = self._counts()
+        return {
+            "moves_per_second": (moves - self.moves) / max(playing, 1e-9),
+            "readouts_per_second": (readouts - self.readouts) / max(playing, 1e-9),
+            "selfplay_share": playing / max(total, 1e-9),
+            "processor_share": (time.process_time() - self.processor) / max(total * self.threads, 1e-9),
+        }
+
+
+def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float | None]:
+    """Return length, passes, result balance and resignations of finished games; None where there are none."""
+    if not records:
+        names = ("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped")
+        return dict.fromkeys(names)
+    lengths = [len(record) for record in records]
+    moves = np.concatenate([record.moves for record in records])
+    return {
+        "game_length": float(np.mean(lengths)),
+        "pass_rate": float(np.mean(moves == env.pass_action)) if env.pass_action is not None else None,
+        "black_wins": float(np.mean([record.outcome > 0 for record in records])),
+        "draws": float(np.mean([record.outcome == 0 for record in records])),
+        "resignations": float(np.mean([record.resigned for record in records])),
+        "capped": float(np.mean([length >= env.max_moves and not env.fixed_length for length in lengths])),
+    }
+
+
+def board_metrics(boards: Boards, records: Sequence[Sequence[GameRecord]]) -> dict[str, Any]:
+    """Return the metrics of finished games, board by board: means over all, and of each board where there are several.
+
+    A board's own names end in its size, as `pass_rate_7x7`; `games_7x7` and `positions_7x7` are those in its memory.
+    """
+    of_boards = [
+        (board.size, len(own), game_metrics(own, board.env)) for board, own in zip(boards, records, strict=True)
+    ]
+    if len(of_boards) == 1:
+        return of_boards[0][2]
+    counts = {
+        f"{name}_{board.size}": count
+        for board in boards
+        for name, count in (("games", len(board.memory.entries)), ("positions", len(board.memory)))
+    }
+    return game_metrics([], next(iter(boards)).env) | weighted_means(of_boards, apart=True) | counts
+
+
+def weighted_means(of_boards: Sequence[tuple[str, int, Mapping[str, float | None]]], apart: bool) -> dict[str, float]:
+    """Return means of metrics over boards, given as (size, weight, metrics); `apart` adds each board's own."""
+    means: dict[str, float] = {}
+    names = dict.fromkeys(name for _, _, metrics in of_boards for name in metrics)
+    for name in names:
+        present = [(size, weight, value) for size, weight, metrics in of_boards if (value := metrics[name]) is not None]
+        total = sum(weight for _, weight, _ in present)
+        if total:
+            means[name] = sum(weight * value for _, weight, value in present) / total
+        if apart:
+            means |= {f"{name}_{size}": value for size, _, value in present}
+    return means
+
+
+def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: int) -> dict[str, float]:
+    """Return the share of a run's time that each kind of WORK took, as `net_share`; they sum to 1.
+
+    Args:
+        run: seconds of the run's own thread, by kind of work; examinations do not count.
+        threads: seconds of all `count` threads of self-play together, which work while the run's own is PLAYING: a
+            kind's seconds are their mean over the threads.
+    """
+    seconds = {kind: run.get(kind, 0.0) + threads.get(kind, 0.0) / count for kind in WORK}
+    seconds[WAITING] += max(0.0, run.get(PLAYING.name, 0.0) - sum(threads.values()) / count)
+    total = max(sum(seconds.values()), 1e-9)
+    return {f"{kind}_share": spent / total for kind, spent in seconds.items()}
+
+
+def bottleneck(row: Row) -> tuple[str, float] | None:
+    """Return the kind of work that took most of an iteration's time, with its share; None without such metrics."""
+    shares = {kind: share for kind in WORK if (share := number(row, f"{kind}_share")) is not None}
+    return max(shares.items(), key=lambda pair: pair[1]) if shares else None
+
+
+def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the share of each kind of WORK in the time between the first of these iterations and the last.
+
+    Raises ValueError where they are too few, or have no such metrics.
+    """
+    spent = dict.fromkeys(WORK, 0.0)
+    for before, row in pairwise(rows):
+        seconds = (number(row, "seconds") or 0.0) - (number(before, "seconds") or 0.0)
+        for kind in WORK:
+            spent[kind] += seconds * (number(row, f"{kind}_share") or 0.0)
+    total = sum(spent.values())
+    if total <= 0:
+        raise ValueError(f"time shares need two iterations or more that have them, got {len(rows)} rows")
+    return {kind: seconds / total for kind, seconds in spent.items()}
+
+
+def overhead(shares: Mapping[str, float]) -> float:
+    """Return the share of the time, given as `mean_shares` returns it, that is neither inference nor training."""
+    return 1.0 - sum(shares[kind] for kind in NECESSARY)
