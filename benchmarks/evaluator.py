@@ -36,7 +36,7 @@ WANTED = {"fused, float32": 1.15, "fused, bfloat16": 2.1}  # times eager, at lea
 EVERY = 3  # plies from one position of a game to the next
 
 
-class Eager:
+class Eager(Evaluator):
     """The network's modules as they are, in float32, one call of each after the other."""
 
     def __init__(self, net: NeuralNet) -> None:

@@ -48,7 +48,7 @@ class WithPlanes(HashEvaluator):
         super().evaluate(batch, slots, priors, values)
 
 
-class Counting:
+class Counting(Evaluator):
     """An evaluator that counts the positions it passes on."""
 
     def __init__(self, evaluator: Evaluator) -> None:

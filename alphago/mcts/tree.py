@@ -7,7 +7,7 @@ actions differ only in their prior, so whatever rule chooses among them takes th
 looks at the children tried, not at all A actions of every node on its way.
 
 A search that begins anew where an earlier one has been (`restart_all`) has no children and no visits, but the
-nodes that were evaluated wait in their parents' `known` lists: their actions wait as untried ones do, and where
+nodes that were evaluated wait in their parents' `cached` lists: their actions wait as untried ones do, and where
 one is tried it gets its node and evaluation back.
 
 A node's parent has a smaller index than the node.
@@ -26,7 +26,7 @@ class Tree(NamedTuple):
     parent: np.ndarray  # int32 [B, N]
     first_child: np.ndarray  # int32 [B, N]
     next_sibling: np.ndarray  # int32 [B, N]
-    known: np.ndarray  # int32 [B, N], the first of the list of those children that only an earlier search reached
+    cached: np.ndarray  # int32 [B, N], the first of the list of those children that an earlier search reached
     action: np.ndarray  # int32 [B, N], the action that leads here
     next_action: np.ndarray  # int32 [B, N], the waiting action with the greatest prior, or NONE
     state: np.ndarray  # int8 [B, N]
@@ -61,7 +61,7 @@ def new_tree(games: int, nodes: int, actions: int) -> Tree:
     """Return trees of one unevaluated root each, with room for `nodes` nodes a game."""
     integers = {name: np.zeros((games, nodes), np.int32) for name in ("action", "next_action", "visits", "virtual")}
     links = {
-        name: np.full((games, nodes), NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "known")
+        name: np.full((games, nodes), NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "cached")
     }
     floats = {name: np.zeros((games, nodes), np.float32) for name in ("prior", "value", "value_sum")}
     small = {name: np.zeros((games, nodes), np.int8) for name in ("state", "mover")}

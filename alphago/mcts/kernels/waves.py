@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from alphago.mcts.kernels.nodes import (
+    CACHED,
     EXPANDED,
-    KNOWN,
     NONE,
     PENDING,
     ROOT,
@@ -67,8 +67,8 @@ def select(tree, budget, rule, wave, games):
         attempts = 0
         while found < leaves and attempts < 2 * leaves and budget[game] > 0:
             leaf, depth = descend(tree, game, rule, wave.path[row])
-            if tree.state[game, leaf] == KNOWN or tree.state[game, leaf] == TERMINAL:
-                if tree.state[game, leaf] == KNOWN:
+            if tree.state[game, leaf] == CACHED or tree.state[game, leaf] == TERMINAL:
+                if tree.state[game, leaf] == CACHED:
                     tree.state[game, leaf] = EXPANDED
                 back_up(tree, game, leaf, tree.value[game, leaf], 0)
                 budget[game] -= 1
