@@ -61,7 +61,7 @@ class ScriptedPlayer:
         self.position = self.position.play(action)
         self.next_move = None
 
-    def should_resign(self) -> bool:
+    def should_resign(self, value: float | None = None) -> bool:
         return self.resigns
 
     def set_result(self, winner: int, was_resign: bool) -> None:
@@ -381,8 +381,8 @@ class TestPlay:
         assert position.moves[0] == GoEnv(5).from_text("B2")
         assert len(position.moves) == 2
 
-    @pytest.mark.parametrize(("notes", "threshold"), [({}, -1.0), ({"resign_threshold": "-0.75"}, -0.75), (None, -1.0)])
-    def test_a_network_resigns_by_its_own_note(self, notes, threshold, monkeypatch):
+    @pytest.mark.parametrize(("notes", "resigns"), [({}, False), ({"resign_threshold": "-0.75"}, True), (None, False)])
+    def test_a_network_resigns_by_its_own_note(self, notes, resigns, monkeypatch):
         """Without one never, as whatever else plays."""
         players = []
 
@@ -397,7 +397,7 @@ class TestPlay:
             who = NeuralNet(GoEnv(3), tower_height=0, channels=4)
             who.notes = notes
         play(GoEnv(3), who, 2, read=self.lines("quit"), write=[].append)
-        assert players[0].resign_threshold == threshold
+        assert players[0].should_resign(-0.8) == resigns
 
     def test_input_and_print_are_the_defaults(self, monkeypatch, capsys):
         monkeypatch.setattr("builtins.input", lambda prompt: "quit")
