@@ -24,7 +24,7 @@ def main() -> None:
     env = recipe.make_env()
     evaluator = load_model("7x7", env).evaluator(exact=True)
     settings = TrainingSettings(**recipe.settings).selfplay()
-    names = ("opening_plies", "decided_value", "played_out_share", "search")
+    names = ("opening_plies", "search")
     how = {name: getattr(settings, name) for name in names}
 
     def rate(flight: int, games: int) -> float:

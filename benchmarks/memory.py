@@ -24,7 +24,7 @@ def main() -> None:
     options = parser.parse_args()
     env = PRESETS["9x9"].make_env().training_variant()
     settings = TrainingSettings(num_games=options.games, games_in_flight=64).selfplay()
-    names = ("opening_plies", "decided_value", "resign_threshold")
+    names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}
     records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, **chosen)
     file = io.BytesIO()

@@ -288,14 +288,6 @@ class GameBatch(ABC):
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """int8 [n]: +1 the first player (Black), -1 the second."""
 
-    def settle(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Ends those of the games whose result no sensible play would change: bool [n] says which.
-
-        Their outcome, score and ownership are then what that result is.  A game without such knowledge ends none.
-        """
-        out[:] = False
-        return out
-
     @abstractmethod
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """int64 [n]: equal for equal positions; a game says which of the rest it tells apart."""
