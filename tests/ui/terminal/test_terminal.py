@@ -16,9 +16,9 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.nn.net import NeuralNet
 from alphago.records.record import RecordBuilder, save_records
 from alphago.records.sgf import read_sgf
-from alphago.ui.terminal.terminal_game import TerminalGame, play
 from alphago.ui.terminal.saved_games import load_game, save_game
 from alphago.ui.terminal.screen import Screen
+from alphago.ui.terminal.terminal_game import TerminalGame, play
 from alphago.ui.terminal.thinking import Limit, think
 from examples.tic_tac_toe import SQUARES, TicTacToeEnv
 

@@ -46,7 +46,7 @@ class TestLimit:
         ("limit", "sentence"),
         [
             ((None, None), "a move needs a limit: num_readouts or seconds"),
-            ((-1, None), "num_readouts must be an integer >= 0, got -1"),
+            ((-1, None), "num_readouts must be an integer from 0 to 10000000, got -1"),
             ((1, 0), "seconds must be a number > 0, got 0"),
             ((1, float("nan")), "seconds must be a number > 0, got nan"),
             ((1, float("inf")), "seconds must be a number > 0, got inf"),
