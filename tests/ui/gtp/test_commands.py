@@ -16,59 +16,59 @@ SEND_TWO = "b B5, w A4, b D5, w B4, b C4, w E1, b A5, w C5, b B5"
 
 class TestSetup:
     def test_boardsize_with_a_network(self) -> None:
-        who = engine(5)
-        assert ask(who, "play b c3", "boardsize 5") == ["", ""]
-        assert not who.game.position.board.any()
-        assert ask(who, "boardsize 7", "boardsize 0", "boardsize -5") == ["? unacceptable size"] * 3
-        assert ask(who, "boardsize", "boardsize x", "boardsize 5.0") == ["? syntax error"] * 3
+        gtp = engine(5)
+        assert ask(gtp, "play b c3", "boardsize 5") == ["", ""]
+        assert not gtp.game.position.board.any()
+        assert ask(gtp, "boardsize 7", "boardsize 0", "boardsize -5") == ["? unacceptable size"] * 3
+        assert ask(gtp, "boardsize", "boardsize x", "boardsize 5.0") == ["? syntax error"] * 3
 
     def test_boardsize_without_one(self, capsys: pytest.CaptureFixture) -> None:
-        who = GoEngine(GoEnv(5), None, 4)
+        gtp = GoEngine(GoEnv(5), None, 4)
         assert capsys.readouterr().err == (
             "alphago gtp: no model was given: a search that knows only the rules is playing\n"
         )
         for size in (2, 7, 9):
-            assert ask(who, f"boardsize {size}", "play b a1", "genmove w")[1] == ""
-            assert who.game.position.board.shape == (size, size)
-        assert ask(who, "boardsize 1", "boardsize 26") == ["? unacceptable size"] * 2
-        assert who.game.env.N == 9
+            assert ask(gtp, f"boardsize {size}", "play b a1", "genmove w")[1] == ""
+            assert gtp.game.position.board.shape == (size, size)
+        assert ask(gtp, "boardsize 1", "boardsize 26") == ["? unacceptable size"] * 2
+        assert gtp.game.env.N == 9
 
     def test_surplus_arguments_are_ignored(self) -> None:
         assert ask(engine(), "boardsize 5 7", "komi 5 x", "play b c3 d4", "name x") == ["", "", "", "alphago"]
 
     @pytest.mark.parametrize(("text", "komi"), [("6.5", 6.5), ("0", 0), ("-3.5", -3.5), (".5", 0.5), ("1e2", 100)])
     def test_komi(self, text: str, komi: float) -> None:
-        who = engine()
-        assert ask(who, f"komi {text}") == [""]
-        assert who.game.position.komi == komi
+        gtp = engine()
+        assert ask(gtp, f"komi {text}") == [""]
+        assert gtp.game.position.komi == komi
 
     @pytest.mark.parametrize("text", ["", "x", "nan", "inf", "1_0", "5,5", "0x1"])
     def test_no_komi(self, text: str) -> None:
         assert ask(engine(), f"komi {text}") == ["? syntax error"]
 
     def test_a_komi_that_the_game_cannot_have(self) -> None:
-        who = engine()
-        assert ask(who, "komi 6.25") == ["? komi is a multiple of 0.5 from -1000 to 1000, got 6.25"]
-        assert who.game.position.komi == 7.5
+        gtp = engine()
+        assert ask(gtp, "komi 6.25") == ["? komi is a multiple of 0.5 from -1000 to 1000, got 6.25"]
+        assert gtp.game.position.komi == 7.5
 
     def test_komi_holds_from_then_on(self) -> None:
-        who = GoEngine(GoEnv(5), None, 0)
-        assert ask(who, "final_score") == ["W+7.5"]
-        assert ask(who, "play b c3", "komi 0.5", "final_score") == ["", "", "B+24.5"]
-        assert who.game.position.moves_text() == "B C3"
-        assert ask(who, "clear_board", "final_score", "boardsize 7", "final_score") == ["", "W+0.5", "", "W+0.5"]
+        gtp = GoEngine(GoEnv(5), None, 0)
+        assert ask(gtp, "final_score") == ["W+7.5"]
+        assert ask(gtp, "play b c3", "komi 0.5", "final_score") == ["", "", "B+24.5"]
+        assert gtp.game.position.moves_text() == "B C3"
+        assert ask(gtp, "clear_board", "final_score", "boardsize 7", "final_score") == ["", "W+0.5", "", "W+0.5"]
 
     def test_komi_of_the_environment(self) -> None:
         """It is of that board alone, as a network's that was trained with it."""
-        who = GoEngine(GoEnv(5, komi=3.5), None, 0)
-        assert ask(who, "final_score", "boardsize 7", "final_score") == ["W+3.5", "", "W+9"]
-        assert ask(who, "boardsize 5", "final_score") == ["", "W+3.5"]
+        gtp = GoEngine(GoEnv(5, komi=3.5), None, 0)
+        assert ask(gtp, "final_score", "boardsize 7", "final_score") == ["W+3.5", "", "W+9"]
+        assert ask(gtp, "boardsize 5", "final_score") == ["", "W+3.5"]
 
     def test_komi_that_was_given(self) -> None:
         """It holds for every board, also where it is the usual one of the first."""
-        who = GoEngine(GoEnv(5, komi=7.5), None, 0, komi=7.5)
+        gtp = GoEngine(GoEnv(5, komi=7.5), None, 0, komi=7.5)
         assert GoEnv(5).komi == 7.5
-        assert ask(who, "boardsize 7", "final_score", "komi 1", "boardsize 5", "final_score") == [
+        assert ask(gtp, "boardsize 7", "final_score", "komi 1", "boardsize 5", "final_score") == [
             "", "W+7.5", "", "", "W+1",
         ]  # fmt: skip
 
@@ -79,10 +79,10 @@ class TestSetup:
 
 class TestPlay:
     def test_colours_and_points_in_any_case(self) -> None:
-        who = engine()
+        gtp = engine()
         moves = ("play b c3", "play WHITE D3", "play Black pass", "play w PASS")
-        assert ask(who, *moves) == [""] * 4
-        assert who.game.position.moves_text() == "B C3, W D3, B pass, W pass"
+        assert ask(gtp, *moves) == [""] * 4
+        assert gtp.game.position.moves_text() == "B C3, W D3, B pass, W pass"
 
     @pytest.mark.parametrize("line", ["play b", "play", "genmove", "undo_", "time_left b 5", "time_settings 1 2"])
     def test_too_little(self, line: str) -> None:
@@ -93,32 +93,32 @@ class TestPlay:
         assert ask(engine(), f"play {move}") == ["? invalid color or coordinate"]
 
     def test_illegal_moves(self, capsys: pytest.CaptureFixture) -> None:
-        who = engine()
-        assert ask(who, "play b c3", "play w c3") == ["", "? illegal move"]
-        assert ask(who, "play b a2", "play b b1", "play w a1") == ["", "", "? illegal move"]
+        gtp = engine()
+        assert ask(gtp, "play b c3", "play w c3") == ["", "? illegal move"]
+        assert ask(gtp, "play b a2", "play b b1", "play w a1") == ["", "", "? illegal move"]
         told = capsys.readouterr().err.splitlines()
         assert told[0].startswith("alphago gtp: illegal move C3: Black has a stone there, in GoEnv(5")
         assert "illegal move A1: suicide" in told[1]
-        assert who.game.position.moves_text() == "B C3, W pass, B A2, W pass, B B1"
+        assert gtp.game.position.moves_text() == "B C3, W pass, B A2, W pass, B B1"
 
     def test_undo(self) -> None:
-        who = engine()
-        ask(who, "play b c3", "play w d3", "genmove b", "play w pass")
-        assert ask(who, "undo", "undo", "undo", "undo", "undo") == [""] * 4 + ["? cannot undo"]
-        assert who.game.position.moves == ()
-        assert ask(who, "play w c3", "clear_board", "undo") == ["", "", "? cannot undo"]
+        gtp = engine()
+        ask(gtp, "play b c3", "play w d3", "genmove b", "play w pass")
+        assert ask(gtp, "undo", "undo", "undo", "undo", "undo") == [""] * 4 + ["? cannot undo"]
+        assert gtp.game.position.moves == ()
+        assert ask(gtp, "play w c3", "clear_board", "undo") == ["", "", "? cannot undo"]
 
     def test_undo_brings_captured_stones_back(self) -> None:
-        who = engine(3)
-        ask(who, "play b a1", "play w a2", "play b c3", "play w b1")
-        assert draw(who.game.position) == tidy("..X\nO..\n.O.")
-        ask(who, "undo")
-        assert draw(who.game.position) == tidy("..X\nO..\nX..")
+        gtp = engine(3)
+        ask(gtp, "play b a1", "play w a2", "play b c3", "play w b1")
+        assert draw(gtp.game.position) == tidy("..X\nO..\n.O.")
+        ask(gtp, "undo")
+        assert draw(gtp.game.position) == tidy("..X\nO..\nX..")
 
     def test_showboard(self) -> None:
-        who = engine(3)
-        ask(who, "play b b2")
-        assert ask(who, "showboard") == [
+        gtp = engine(3)
+        ask(gtp, "play b b2")
+        assert ask(gtp, "showboard") == [
             "\n    A B C\n 3  . . .  3\n 2  .(X).  2\n 1  . . .  1\n    A B C\n"
             "   move 1: White (O) to play, komi 7.5"
         ]  # fmt: skip
@@ -128,9 +128,9 @@ class TestPlay:
         [("7", "", "W+7"), ("9", "b b2", "0"), ("6.5", "b b2", "B+2.5"), ("9.5", "b b2", "W+0.5"), ("-2", "", "B+2")],
     )
     def test_final_score(self, komi: str, moves: str, score: str) -> None:
-        who = engine(3)
-        ask(who, f"komi {komi}", *([f"play {moves}"] if moves else []))
-        assert ask(who, "final_score") == [score]
+        gtp = engine(3)
+        ask(gtp, f"komi {komi}", *([f"play {moves}"] if moves else []))
+        assert ask(gtp, "final_score") == [score]
 
 
 class TestRules:
@@ -143,11 +143,11 @@ class TestRules:
 
     def test_they_are_taken_and_stay(self) -> None:
         """Sending two and returning one is legal under simple and situational ko."""
-        who = engine()
+        gtp = engine()
         moves = [f"play {move}" for move in SEND_TWO.split(", ")]
         for rules, last in (("aga", ""), ("chinese", "? illegal move"), ("japanese", ""), ("new_zealand", "")):
-            assert ask(who, "clear_board", f"kgs-rules {rules}", *moves)[-1] == last
-        assert ask(who, "clear_board", *moves)[-1] == ""
+            assert ask(gtp, "clear_board", f"kgs-rules {rules}", *moves)[-1] == last
+        assert ask(gtp, "clear_board", *moves)[-1] == ""
 
     @pytest.mark.parametrize(
         ("line", "failure"),
@@ -165,41 +165,41 @@ class TestRules:
         assert ask(engine(3), "kgs-rules nz", *lines)[-1] == "? illegal move"  # a single stone's is none under any
         two = ["play w A1", "play b A2", "play b B2", "play b C1", "play w B1"]
         assert ask(engine(3), *two)[-1] == "? illegal move"
-        who = engine(3)
-        assert ask(who, "kata-set-rules tromp-taylor", *two)[-1] == ""
-        assert draw(who.game.position) == tidy("...\nXX.\n..X")
+        gtp = engine(3)
+        assert ask(gtp, "kata-set-rules tromp-taylor", *two)[-1] == ""
+        assert draw(gtp.game.position) == tidy("...\nXX.\n..X")
 
 
 class TestHandicap:
     def test_fixed(self) -> None:
-        who = engine(9)
-        assert ask(who, "fixed_handicap 3") == ["C3 G7 C7"]
-        assert who.game.position.to_play == WHITE
-        assert draw(who.game.position).count("X") == 3
-        assert ask(who, "play w E5", "undo", "genmove w")[:2] == ["", ""]
-        assert who.game.position.board[2, 2] == BLACK
-        assert ask(who, "fixed_handicap 2") == ["? board not empty"]
-        ask(who, "clear_board")
-        assert not who.game.position.board.any()
+        gtp = engine(9)
+        assert ask(gtp, "fixed_handicap 3") == ["C3 G7 C7"]
+        assert gtp.game.position.to_play == WHITE
+        assert draw(gtp.game.position).count("X") == 3
+        assert ask(gtp, "play w E5", "undo", "genmove w")[:2] == ["", ""]
+        assert gtp.game.position.board[2, 2] == BLACK
+        assert ask(gtp, "fixed_handicap 2") == ["? board not empty"]
+        ask(gtp, "clear_board")
+        assert not gtp.game.position.board.any()
 
     def test_free(self) -> None:
-        who = engine(9)
-        assert ask(who, "place_free_handicap 12") == ["C3 G7 C7 G3 C5 G5 E7 E3 E5"]
-        assert ask(who, "clear_board", "set_free_handicap A1 b2 J9") == ["", ""]
-        assert who.game.position.setup == {"black": "J9 B2 A1", "to_play": "white"}
-        assert ask(who, "play b C3", "play w D4", "komi 0.5") == ["", "", ""]  # Black out of turn
-        assert draw(who.game.position).count("X") == 4
+        gtp = engine(9)
+        assert ask(gtp, "place_free_handicap 12") == ["C3 G7 C7 G3 C5 G5 E7 E3 E5"]
+        assert ask(gtp, "clear_board", "set_free_handicap A1 b2 J9") == ["", ""]
+        assert gtp.game.position.setup == {"black": "J9 B2 A1", "to_play": "white"}
+        assert ask(gtp, "play b C3", "play w D4", "komi 0.5") == ["", "", ""]  # Black out of turn
+        assert draw(gtp.game.position).count("X") == 4
 
     @pytest.mark.parametrize("readouts", [0, 8])
     def test_nobody_resigns_for_it(self, readouts: int) -> None:
         """What was measured in even games says nothing here; what the command line says holds everywhere."""
         network = prefers("C3", "D3", value=1.0)  # Black wins
         network.resign_threshold = -0.75
-        who = engine(9, network, readouts)
-        assert ask(who, "play b C3", "genmove w") == ["", "resign"]
-        assert ask(who, "clear_board", "fixed_handicap 2", "genmove w")[2] != "resign"
-        who = engine(9, network, readouts, resign_threshold=-0.9)
-        assert ask(who, "fixed_handicap 2", "genmove w")[1] == "resign"
+        gtp = engine(9, network, readouts)
+        assert ask(gtp, "play b C3", "genmove w") == ["", "resign"]
+        assert ask(gtp, "clear_board", "fixed_handicap 2", "genmove w")[2] != "resign"
+        gtp = engine(9, network, readouts, resign_threshold=-0.9)
+        assert ask(gtp, "fixed_handicap 2", "genmove w")[1] == "resign"
 
     @pytest.mark.parametrize(
         ("line", "failure"),
@@ -215,9 +215,9 @@ class TestHandicap:
         ],
     )
     def test_none(self, line: str, failure: str) -> None:
-        who = engine(9)
-        assert ask(who, line) == [f"? {failure}"]
-        assert not who.game.position.board.any()
+        gtp = engine(9)
+        assert ask(gtp, line) == [f"? {failure}"]
+        assert not gtp.game.position.board.any()
 
     def test_small_boards_have_no_places(self) -> None:
         assert ask(engine(5), "place_free_handicap 2") == ["? invalid number of stones"]
@@ -225,21 +225,21 @@ class TestHandicap:
 
 class TestGenmove:
     def test_the_move_is_played(self) -> None:
-        who = engine()
-        move = ask(who, "genmove b")[0]
-        assert who.game.position.moves_text() == f"B {move}"
-        assert ask(who, f"play w {move}") == ["? illegal move"]
+        gtp = engine()
+        move = ask(gtp, "genmove b")[0]
+        assert gtp.game.position.moves_text() == f"B {move}"
+        assert ask(gtp, f"play w {move}") == ["? illegal move"]
 
     def test_the_tree_is_kept(self) -> None:
-        who = engine(network=HashEvaluator(), readouts=40)
-        ask(who, "genmove b", "play w a5", "genmove b")
-        assert who.player.position.moves[:2] == who.game.position.moves[:2]
-        assert who.player.root_visits > 40
+        gtp = engine(network=HashEvaluator(), readouts=40)
+        ask(gtp, "genmove b", "play w a5", "genmove b")
+        assert gtp.player.position.moves[:2] == gtp.game.position.moves[:2]
+        assert gtp.player.root_visits > 40
 
     def test_raw_policy(self) -> None:
         """No search: the most probable legal action."""
-        who = engine(network=prefers("C3", "D3", "pass"), readouts=0)
-        assert ask(who, "genmove b", "genmove w", "genmove b") == ["C3", "D3", "pass"]
+        gtp = engine(network=prefers("C3", "D3", "pass"), readouts=0)
+        assert ask(gtp, "genmove b", "genmove w", "genmove b") == ["C3", "D3", "pass"]
 
     def test_resign(self) -> None:
         for readouts in (0, 8):
@@ -252,11 +252,11 @@ class TestGenmove:
 
     def test_whole_games_are_legal(self) -> None:
         """Our engine against itself in one process, both colours, to the end."""
-        who = engine(3, readouts=20, seed=1)
+        gtp = engine(3, readouts=20, seed=1)
         for _ in range(3 * 9):
-            if ask(who, "genmove b", "genmove w") == ["pass", "pass"]:
+            if ask(gtp, "genmove b", "genmove w") == ["pass", "pass"]:
                 break
-        assert who.game.is_over
+        assert gtp.game.is_over
 
     def test_readouts(self) -> None:
         with pytest.raises(ValueError, match=r"readouts must be an integer .*, got -1"):

@@ -11,24 +11,24 @@ from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers
 
 
 def test_stones_of_one_colour() -> None:
-    who = engine()
-    assert ask(who, "play w c3", "play w d3", "play w d2", "play b c2") == [""] * 4
-    assert draw(who.game.position) == tidy("""
+    gtp = engine()
+    assert ask(gtp, "play w c3", "play w d3", "play w d2", "play b c2") == [""] * 4
+    assert draw(gtp.game.position) == tidy("""
         . . . . .
         . . . . .
         . . O O .
         . . X O .
         . . . . .
     """)
-    assert who.game.position.to_play == WHITE
+    assert gtp.game.position.to_play == WHITE
 
 
 def test_superko_is_kept() -> None:
     """A ko told colour by colour: after Black took it at C3, White may not take back at once."""
-    who = engine()
-    ask(who, *(f"play b {point}" for point in ("b3", "c4", "c2")))
-    ask(who, *(f"play w {point}" for point in ("d4", "d2", "e3", "c3")))
-    before = draw(who.game.position)
+    gtp = engine()
+    ask(gtp, *(f"play b {point}" for point in ("b3", "c4", "c2")))
+    ask(gtp, *(f"play w {point}" for point in ("d4", "d2", "e3", "c3")))
+    before = draw(gtp.game.position)
     assert before == tidy("""
         . . . . .
         . . X O .
@@ -36,56 +36,56 @@ def test_superko_is_kept() -> None:
         . . X O .
         . . . . .
     """)
-    assert ask(who, "play b d3", "play w c3") == ["", "? illegal move"]
-    assert ask(who, "play b a5", "play w c3") == ["", ""]  # not the same board: there is a stone at A5
-    ask(who, "undo", "undo")
-    assert ask(who, "play w a5", "play w c3") == ["", ""]  # nor here
-    ask(who, "undo", "undo")
-    assert ask(who, "play b pass", "play w c3") == ["", "? illegal move"]  # a pass is no ko threat
+    assert ask(gtp, "play b d3", "play w c3") == ["", "? illegal move"]
+    assert ask(gtp, "play b a5", "play w c3") == ["", ""]  # not the same board: there is a stone at A5
+    ask(gtp, "undo", "undo")
+    assert ask(gtp, "play w a5", "play w c3") == ["", ""]  # nor here
+    ask(gtp, "undo", "undo")
+    assert ask(gtp, "play b pass", "play w c3") == ["", "? illegal move"]  # a pass is no ko threat
 
 
 def test_a_network_sees_the_boards_before() -> None:
-    who = GoEngine(GoEnv(5, planes=9), readouts=4)
-    ask(who, "play b c3", "play b d3", "play w b2")
-    planes = who.game.position.planes()
+    gtp = GoEngine(GoEnv(5, planes=9), readouts=4)
+    ask(gtp, "play b c3", "play b d3", "play w b2")
+    planes = gtp.game.position.planes()
     boards = [planes[2 * age] + planes[2 * age + 1] for age in range(4)]
     assert [int(board.sum()) for board in boards] == [3, 2, 1, 1]  # one is White's pass
 
 
 def test_white_begins() -> None:
     """No pass of Black's, on which White could end the game."""
-    who = engine()
-    assert ask(who, "genmove w")[0] != "pass"
-    ask(who, "clear_board", "play w c3")
-    assert who.game.position.moves_text() == "W C3"
+    gtp = engine()
+    assert ask(gtp, "genmove w")[0] != "pass"
+    ask(gtp, "clear_board", "play w c3")
+    assert gtp.game.position.moves_text() == "W C3"
 
 
 def test_a_pass_out_of_turn_changes_nothing() -> None:
-    who = engine()
-    ask(who, "play b c3", "play b pass", "play b pass")
-    assert who.game.position.moves_text() == "B C3"
-    assert ask(who, "genmove w")[0] not in ("pass", "C3")
-    assert ask(who, "undo", "undo", "undo", "undo", "undo") == [""] * 4 + ["? cannot undo"]
+    gtp = engine()
+    ask(gtp, "play b c3", "play b pass", "play b pass")
+    assert gtp.game.position.moves_text() == "B C3"
+    assert ask(gtp, "genmove w")[0] not in ("pass", "C3")
+    assert ask(gtp, "undo", "undo", "undo", "undo", "undo") == [""] * 4 + ["? cannot undo"]
 
 
 def test_genmove_twice_for_one_colour() -> None:
-    who = engine(network=prefers("C3", "D3", "B3"), readouts=0)
-    assert ask(who, "genmove b", "genmove b", "genmove w") == ["C3", "D3", "B3"]
-    assert who.game.position.moves_text() == "B C3, W pass, B D3, W B3"
+    gtp = engine(network=prefers("C3", "D3", "B3"), readouts=0)
+    assert ask(gtp, "genmove b", "genmove b", "genmove w") == ["C3", "D3", "B3"]
+    assert gtp.game.position.moves_text() == "B C3, W pass, B D3, W B3"
 
 
 def test_play_goes_on_after_two_passes() -> None:
-    who = engine(network=prefers("C3", "D3", "B3"), readouts=0)
-    assert ask(who, "play b c3", "play w pass", "play b pass") == [""] * 3
-    assert ask(who, "genmove w", "genmove b", "play w pass") == ["pass", "pass", ""]
-    assert ask(who, "play b d4", "genmove w") == ["", "D3"]
-    assert ask(who, "play b a1", "final_score") == ["", "W+5.5"]  # Black 3 stones, White 1
+    gtp = engine(network=prefers("C3", "D3", "B3"), readouts=0)
+    assert ask(gtp, "play b c3", "play w pass", "play b pass") == [""] * 3
+    assert ask(gtp, "genmove w", "genmove b", "play w pass") == ["pass", "pass", ""]
+    assert ask(gtp, "play b d4", "genmove w") == ["", "D3"]
+    assert ask(gtp, "play b a1", "final_score") == ["", "W+5.5"]  # Black 3 stones, White 1
 
 
 def test_a_pass_in_reply_to_a_pass_ends_the_game() -> None:
-    who = engine(network=prefers("pass", "A1"), readouts=0)
-    assert ask(who, "play b pass", "genmove w", "genmove b") == ["", "pass", "pass"]
-    assert who.game.is_over
+    gtp = engine(network=prefers("pass", "A1"), readouts=0)
+    assert ask(gtp, "play b pass", "genmove w", "genmove b") == ["", "pass", "pass"]
+    assert gtp.game.is_over
 
 
 def test_games_longer_than_the_limit() -> None:

@@ -101,12 +101,12 @@ class TestConverse:
 
 class TestAdministration:
     def test_what_there_is(self) -> None:
-        who = engine()
-        assert ask(who, "protocol_version", "name", "version") == ["2", "alphago", __version__]
-        assert ask(who, "list_commands") == [COMMANDS]
+        gtp = engine()
+        assert ask(gtp, "protocol_version", "name", "version") == ["2", "alphago", __version__]
+        assert ask(gtp, "list_commands") == [COMMANDS]
         for command in COMMANDS.split():
-            assert ask(who, f"known_command {command}") == ["true"]
-        assert ask(who, "known_command loadsgf", "known_command", "loadsgf x") == [
+            assert ask(gtp, f"known_command {command}") == ["true"]
+        assert ask(gtp, "known_command loadsgf", "known_command", "loadsgf x") == [
             "false",
             "false",
             "? unknown command",

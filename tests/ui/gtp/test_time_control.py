@@ -31,12 +31,12 @@ class TestClock:
     def test_no_limit(self) -> None:
         clock = Clock()
         for settings in ((0, 1, 0), (0, 0, 0), (60, 30, 0)):
-            clock.settings(*settings)
+            clock.set_limits(*settings)
             assert clock.share(BLACK, 10) == float("inf")
 
     def test_main_time(self) -> None:
         clock = Clock()
-        clock.settings(100, 0, 0)
+        clock.set_limits(100, 0, 0)
         assert clock.share(BLACK, 10) == pytest.approx(0.8 * 10 - 0.05)
         clock.spend(BLACK, 60)
         assert clock.share(BLACK, 10) == pytest.approx(0.8 * 4 - 0.05)
@@ -49,7 +49,7 @@ class TestClock:
     def test_periods(self) -> None:
         """10 s, then 5 stones in 30 s again and again."""
         clock = Clock()
-        clock.settings(10, 30, 5)
+        clock.set_limits(10, 30, 5)
         assert clock.left[BLACK] == (10, 0)
         assert clock.share(BLACK, 1000) == pytest.approx(0.8 * 6 - 0.05)
         clock.spend(BLACK, 12)
@@ -63,19 +63,19 @@ class TestClock:
 
     def test_what_the_controller_says_counts(self) -> None:
         clock = Clock()
-        clock.tell(WHITE, 12, 3)
+        clock.set_left(WHITE, 12, 3)
         assert clock.share(WHITE, 99) == pytest.approx(0.8 * 4 - 0.05)
 
     def test_what_it_says_of_one_colour_is_of_that_one_in_that_game(self) -> None:
         """No settings came: the other colour, and the next game, have no limit."""
         clock = Clock()
-        clock.tell(BLACK, 300, 0)
+        clock.set_left(BLACK, 300, 0)
         assert clock.share(BLACK, 40) == pytest.approx(0.8 * 7.5 - 0.05)
         assert clock.share(WHITE, 40) == float("inf")
         clock.reset()
         assert clock.share(BLACK, 40) == float("inf")
-        clock.settings(100, 0, 0)
-        clock.tell(BLACK, 300, 0)
+        clock.set_limits(100, 0, 0)
+        clock.set_left(BLACK, 300, 0)
         assert clock.share(WHITE, 10) == pytest.approx(0.8 * 10 - 0.05)
         clock.reset()
         assert clock.share(BLACK, 10) == pytest.approx(0.8 * 10 - 0.05)
@@ -92,12 +92,12 @@ class TestClock:
     def test_a_game_within_its_time(self, cost: float) -> None:
         """An evaluation costs `cost` seconds of a clock that only it moves on; 30 s for all of a game."""
         time = FakeTime(cost)
-        who = GoEngine(GoEnv(5), time, 400, now=lambda: time.now)
-        ask(who, "time_settings 30 0 0")
+        gtp = GoEngine(GoEnv(5), time, 400, now=lambda: time.now)
+        ask(gtp, "time_settings 30 0 0")
         begin, searched = time.now, []
         for _ in range(40):
             before = time.now
-            ask(who, "genmove b", "play w pass")
+            ask(gtp, "genmove b", "play w pass")
             searched.append(time.now - before)
         assert time.now - begin <= 30 + 40 * cost  # the raw policy's one evaluation is the least there is
         if cost == 0.001:
@@ -107,13 +107,13 @@ class TestClock:
 
     def test_less_time_left_means_fewer_readouts(self) -> None:
         time = FakeTime(0.01)
-        who = GoEngine(GoEnv(5), time, 400, now=lambda: time.now)
+        gtp = GoEngine(GoEnv(5), time, 400, now=lambda: time.now)
         spent = []
         for seconds in (1000, 10, 1, 0):
-            ask(who, f"time_left b {seconds} 0")
+            ask(gtp, f"time_left b {seconds} 0")
             before = time.evaluations
-            ask(who, "genmove b")
+            ask(gtp, "genmove b")
             spent.append(time.evaluations - before)
-            ask(who, "clear_board")
+            ask(gtp, "clear_board")
         assert spent[0] >= 350
         assert spent[0] > spent[1] > spent[2] > spent[3] == 1

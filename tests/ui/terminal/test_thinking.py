@@ -45,7 +45,7 @@ class TestLimit:
     @pytest.mark.parametrize(
         ("limit", "sentence"),
         [
-            ((None, None), "a move needs a limit: num_readouts or seconds"),
+            ((None, None), "num_readouts or seconds must limit a move"),
             ((-1, None), "num_readouts must be an integer from 0 to 10000000, got -1"),
             ((1, 0), "seconds must be a number > 0, got 0"),
             ((1, float("nan")), "seconds must be a number > 0, got nan"),
