@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from alphago.training.schedule import checked, factor
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +31,6 @@ from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, save_records
 from alphago.training.history import number, read_rows
 from alphago.training.runs.state import State, from_bytes, to_bytes
-from alphago.training.schedule import checked, factor
 from alphago.training.settings import TrainingSettings, checked_curriculum, checked_sizes
 from examples.tic_tac_toe import TicTacToeEnv
 

@@ -9,7 +9,7 @@ from alphago.arena.engine_player import COLOURS, read_margin, set_up
 from alphago.arena.match_games import MatchGame
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 
 
 class Adjudicator:
@@ -20,7 +20,7 @@ class Adjudicator:
     """
 
     def __init__(self, env: GameEnv, engine: Engine) -> None:
-        self.env = go_only(env, f"{engine.name} counts")
+        self.env = require_go(env, engine.name)
         self.engine = engine
         if self.env.turns is not None:
             raise ValueError(f"{engine.name} counts games that end by two passes, got games of fixed turns")

@@ -9,9 +9,9 @@ from alphago.arena.engine import Engine, find_engine
 from alphago.arena.engine_player import EnginePlayer
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.game import GameBatch, GameEnv
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.root import choose_actions, chosen_actions
+from alphago.mcts.root import choose_actions, chosen_actions, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings
 
 # What `make_player` makes a player from.
@@ -73,7 +73,7 @@ class SearchPlayer:
 
 
 class PolicyPlayer:
-    """A player that chooses a network's most probable action, without search."""
+    """A network's policy without search: its most probable action, but for passes that throw a won game away."""
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int) -> None:
         self.batch: GameBatch = env.new_batch(games)
@@ -81,8 +81,10 @@ class PolicyPlayer:
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         priors = np.empty((len(games), self.batch.env.action_space), np.float32)
-        self.evaluator.evaluate(self.batch, games, priors, np.empty(len(games), np.float32))
-        return choose_actions(priors, by_chance, chance)
+        values, outcomes = np.empty((2, len(games)), np.float32)
+        self.evaluator.evaluate(self.batch, games, priors, values)
+        self.batch.outcome(games, outcomes)
+        return choose_actions(without_rash_passes(self.batch.env, priors, values, outcomes), by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.batch.play(games, actions)
@@ -100,7 +102,7 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
         player = find_player(player)
     if isinstance(player, (PlayoutSettings, Engine)):
         if env is not None:
-            go_only(env, f"{player.name} plays")
+            require_go(env, player.name)
         return player
     return as_evaluator(player, env, device)
 
@@ -145,9 +147,9 @@ def make_player(
     if source == "random":
         return RandomPlayer(env, games)
     if isinstance(source, PlayoutSettings):
-        return PlayoutPlayer(go_only(env, f"{source.name} plays"), source, games)
+        return PlayoutPlayer(require_go(env, source.name), source, games)
     if isinstance(source, Engine):
-        return EnginePlayer(go_only(env, f"{source.name} plays"), source, seeds or range(1, games + 1))
+        return EnginePlayer(require_go(env, source.name), source, seeds or range(1, games + 1))
     evaluator = as_evaluator(source)
     if readouts == 0:
         return PolicyPlayer(env, evaluator, games)

@@ -7,7 +7,6 @@ import numpy as np
 
 from alphago.arena import kernels
 from alphago.env.go import GoEnv
-from alphago.env.go_batch import GoBatch
 from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
 from alphago.mcts.root import choose_actions
@@ -68,7 +67,7 @@ class PlayoutPlayer:
     """
 
     def __init__(self, env: GoEnv, settings: PlayoutSettings, games: int) -> None:
-        self.batch = GoBatch(env, games)
+        self.batch = env.new_batch(games)
         self.settings = settings
         nodes = min(1 + (settings.playouts + 1) * env.action_space, MAX_NODES)
         fields = {name: np.zeros(nodes, np.int32) for name in PlayoutTree._fields if name != "used"}

@@ -4,7 +4,7 @@ import argparse
 
 from alphago.cli.models import add_device, add_model, load
 from alphago.cli.options import integer, number
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import MOST_READOUTS, check_float, check_int
 
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         env, network = load(options.model, options.board_size, options.komi, GoEnv.name)
         try:
             serve(
-                go_only(env, "GTP speaks of"), network, options.readouts, resign_threshold=options.resign,
+                require_go(env, "GTP"), network, options.readouts, resign_threshold=options.resign,
                 seed=options.seed, komi=options.komi, device=options.device, output=output,
             )  # fmt: skip
         except BrokenPipeError:  # the controller has exited

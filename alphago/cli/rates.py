@@ -7,7 +7,6 @@ import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
-from alphago.env.go_batch import GoBatch
 from alphago.env.kernels.playouts import playout_batch, random_action
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.search import Search, SearchSettings
@@ -64,7 +63,7 @@ def rate(work: Callable[[], float], seconds: float) -> float:
 def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
     """Return random games of Go a second, from the empty board."""
     count = max(1, 16_000 // size**2)
-    batch = GoBatch(GoEnv(size), count)
+    batch = GoEnv(size).new_batch(count)
     slots, state = np.arange(count), np.array([1], np.int64)
 
     def work() -> float:

@@ -82,7 +82,7 @@ class TestAdjudicator:
 
     def test_games_that_it_does_not_know(self, tmp_path: Path) -> None:
         judge = judge_of(tmp_path, "B+1")
-        with pytest.raises(ValueError, match="judge counts Go, got"):
+        with pytest.raises(ValueError, match="env must be Go for judge, got"):
             Adjudicator(TicTacToeEnv(), judge)
         with pytest.raises(ValueError, match="judge counts games that end by two passes, got games of fixed turns"):
             Adjudicator(GoEnv(3, turns=2), judge)

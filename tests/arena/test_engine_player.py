@@ -190,9 +190,9 @@ class TestMatch:
             evaluate(GO, scripted(tmp_path, "B2"), Fails(), 4, 4)
 
     def test_other_games(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=r"engine plays Go, got TicTacToeEnv\(\)"):
+        with pytest.raises(ValueError, match=r"must be Go for engine, got TicTacToeEnv\(\)"):
             evaluate(TicTacToeEnv(), scripted(tmp_path), "random", 2)
-        with pytest.raises(ValueError, match=r"engine plays Go, got TicTacToeEnv\(\)"):
+        with pytest.raises(ValueError, match=r"must be Go for engine, got TicTacToeEnv\(\)"):
             make_player(TicTacToeEnv(), scripted(tmp_path), 2, 0, 1)
 
     def test_options_of_self_play_do_not_hold(self, tmp_path: Path) -> None:

@@ -270,5 +270,5 @@ class TestNames:
         assert all(game[-2:] == (16, 16) for game in match.games)
 
     def test_they_play_go(self) -> None:
-        with pytest.raises(ValueError, match="rave:10 plays Go, got TicTacToeEnv"):
+        with pytest.raises(ValueError, match="env must be Go for rave:10, got TicTacToeEnv"):
             evaluate(TicTacToeEnv(), "rave:10", "random", 2)

@@ -7,7 +7,7 @@ import pytest
 
 import alphago
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.games import GAMES, go_only, make_game, with_settings
+from alphago.env.games import GAMES, make_game, require_go, with_settings
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 
@@ -90,9 +90,9 @@ class TestWhatAGameSays:
 
 
 def test_only_go() -> None:
-    assert go_only(GoEnv(5), "gnugo plays") == GoEnv(5)
-    with pytest.raises(ValueError, match=r"^gnugo plays Go, got GomokuEnv\(board_size=5, .*\)$"):
-        go_only(GomokuEnv(5), "gnugo plays")
+    assert require_go(GoEnv(5), "gnugo") == GoEnv(5)
+    with pytest.raises(ValueError, match=r"^env must be Go for gnugo, got GomokuEnv\(board_size=5, .*\)$"):
+        require_go(GomokuEnv(5), "gnugo")
 
 
 def test_other_settings() -> None:

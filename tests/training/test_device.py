@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from alphago.arena.match import evaluate
-from alphago.cuda.backend import BackendMissing
+from alphago.cuda.contract import BackendMissing
 from alphago.cuda.host import find_compiler
 from alphago.env.go import GoEnv
 from alphago.mcts import ranges

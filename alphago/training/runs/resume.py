@@ -13,7 +13,7 @@ from alphago.arena.engine import Engine
 from alphago.arena.engine_player import EnginePlayer
 from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, built_from
@@ -180,7 +180,7 @@ def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
     """
     who = None if opponent is None else resolve_player(opponent.name, env)
     if isinstance(who, Engine):
-        EnginePlayer(go_only(env.match_variant(), f"{who.name} plays"), who, [1]).close()
+        EnginePlayer(require_go(env.match_variant(), who.name), who, [1]).close()
     return opponent
 
 

@@ -204,7 +204,7 @@ class TestRefusals:
     @pytest.mark.parametrize("name", ["rave:100", "uct", "broken"])
     def test_another_game(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.engine(monkeypatch)
-        self.refused(ConnectFourEnv(), name, rf"^{name}\S* plays Go, got ConnectFourEnv\(", tmp_path)
+        self.refused(ConnectFourEnv(), name, rf"^env must be Go for {name}, got ConnectFourEnv\(", tmp_path)
 
     def test_another_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.engine(monkeypatch)

@@ -48,7 +48,7 @@ class TestSetup:
 
     def test_a_komi_that_the_game_cannot_have(self) -> None:
         gtp = engine()
-        assert ask(gtp, "komi 6.25") == ["? komi is a multiple of 0.5 from -1000 to 1000, got 6.25"]
+        assert ask(gtp, "komi 6.25") == ["? komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"]
         assert gtp.game.position.komi == 7.5
 
     def test_komi_holds_from_then_on(self) -> None:
@@ -73,7 +73,7 @@ class TestSetup:
         ]  # fmt: skip
 
     def test_a_given_komi_that_the_game_cannot_have(self) -> None:
-        with pytest.raises(ValueError, match=r"komi is a multiple of 0\.5 from -1000 to 1000, got 6\.25"):
+        with pytest.raises(ValueError, match=r"komi must be a multiple of 0\.5 .*, got 6\.25"):
             GoEngine(GoEnv(5), None, 0, komi=6.25)
 
 
