@@ -136,7 +136,7 @@ class TestEvaluate:
              "the networks differ in turns: None of {nets}/new.safetensors, 5 of {nets}/turns.safetensors; choose one "
              "with --turns"),
             ("random {nets}/new.safetensors --turns -2", "turns must be an integer >= 1, got -2"),
-            ("random {nets}/new.safetensors --rules x", "no rules are called 'x': there are Chinese, Tromp-Taylor,"),
+            ("random {nets}/new.safetensors --rules x", "rules must be one of Chinese, Tromp-Taylor,"),
             ("random {nets}/new.safetensors --readouts -1", "readouts must be an integer from 0 to 10000000, got -1"),
             ("random {nets}/new.safetensors --games 3", "games must be an even number"),
             ("random {nets}/new.safetensors --sprt 5 5", "elo0 must be below elo1"),
