@@ -32,14 +32,6 @@ def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     ("command", "sentence"),
     [
         ("play --readouts x", "argument --readouts: must be an integer, got 'x'"),
-        ("gtp --resign x", "argument --resign: must be a number, got 'x'"),
-        ("evaluate a b --board-size 9.5", "argument --board-size: must be an integer, got '9.5'"),
-        ("train --gate often", "argument --gate: must be a number, got 'often'"),
-        ("train --sizes 7,9", "argument --sizes: must be pairs such as 7:0.15,9:0.25, got '7,9'"),
-        (
-            "train --curriculum 7:0.5+9:0.2",
-            "argument --curriculum: must be pairs such as 7:0.15,9:0.25, got '7:0.5+9:0.2'",
-        ),
         ("train --gate-sprt 40", "argument --gate-sprt: must be a pair such as 0:40, got '40'"),
         ("train --bfloat16 maybe", "argument --bfloat16/--no-bfloat16: must be none, got 'maybe'"),
         ("train --search gumbel", "argument --search: must be none, got 'gumbel'"),

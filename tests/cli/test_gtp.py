@@ -38,13 +38,6 @@ def test_where_there_is_no_gpu(verb: str, model: str, capfd: pytest.CaptureFixtu
     assert re.fullmatch(f"alphago {verb}: no CUDA device can be used: .*\n", error)
 
 
-@pytest.mark.parametrize("verb", ["play", "gtp"])
-def test_an_unknown_device(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main([verb, "--device", "gpu"])
-    assert capsys.readouterr().err.startswith(f"alphago {verb}: argument --device: invalid choice: 'gpu'")
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
