@@ -108,7 +108,9 @@ def draw_strength(path: Path) -> None:
         counts = [point["wins"] + point["draws"] + point["losses"] for point in points]
         rates = [(p["wins"] + p["draws"] / 2) / n for p, n in zip(points, counts, strict=True)]
         bounds = [wilson(rate, n) for rate, n in zip(rates, counts, strict=True)]
-        axes.fill_between(games, *zip(*[(100 * a, 100 * b) for a, b in bounds], strict=True), color=colour, alpha=0.15, lw=0)
+        axes.fill_between(
+            games, *zip(*[(100 * a, 100 * b) for a, b in bounds], strict=True), color=colour, alpha=0.15, lw=0
+        )
         axes.plot(games, [100 * rate for rate in rates], "o-", color=colour, markersize=4, label=opponent[2])
     axes.axhline(50, color="#999", linewidth=0.8, linestyle=":")
     axes.set(xlabel="games of self-play", ylabel="win rate, %", ylim=(0, 101), xlim=(0, None))

@@ -76,7 +76,8 @@ def anchors() -> str:
 
 
 def readme() -> str:
-    chosen = [row for row in rows_of(STRENGTH) if row["id"] in README]
+    by_id = {row["id"]: row for row in rows_of(STRENGTH)}
+    chosen = [by_id[name] for name in README]
     packaged = {row["id"]: f", {row['name']}" for row in chosen if row["section"] == "packaged"}
     cells = [
         (f"{row['board']}, {training(row)}{packaged.get(row['id'], '')}", f"{win_rate(row)} of {row['games']} games")
