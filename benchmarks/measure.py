@@ -8,7 +8,6 @@ are missing or stale.
 """
 
 import argparse
-import datetime
 import json
 import shlex
 import subprocess
@@ -16,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from alphago.nn.machine import describe_machine
+from figures import stamp, write_rows
 
 ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "docs" / "results" / "strength.json"
@@ -57,11 +56,7 @@ def measure(row: dict[str, Any]) -> dict[str, Any]:
         row = {**row, "training": trained(row["train"])}
     folder = Path("runs") / f"match-{row['id']}"
     run(row["match"], "--folder", str(folder))
-    machine = describe_machine()["machine"]
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
-    today = f"{datetime.date.today()}"
-    where = {"machine": f"{machine['processor']}, {machine['cores']} cores", "commit": commit.strip(), "date": today}
-    return {**row, **played(folder), **where, "distinct": None, "status": "measured", "note": ""}
+    return {**row, **played(folder), **stamp(), "distinct": None, "status": "measured", "note": ""}
 
 
 def main() -> None:
@@ -75,8 +70,7 @@ def main() -> None:
     for i, row in enumerate(rows):
         if row["id"] in options.ids or (not options.ids and row["status"] != "measured"):
             rows[i] = measure(row)
-            lines = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in rows)
-            options.rows.write_text(f"[\n{lines}\n]\n", "utf-8")
+            write_rows(options.rows, rows)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,8 @@ def draw_board(path: Path) -> None:
         parts.append(words(i * (side + 20) + side / 2, side + 24, text, 15, 'text-anchor="middle" fill="#777"'))
     width, height = 2 * side + 20, side + 36
     font = "font-family=\"system-ui, 'Helvetica Neue', Arial, sans-serif\""
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" {font}>'
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>'
     path.write_text("\n".join([head, *parts, "</svg>"]) + "\n", "utf-8")
 
 
@@ -118,14 +119,17 @@ def draw_strength(path: Path) -> None:
 
 
 def draw_losses(path: Path) -> None:
-    """The four losses on games that were not trained on yet."""
+    """The four losses of the training batches; a line where the curriculum's smaller board ends."""
     import matplotlib.pyplot as plt
 
     run = json.loads(RUN.read_text("utf-8"))
+    last = run["metrics"][-1]["board_size"]
+    turn = max(row["games"] for row in run["metrics"] if row["board_size"] != last)
     figure, grid = plt.subplots(2, 2, figsize=(7.6, 4.4), sharex=True)
     for axes, (key, name), colour in zip(grid.flat, LOSSES.items(), COLOURS, strict=True):
         points = [(row["games"], row[key]) for row in run["metrics"] if row.get(key) is not None]
         axes.plot(*zip(*points, strict=True), color=colour, linewidth=1.6)
+        axes.axvline(turn, color="#999", linewidth=0.8, linestyle=":")
         axes.set_title(name, loc="left", fontsize=10)
         axes.set_ylim(bottom=0)
     for axes in grid[1]:
@@ -134,7 +138,7 @@ def draw_losses(path: Path) -> None:
 
 
 def finish(figure: Any, axes: Any, path: Path) -> None:
-    """Quiet frames, a legend beside nothing, and the file: the same bytes for the same numbers."""
+    """Take the frames off, add the legend if `axes` has one, and write the file, the same bytes for the same numbers."""
     import matplotlib.pyplot as plt
 
     for part in figure.axes:
