@@ -138,7 +138,7 @@ def draw_losses(path: Path) -> None:
 
 
 def finish(figure: Any, axes: Any, path: Path) -> None:
-    """Take the frames off, add the legend if `axes` has one, and write the file, the same bytes for the same numbers."""
+    """Take frames off, add a legend to `axes`, and write the file: the same bytes for the same numbers."""
     import matplotlib.pyplot as plt
 
     for part in figure.axes:
