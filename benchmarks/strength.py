@@ -2,7 +2,7 @@
 
 Trains from random weights with a fixed seed and prints one line: the win rate of the policy alone and of a small
 search, each against a player without a network (`alphago.arena.anchors`), which is the same on every machine.
-docs/experiments/07-strength-by-version.md keeps the lines.  Not part of `make test`: learning is not the same on a busy machine.
+docs/experiments/07-strength-by-version.md keeps the lines.  Not part of `make test`: on a busy machine less is learned.
 """
 
 import argparse
