@@ -147,7 +147,7 @@ def finish(figure: Any, axes: Any, path: Path) -> None:
     if axes is not None:
         axes.legend(frameon=False, fontsize=9, loc="lower right")
     figure.tight_layout()
-    plt.rcParams["svg.hashsalt"] = "alphago"
+    plt.rcParams.update({"svg.hashsalt": "alphago", "svg.fonttype": "none", "font.family": ["sans-serif"]})
     figure.savefig(path, metadata={"Date": None}, facecolor="white")
     plt.close(figure)
 
