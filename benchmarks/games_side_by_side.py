@@ -2,7 +2,7 @@
 
 The same number of games each, with the network of the package, in turns; the mean of the turns, and the ratio to the
 most games side by side.  Fewer are slower, since their waves do not fill the network's calls; what they are good for is
-in docs/results.md.
+in docs/experiments/13-games-side-by-side.md.
 """
 
 import argparse
