@@ -11,7 +11,7 @@ from alphago.arena.engine_player import GtpPlayer
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import go_only
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.root import choose_actions, chosen_actions
+from alphago.mcts.root import choose_actions, chosen_actions, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings
 
 
@@ -71,7 +71,7 @@ class SearchPlayer:
 
 
 class PolicyPlayer:
-    """A network's policy without search: its most probable action."""
+    """A network's policy without search: its most probable action, but for passes that throw a won game away."""
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int) -> None:
         self.batch: GameBatch = env.new_batch(games)
@@ -79,8 +79,10 @@ class PolicyPlayer:
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         priors = np.empty((len(games), self.batch.env.action_space), np.float32)
-        self.evaluator.evaluate(self.batch, games, priors, np.empty(len(games), np.float32))
-        return choose_actions(priors, by_chance, chance)
+        values, outcomes = np.empty((2, len(games)), np.float32)
+        self.evaluator.evaluate(self.batch, games, priors, values)
+        self.batch.outcome(games, outcomes)
+        return choose_actions(without_rash_passes(self.batch.env, priors, values, outcomes), by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.batch.play(games, actions)
