@@ -230,14 +230,17 @@ class TestGames:
         assert evaluate(GoEnv(4, komi=0.5), "rave:50", "uct:50", 10, opening_plies=2, seed=4).games != games[0]
 
     def test_other_threads_run_during_a_search(self) -> None:
-        player = player_at(GoEnv(19).position(), Anchor("", PlayoutSettings(3000, 0.4, 0.0, 0)))
+        """Else the first tick would wait for the end, however long the search."""
         player_at(GoEnv(19).position(), Anchor("", PlayoutSettings(1, 0.4, 0.0, 0))).choose(ONE, NEVER, np.zeros(1))
-        search = threading.Thread(target=player.choose, args=(ONE, NEVER, np.zeros(1)))
-        search.start()
-        ticks = 0
-        while search.is_alive():
-            time.sleep(0.001)
-            ticks += 1
+        ticks, playouts = 0, 1000
+        while ticks <= 20 and playouts < 10**6:  # the last of them takes a minute
+            player = player_at(GoEnv(19).position(), Anchor("", PlayoutSettings(playouts, 0.4, 0.0, 0)))
+            search = threading.Thread(target=player.choose, args=(ONE, NEVER, np.zeros(1)))
+            search.start()
+            ticks, playouts = 0, 5 * playouts
+            while search.is_alive():
+                time.sleep(0.001)
+                ticks += 1
         assert ticks > 20
 
 

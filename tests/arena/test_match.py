@@ -168,7 +168,7 @@ class TestPlayers:
         assert match.games[0] == match.games[1] == (0, 1, 2, 3, 4, 5, 6)
 
     def test_raw_policy_by_chance_in_the_opening(self) -> None:
-        player = PolicyPlayer(GO, HashEvaluator(), 500)
+        player = PolicyPlayer(GoEnv(3, komi=-0.5), HashEvaluator(), 500)
         games = np.arange(500)
         chance = np.random.default_rng(0).random(500)
         drawn = player.choose(games, np.ones(500, np.bool_), chance)
