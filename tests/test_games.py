@@ -129,7 +129,10 @@ class TestCommandLineErrors:
             ("evaluate random uct:1 --game oware --rules nz", "oware has no ko, got 'situational'"),
         ],
     )
-    def test_one_line(self, command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_one_line(
+        self, command: str, sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
         assert main(command.split()) == 2
         verb = command.split()[0]
         packaged = Path(alphago.__file__).parent / "nets" / "7x7.safetensors"

@@ -116,7 +116,8 @@ def test_none_after_a_flag() -> None:
 
 @MANY
 @given(st.one_of(st.text(max_size=10), st.from_regex(r"(uct|rave|gnugo)(:[0-9]{0,10})?", fullmatch=True)))
-def test_a_player_without_a_network(name: str) -> None:
+def test_a_player_without_a_network(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
     player = read(lambda: resolve_player(name), "no player is called|playouts must be 1 or more|GNU Go's level")
     if player is not REFUSED:
         assert isinstance(player, (PlayoutSettings, Engine)) or player == "random"

@@ -164,7 +164,7 @@ def with_a_child(folder: Path, body: str) -> Path:
 def is_running(pid: int) -> bool:
     """Whether a process (no child of ours, so perhaps a zombie for a while) runs."""
     status = Path(f"/proc/{pid}/stat")
-    for _ in range(50):
+    for _ in range(600):
         if not status.exists() or status.read_text().split(") ")[1][0] in "ZX":
             return False
         time.sleep(0.1)

@@ -201,10 +201,10 @@ def test_colours_exchanged_turn_the_forecast_of_black_round():
     planes = torch.from_numpy(np.stack([one.planes(), other.planes()]))
     with torch.no_grad():
         _, value, forecast = net.forecast(planes)
-    assert value[0] == value[1]
-    assert forecast.score[0] == forecast.score[1]
-    assert torch.equal(forecast.ownership[0], forecast.ownership[1])
-    assert net(one)[1] == -net(other)[1] == pytest.approx(float(value[0]))
+    for rows in (value, forecast.score, forecast.ownership):  # rows of a batch may be rounded differently
+        torch.testing.assert_close(rows[0], rows[1], atol=1e-4, rtol=1e-4)
+    assert net(one)[1] == pytest.approx(-net(other)[1], abs=1e-4)
+    assert net(one)[1] == pytest.approx(float(value[0]), abs=1e-4)
     assert forecast.ownership.std() > 0.1
 
 

@@ -27,6 +27,7 @@ from alphago.env.go_rules import (
 )
 from alphago.mcts.evaluator import UniformEvaluator, as_evaluator
 from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.root import without_rash_passes
 from alphago.system.validation import MOST_READOUTS, check_int
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.protocol import (
@@ -309,10 +310,12 @@ class GoEngine:
         return int(min(self.readouts, self.rate * seconds))
 
     def evaluate(self, position: GoPosition) -> tuple[int, float]:
-        """Return the network's most probable legal action and its value for the mover, without search."""
+        """Return the network's most probable legal action, but for rash passes, and its value for the mover."""
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         self.evaluator.evaluate(position.batch, np.zeros(1, np.int64), priors, values)
-        return int(np.argmax(np.where(position.legal_mask, priors[0], -1))), float(values[0])
+        priors = np.where(position.legal_mask, priors, 0)
+        outcomes = np.array([position.to_play * position.outcome])
+        return int(without_rash_passes(position.env, priors, values, outcomes)[0].argmax()), float(values[0])
 
 
 def player(text: str) -> int:
