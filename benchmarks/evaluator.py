@@ -29,7 +29,7 @@ from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.frozen import frozen_parts
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.machine import describe_machine
-from alphago.nn.threads import available_cores
+from alphago.system.cores import available_cores
 
 EAGER = "eager, float32"
 FORMS = [(form, dtype) for form in ("fused", "openvino") for dtype in ("float32", "bfloat16")] + [("openvino", "int8")]
@@ -37,7 +37,7 @@ WANTED = {"fused, float32": 1.15, "fused, bfloat16": 2.1}  # times eager, at lea
 EVERY = 3  # plies from one position of a game to the next
 
 
-class Eager:
+class Eager(Evaluator):
     """The network's modules as they are, in float32, one call of each after the other."""
 
     def __init__(self, net: NeuralNet) -> None:

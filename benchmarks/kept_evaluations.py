@@ -40,7 +40,7 @@ class ForgetfulGroup(Group):
         return Forgetful(self.env, evaluator, len(self.builders), self.settings.search)
 
 
-class Counting:
+class Counting(Evaluator):
     """An evaluator that counts what it is asked."""
 
     def __init__(self, evaluator: Evaluator) -> None:

@@ -30,7 +30,8 @@ from figures import Figures, add_option
 
 from alphago import GoEnv, NeuralNet
 from alphago.nn.machine import processor
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import SelfPlay
 

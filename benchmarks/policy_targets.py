@@ -84,9 +84,9 @@ def searched(env: GameEnv, evaluator: Evaluator, positions: GameBatch, text: str
     for _ in range(repeats):
         search = Search(env, evaluator, count, settings)
         search.batch.copy(games, games, of=positions)
-        search.gumbel[:] = generator.gumbel(size=search.gumbel.shape)
+        search.rule.noise[:] = generator.gumbel(size=search.rule.noise.shape)
         search.run(np.full(count, int(readouts), np.int32))
-        found.append(search.improved(games)[0])
+        found.append(search.policies(games))
     return np.stack(found)
 
 

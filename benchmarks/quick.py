@@ -31,7 +31,8 @@ from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.machine import processor
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import SelfPlay
 
@@ -48,7 +49,7 @@ class WithPlanes(HashEvaluator):
         super().evaluate(batch, slots, priors, values)
 
 
-class Counting:
+class Counting(Evaluator):
     """An evaluator that counts the positions it passes on."""
 
     def __init__(self, evaluator: Evaluator) -> None:

@@ -56,7 +56,7 @@ import sys
 from alphago import GoEnv, train
 from alphago.training import session as run
 if sys.argv[1] == "alone":
-    run.compile_ahead = lambda: None
+    run.warm_up = lambda: None
 train(GoEnv(7), num_games=16, readouts=16, tower_height=4, channels=32, folder=sys.argv[2], reports=[])
 """
 

@@ -15,7 +15,7 @@ from alphago.arena.match_games import MatchGame, MatchPlan
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.root import temperature_plies
+from alphago.mcts.rule import temperature_plies
 from alphago.system.files import lock
 from alphago.system.validation import check_ranges, setting, settings
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.root import choose_actions, temperature_plies
+from alphago.mcts.rule import resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
@@ -109,14 +109,10 @@ class Group:
             return False
         searched = self.plies[games] >= self.opening[games]
         readouts = np.where(searched, self.readouts, 0).astype(np.int32)
-        if search.settings.gumbel:
-            search.restart(games)
-            for slot in games:
-                search.gumbel[slot] = self.generators[slot].gumbel(size=self.env.action_space)
+        search.begin_move(games)
         search.expand_roots(games)
         priors = search.priors(games)  # without noise
-        if not search.settings.gumbel:
-            search.add_noise(games, [self.generators[slot] for slot in games])
+        search.add_noise(games, [self.generators[slot] for slot in games])
         budget = np.zeros(len(self.builders), np.int32)
         budget[games] = readouts
         search.run(budget)
@@ -128,30 +124,24 @@ class Group:
         policies[searched], actions[searched] = self.choose(games[searched])
         actions[~searched] = self.draw(games[~searched], priors[~searched])
         surprises = divergence(policies, priors)
-        threshold = self.settings.resign_threshold
-        resigns = self.may_resign[games] & (values < (-1.0 if threshold is None else threshold)) & searched
-        playing = games[~resigns]
+        resigned = self.may_resign[games] & resigns(values, self.settings.resign_threshold) & searched
+        playing = games[~resigned]
         columns = (policies, actions, values, legal, movers, searched.astype(np.float32), surprises)
-        add_moves([self.builder(slot) for slot in playing], *(column[~resigns] for column in columns))
-        search.advance(playing, actions[~resigns])
+        add_moves([self.builder(slot) for slot in playing], *(column[~resigned] for column in columns))
+        search.advance(playing, actions[~resigned])
         self.plies[playing] += 1
         self.moves += len(playing)
         self.readouts_done += int(readouts.sum()) + len(games)
-        for i in np.flatnonzero(resigns):
+        for i in np.flatnonzero(resigned):
             self.finish(int(games[i]), -float(movers[i]), -float(movers[i]), True)
         self.finish_over(playing)
         return True
 
     def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the policy targets, float32 [n, A], and moves, int32 [n], of games that were searched."""
-        search = self.search
-        assert search is not None
-        if search.settings.gumbel:
-            return search.improved(games)
-        visits = search.visits(games)
-        chance = np.array([self.generators[slot].random() for slot in games])
-        policies = visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
-        return policies, choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
+        assert self.search is not None
+        early = self.plies[games] < self.temperature_plies
+        return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
 
     def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
         """Draw moves of the opening, int32 [n], from the policy; a pass only where there is nothing else.

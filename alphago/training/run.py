@@ -164,8 +164,8 @@ class Run:
     @property
     def pause_at(self) -> float:
         """The time (of time.monotonic()) at which self-play pauses: to be saved, or because the run's time is over."""
-        # PUCT's trees last from move to move and are not saved: between two iterations there are none.
-        between_moves = self.settings.search_for(1).gumbel
+        # Trees that last from move to move are not saved: between two iterations there are none.
+        between_moves = not self.settings.search_for(1).keeps_trees
         return min(self.saving.next if between_moves else math.inf, self.clock.deadline)
 
     @property

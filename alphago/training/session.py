@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.warm_up import compile_ahead
+from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.devices import find_device, memory_told
 from alphago.nn.model_files import notes_of, read_weights
 from alphago.nn.net import NeuralNet
@@ -107,7 +107,7 @@ def train(
     check_types(model, until, reports)
     deadline = None if stop_after is None else began + 60 * check_positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # raises now for one that does not exist
-    compile_ahead()
+    warm_up()
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     opponent = Opponent(until) if isinstance(until, str) else until

@@ -12,7 +12,7 @@ from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.root import choose_actions
+from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search, SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on
@@ -250,7 +250,7 @@ class TestGumbel:
             fresh.batch.copy(game, game, of=position.batch)
             fresh.run(np.array([12], np.int32))
             action = player.choose(game, never, np.array([0.99]))
-            assert action.tolist() == fresh.improved(game)[1].tolist()
+            assert action.tolist() == fresh.choose(game, np.zeros(1, np.bool_), np.zeros(1)).tolist()
             assert player.search.tree.visits[0, 0] == 13  # the root's own evaluation is one more
             player.follow(game, action)
             position = position.play(int(action[0]))
@@ -260,7 +260,7 @@ class TestGumbel:
         games = np.arange(400)
         player = SearchPlayer(TIC_TAC_TOE, HashEvaluator(), 400, 8, replace(self.SETTINGS, c_scale=0.01))
         actions = player.choose(games, np.ones(400, np.bool_), np.random.default_rng(0).random(400))
-        policies, _ = player.search.improved(games)
+        policies = player.search.policies(games)
         assert np.bincount(actions, minlength=9) / 400 == pytest.approx(policies[0], abs=0.08)
         assert len(set(actions.tolist())) > 2
 

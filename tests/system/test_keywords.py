@@ -160,7 +160,7 @@ def test_numpy_numbers_are_numbers() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"search": {"c_scale": np.ones(2)}}, "search settings out of range: c_scale"),
+        ({"search": {"c_scale": np.ones(2)}}, "c_scale must be"),
         ({"exact_rules": np.ones(2, bool)}, "exact_rules must be True or False, got array"),
         ({"bfloat16": np.ones(2, bool)}, "bfloat16 is True, False or None, got array"),
     ],
@@ -207,10 +207,10 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: train(GO, 9, gate={"win_rate": "5"}), "a gate's win_rate is more than 0 and at most 1, got '5'"),
         (lambda: train(GO, 9, gate={"every": 0.5}), "a gate's every is 1 game or more, or None, got 0.5"),
         (lambda: train(GO, 9, gate={"readouts": "x"}), "a gate's readouts are 0 or more, or None, got 'x'"),
-        (lambda: train(GO, 9, search={"c_scale": "1"}), "search settings out of range: c_scale"),
-        (lambda: SearchSettings(leaves=1.5), "search settings out of range: leaves"),
-        (lambda: SearchSettings(c_puct=float("inf")), "search settings out of range: c_puct"),
-        (lambda: SearchSettings(dirichlet_alpha="1"), "search settings out of range: dirichlet_alpha"),
+        (lambda: train(GO, 9, search={"c_scale": "1"}), "c_scale must be"),
+        (lambda: SearchSettings(leaves=1.5), "leaves must be"),
+        (lambda: SearchSettings(c_puct=float("inf")), "c_puct must be"),
+        (lambda: SearchSettings(dirichlet_alpha="1"), "dirichlet_alpha must be"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts must be an integer from 1 to 10000000, got '2'"),
         (
             lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"),

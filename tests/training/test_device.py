@@ -113,13 +113,13 @@ def test_memory_of_other_shapes_than_the_weights_goes_on_there(device: str, tmp_
 def test_what_takes_a_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that the caller does is the same, and boards and network are there."""
     made: list[DeviceEvaluator] = []
-    explore = DeviceEvaluator.explore
+    evaluate_leaves = DeviceEvaluator.evaluate_leaves
 
     def counted(self: DeviceEvaluator, *arguments: Any) -> Any:
         made.append(self)
-        return explore(self, *arguments)
+        return evaluate_leaves(self, *arguments)
 
-    monkeypatch.setattr(DeviceEvaluator, "explore", counted)
+    monkeypatch.setattr(DeviceEvaluator, "evaluate_leaves", counted)
     net = tiny()
     player = MCTSPlayer(GO, net, 16, device=device)
     assert GO.position().legal_mask[player.suggest_move()]
@@ -174,7 +174,7 @@ FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capac
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
-@pytest.mark.parametrize(("owner", "verb"), [(Learner, "step"), (DeviceEvaluator, "explore")])
+@pytest.mark.parametrize(("owner", "verb"), [(Learner, "step"), (DeviceEvaluator, "evaluate_leaves")])
 def test_a_gpu_that_becomes_full(owner: type, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a gradient step, or in a thread of self-play: "auto" goes on on the CPU, others are told in one sentence."""
     whole, calls = getattr(owner, verb), []

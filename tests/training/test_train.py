@@ -24,8 +24,8 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.threads import available_cores
 from alphago.records.record import GameRecord, load_records
+from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET
 from alphago.training.judges.resignation import Resignation
 from alphago.training.runs.folder import RunFolder

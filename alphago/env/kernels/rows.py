@@ -8,13 +8,12 @@ The verbs here need no rules.  A game's own file has `reset`, `play`, `legal_mas
 games from `loops_over`.  In a `_batch` function rows is int64 [count, words], slots int64 [n], and out has n entries.
 """
 
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from alphago.system.kernels.hashing import GOLDEN, mix
-from alphago.system.kernels.jit import kernel, load, part, store, wrap
+from alphago.system.kernels.jit import kernel, load, part, specialise, store, wrap
 
 # Header words.  MARGIN is what Black would have won by if the game ended here: points, or 1, 0, -1.
 TO_PLAY, PLY, OVER, MARGIN, HEIGHT, WIDTH = 0, 1, 2, 3, 4, 5
@@ -139,18 +138,11 @@ def planes_batch(rows, slots, out):
 
 
 def loops_over(play: Any, legal_mask: Any, planes: Any) -> tuple[Any, ...]:
-    """`play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of the game with these verbs.
-
-    They are made as if they stood in the game's file, with its verbs for globals: a kernel that is an argument of
-    another, or stands in a closure, costs speed or the cache.  The cache keeps them with that file, and knows when
-    it changes.
-    """
-    verbs = {**globals(), "__name__": play.__module__, "play": play, "legal_mask": legal_mask, "planes": planes}
-    loops = []
-    for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch):
-        code = loop.__code__.replace(co_filename=play.__code__.co_filename)
-        loops.append(kernel(FunctionType(code, verbs, loop.__name__)))
-    return tuple(loops)
+    """Return `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of the game with these verbs."""
+    verbs = {"play": play, "legal_mask": legal_mask, "planes": planes}
+    return tuple(
+        kernel(specialise(loop, **verbs)) for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch)
+    )
 
 
 @kernel

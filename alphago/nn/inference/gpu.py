@@ -21,7 +21,7 @@ from alphago.system.stopwatch import BOARDS, NET, TRANSFER
 class DeviceEvaluator:
     """Priors and values for search, as NetEvaluator's, with everything but the tree on a device.
 
-    `explore` takes a wave in one go: where its leaves are goes up, kernels play there and write planes into the
+    `evaluate_leaves` takes a wave in one go: where its leaves are goes up, kernels play there and write planes into the
     network's input, a CUDA graph computes network and softmax, and priors and values come down.  Each thread has a
     stream and buffers of its own, so that groups of games overlap, and waits once a wave.  Batches are padded to
     standing sizes, for each of which the graph is captured when it is first needed.
@@ -85,7 +85,7 @@ class DeviceEvaluator:
             tensor.copy_(new[name])
 
     @memory_told()
-    def explore(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
+    def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
         """A wave: see `alphago.mcts.evaluator.WaveEvaluator`.  ValueError if the network's output is not finite."""
         check_batch(batch, self.env)
         count = len(leaves.slots)

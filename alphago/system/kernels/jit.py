@@ -20,6 +20,7 @@ import os
 import pathlib
 from collections.abc import Callable
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -51,12 +52,12 @@ def kernel(function: Callable[..., Any]) -> Any:
     return compiled(function)
 
 
-def part(function: Callable[..., Any]) -> Any:
+def part(function: Callable[..., Any], **options: bool) -> Any:
     """As `kernel`, for what only kernels call: without the code by which Python could, a sixth of compiling them all.
 
     Called from Python it raises TypeError.
     """
-    made = compiled(function, no_cpython_wrapper=True)
+    made = compiled(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
         # numba would jump to the entry that is not there: none is registered, so that it asks to compile one.
         made._insert = lambda *signature: None
@@ -64,8 +65,28 @@ def part(function: Callable[..., Any]) -> Any:
     return made
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """As `part`, and inlined wherever it is called.
+
+    Else each call copies what it is given, which of a NamedTuple of arrays such as a search's tree is a kilobyte.
+    """
+    return part(function, forceinline=True)
+
+
 def refuse(name: str, *arguments: Any, **named: Any) -> None:
     raise TypeError(f"{name} is a part of kernels, which Python cannot call")
+
+
+def specialise(template: Any, **kernels: Any) -> Any:
+    """Return the plain function `template` with these kernels in the place of its globals of the same names.
+
+    It is made as if it stood in the file of the first kernel, where the cache keeps its compiled code and notices
+    changes.  A kernel that is an argument of another one, or stands in a closure, costs speed or the cache.
+    """
+    first = next(iter(kernels.values()))
+    names = {**template.__globals__, "__name__": first.__module__, **kernels}
+    code = template.__code__.replace(co_filename=first.__code__.co_filename)
+    return FunctionType(code, names, template.__name__)
 
 
 def compiled(function: Callable[..., Any], **options: bool) -> Any:
@@ -82,13 +103,19 @@ def compiled(function: Callable[..., Any], **options: bool) -> Any:
 
 
 def compiled_once(kernel: Any) -> Any:
-    """The kernel, for which a constant argument is a number like any other.
+    """Return the kernel, for which an integer argument is an int64, be it a constant or an int32.
 
-    numba would compile `f(row, 0)` and `f(row, i)` apart, and whatever calls them inlines both anyway.
+    numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` apart.
     """
     template = kernel.get_call_template
-    kernel.get_call_template = lambda args, kws: template([unliteral(arg) for arg in args], kws)
+    kernel.get_call_template = lambda args, kws: template([plain_type(arg) for arg in args], kws)
     return kernel
+
+
+def plain_type(argument: Any) -> Any:
+    """Return the type that stands for numba's type of an argument: int64 for every integer that fits."""
+    plain: Any = unliteral(argument)
+    return types.int64 if isinstance(plain, types.Integer) and plain.bitwidth < 64 else plain  # type: ignore[attr-defined]
 
 
 if numba.config.DISABLE_JIT:

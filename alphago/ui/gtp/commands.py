@@ -25,9 +25,9 @@ from alphago.env.go_rules import (
     read_rules,
     rules_json,
 )
-from alphago.mcts.evaluator import UniformEvaluator, as_evaluator
+from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.root import without_rash_passes
+from alphago.mcts.rule import without_rash_passes
 from alphago.system.validation import MOST_READOUTS, check_int
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.protocol import (
@@ -143,8 +143,10 @@ class GoEngine:
         limit = max(given.max_moves, 3 * size * size)
         env = given.replace(max_moves=limit, turns=None, first_pass=0, **self.rules._asdict())
         self.game = GtpGame(env, env.komi if self.komi is None else self.komi)
-        self.evaluator = as_evaluator(self.network, env, self.device)
-        self.player = MCTSPlayer(env, self.evaluator, max(1, self.readouts), two_player_mode=True, seed=self.seed)
+        self.player = MCTSPlayer(
+            env, self.network, max(1, self.readouts), True, self.resign_threshold, seed=self.seed, device=self.device
+        )
+        self.evaluator = self.player.search.evaluator
         self.evaluate(self.game.position)
         self.player.tree_search(WARM_UP)  # kernels are compiled here, not on the clock
         begin = self.now()
@@ -277,21 +279,14 @@ class GoEngine:
         readouts = self.readouts_in_time(colour)
         if readouts == 0:
             action, value = self.evaluate(position)
-            return None if value < self.threshold(position) else action
+            return None if self.player.should_resign(value) else action
         self.player.num_readouts = readouts
         begin, before = self.now(), max(1, self.player.root_visits)
         action = self.player.suggest_move()
         done = self.player.root_visits - before  # fewer than planned where the choice was certain
         if done:
             self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
-        self.player.resign_threshold = self.threshold(position)
         return None if self.player.should_resign() else action
-
-    def threshold(self, position: GoPosition) -> float:
-        """Return the value below which the mover resigns here."""
-        if self.resign_threshold is not None:
-            return self.resign_threshold
-        return getattr(self.network, "resign_threshold", -1.0) if position.began_empty else -1.0
 
     def catch_up(self, position: GoPosition) -> None:
         """Move the player to the position, keeping its tree where the position follows its own."""

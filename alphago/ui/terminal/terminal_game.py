@@ -66,8 +66,7 @@ def play(
         if nn is None:
             nn = _untrained(env, tower_height)
             screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
-        threshold = getattr(nn, "resign_threshold", -1.0)
-        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=threshold, device=device)
+        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device)
         game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit)
     except KeyboardInterrupt:
         screen.say("")
@@ -196,7 +195,7 @@ class TerminalGame:
         engine = -self.human
         self.say("The engine is thinking.")
         thought = self.think()
-        if self.position.began_empty and self.player.should_resign():
+        if self.player.should_resign():
             self.resign(engine)
             return
         move = self.position.env.to_text(thought.action)

@@ -96,13 +96,13 @@ def test_a_wave_finds_what_is_at_its_leaves(device: str, net: NeuralNet) -> None
     assert not over.all()
     wanted = evaluate(net.evaluator("float32"), here, leaves.slots[~over])
     for _ in range(2):  # the second time in buffers that hold the first one's answers
-        reached, priors, values = evaluator.explore(batch, leaves)
+        reached, priors, values = evaluator.evaluate_leaves(batch, leaves)
         assert np.array_equal(reached.over, over)
         assert np.array_equal(reached.movers, here.to_play(leaves.slots, np.empty(COUNT, np.int8)))
         np.testing.assert_allclose(values[over], outcomes[over], atol=1e-6)
         same((priors[~over], values[~over]), wanted, NEAR[device])
         few = Leaves(*(array[:5] for array in leaves))
-        reached, priors, values = evaluator.explore(batch, few)
+        reached, priors, values = evaluator.evaluate_leaves(batch, few)
         assert len(reached.over) == len(priors) == len(values) == 5
         assert np.array_equal(reached.over, over[:5])
 
@@ -187,7 +187,7 @@ def test_what_is_broken_is_said(device: str) -> None:
     net.policy.points.weight.data[:] = 1e38
     evaluator.load(net.base_net, net.value, net.policy)
     with pytest.raises(ValueError, match="the network's output is not finite"):
-        evaluator.explore(batch, passing())
+        evaluator.evaluate_leaves(batch, passing())
     with pytest.raises(ValueError, match="the network's output is not finite"):
         evaluate(evaluator, batch, np.arange(COUNT))
 
@@ -342,7 +342,7 @@ def test_a_full_gpu_is_one_sentence(
         raise error
 
     monkeypatch.setattr("alphago.nn.inference.gpu_stream.Standing", fail)
-    for ask in (lambda: evaluate(evaluator, batch, np.arange(3)), lambda: evaluator.explore(batch, passing())):
+    for ask in (lambda: evaluate(evaluator, batch, np.arange(3)), lambda: evaluator.evaluate_leaves(batch, passing())):
         with pytest.raises(MemoryError, match=f"^{told}$"):
             ask()
     monkeypatch.setattr("alphago.nn.inference.gpu_forms.make_form", fail)

@@ -74,7 +74,7 @@ def newest(path: Path) -> int:
 
 
 def test_a_dozen_times(tmp_path: Path) -> None:
-    """How far a run comes before each kill, the machine decides, and so how many kills there are; not what becomes of it."""
+    """How far a run comes before each kill differs from machine to machine; what becomes of it does not."""
     kill_often(tmp_path, 6, 1)
 
 

@@ -1,10 +1,17 @@
-"""From the root's visits to a move."""
+"""From the end of a search to a move or a resignation, and what a further rule takes."""
 
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.mcts.root import choose_actions, temperature_plies, without_rash_passes
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.kernels.waves import select_by
+from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.puct import Puct, PuctParameters
+from alphago.mcts.rule import choose_actions, resigns, temperature_plies, without_rash_passes
+from alphago.mcts.search import SearchSettings
+from alphago.system.kernels.jit import inlined
+from alphago.training.selfplay import selfplay
 from examples.tic_tac_toe import TicTacToeEnv
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
@@ -73,3 +80,41 @@ def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, 
     ready = without_rash_passes(env, priors, np.full(2, value, np.float32), np.full(2, outcome, np.float32))
     assert ready.argmax(axis=1).tolist() == [4 if passes else 1, 4]
     assert without_rash_passes(TicTacToeEnv(), priors, np.ones(2), -np.ones(2)).tolist() == priors.tolist()
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"), [(-0.9, [True, False, False]), (None, [False] * 3), (-1, [False] * 3)]
+)
+def test_who_resigns(threshold: float | None, expected: list[bool]) -> None:
+    """A value as low as the threshold is not below it."""
+    values = np.array([-1.0, -0.875, 0.5], np.float32)
+    assert resigns(values, threshold).tolist() == expected
+    assert [resigns(float(value), threshold) for value in values] == expected
+
+
+@inlined
+def choose(tree, game, node, rule):
+    """Return the first action's child, or NONE where it has none yet: the waiting action with the greatest prior."""
+    return tree.first_child[game, node]
+
+
+class FirstTried(Puct):
+    """A third rule: simulations follow the first action that was tried.  This file is all that it takes."""
+
+    select = staticmethod(select_by(choose))
+
+
+class FirstTriedSettings(SearchSettings):
+    def new_rule(self, games: int, actions: int) -> FirstTried:
+        numbers = PuctParameters(self.c_puct, self.parent_value_weight, self.first_play_reduction, self.virtual_loss)
+        return FirstTried(numbers, self.dirichlet_weight, self.dirichlet_alpha)
+
+
+def test_a_third_rule() -> None:
+    """Players and self-play take it by its settings."""
+    env, settings = TicTacToeEnv(), FirstTriedSettings(leaves=2)
+    player = MCTSPlayer(env, HashEvaluator(), 20, settings=settings)
+    player.suggest_move()
+    assert (player.visits() > 0).sum() == 1
+    (record,) = selfplay(env, HashEvaluator(), 8, search=settings, temperature_plies=0)
+    assert all((policy > 0).sum() == 1 for policy in record.policies)

@@ -1,4 +1,4 @@
-"""What stands in for a network in tests and timings."""
+"""A stand-in for a network in tests and timings."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from alphago.system.kernels.jit import kernel, load, wrap
 
 @kernel
 def hash_evaluation(hashes, mask, priors, values):
-    """Priors and values drawn from position hashes: a stand-in for a network that is the same everywhere.
+    """Draw priors and values from position hashes, the same on every machine.
 
     hashes: int64 [n], contiguous.  priors: float32 [n, A], values: float32 [n].
     """
