@@ -26,7 +26,7 @@ from alphago import GoEnv
 from alphago.arena.standings import table
 from alphago.cuda.backend import BackendMissing, find_backend
 from alphago.cuda.device import import_cupy
-from alphago.nn.machine import describe_machine
+from alphago.nn.inference.devices import describe_machine
 
 ROOT = Path(__file__).resolve().parents[1]
 TIME_LIMIT = 1200.0  # seconds of the tests, and of compute-sanitizer

@@ -30,7 +30,7 @@ import numpy as np
 
 from alphago import GoEnv
 from alphago.env.kernels.playouts import playout_batch
-from alphago.nn.machine import processor
+from alphago.nn.inference.devices import processor
 
 try:
     import pyspiel

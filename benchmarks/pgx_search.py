@@ -33,7 +33,7 @@ from alphago import GoEnv, SearchSettings
 from alphago.cli.rates import random_starts
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
-from alphago.nn.machine import processor
+from alphago.nn.inference.devices import processor
 from alphago.nn.threads import Workers, available_cores
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")

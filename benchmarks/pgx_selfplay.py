@@ -28,7 +28,7 @@ import numpy as np
 import torch
 
 from alphago import GoEnv, NeuralNet
-from alphago.nn.machine import processor
+from alphago.nn.inference.devices import processor
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import SelfPlay

@@ -11,7 +11,7 @@ from unittest import mock
 from alphago import NeuralNet
 from alphago.cli.rates import random_sample
 from alphago.nn import passes
-from alphago.nn.machine import describe_machine
+from alphago.nn.inference.devices import describe_machine
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.learner import Learner
 from alphago.training.recipes import PRESETS
@@ -37,7 +37,8 @@ def main() -> None:
             learner = Learner(net, settings, workers)
             for step in range(2 * (options.steps + WARM_UP)):
                 fast = step % 2 == 0
-                with mock.patch.object(passes, "is_fast", passes.is_fast if fast else lambda features: False):
+                suits = passes.suits_kernels if fast else lambda features: False
+                with mock.patch.object(passes, "suits_kernels", suits):
                     began = time.perf_counter()
                     learner.step(batch)
                     times[fast].append(1000 * (time.perf_counter() - began))

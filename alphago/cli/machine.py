@@ -10,9 +10,8 @@ from alphago.arena.standings import table
 from alphago.cli.options import number
 from alphago.cli.rates import measure_rates
 from alphago.cli.signature import search_runs, signature
-from alphago.nn.machine import describe_machine
-from alphago.nn.model_files import read_weights
-from alphago.nn.saved import LATEST
+from alphago.nn.inference.devices import describe_machine
+from alphago.nn.model_files import LATEST, read_weights
 from alphago.training.history import number as number_of
 from alphago.training.history import read_history
 from alphago.training.watch.recent import RECENT_ROWS

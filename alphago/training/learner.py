@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.dtypes import has_native_bfloat16
+from alphago.nn.inference.devices import has_native_bfloat16
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
@@ -180,7 +180,7 @@ class Learner:
             ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
             more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.settings.losses)
             total = total + more.total
-            parts |= {"ownership_loss": more.ownership, "score_loss": more.score}
+            parts |= more.metrics()
         share = (part.mass if isinstance(part, DeviceSample) else float(weight.sum())) / whole
         (total * share).backward()
         told = {name: share * loss.detach().double() for name, loss in parts.items()}

@@ -11,11 +11,11 @@ from typing import Any
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.search import SearchSettings
 from alphago.mcts.warm_up import compile_ahead
-from alphago.nn.inference.devices import find_device, memory_told
+from alphago.nn.inference.devices import find_device
+from alphago.nn.inference.gpu import translate_out_of_memory
 from alphago.nn.loss import LossWeights
-from alphago.nn.model_files import notes_of, read_weights
+from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
-from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.history import METRICS, Row, read_rows
@@ -135,7 +135,7 @@ def train(
                 return carry_out(chosen, env, run, told, stop=stop, where=where, compact=compact, notes=notes)
 
         try:
-            with memory_told():
+            with translate_out_of_memory():
                 return go(where)
         except MemoryError as error:
             if device != "auto" or where == "cpu":

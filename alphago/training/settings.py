@@ -10,7 +10,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
-from alphago.nn.inference.dtypes import DTYPES
+from alphago.nn.inference.devices import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
 from alphago.system.validation import (

@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from alphago.nn.saved import model_file, packaged
 from safetensors.torch import load_file, save_file
 
 from alphago.env.game import GameEnv
@@ -13,7 +14,6 @@ from alphago.nn import model_files as weights
 from alphago.nn import saved
 from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.saved import model_file, packaged
 from tests.nn.boards import ClaimingEnv
 
 

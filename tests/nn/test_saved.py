@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from alphago.nn.saved import model_file, saved_game
 
 from alphago.env.go import GoEnv
 from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.saved import model_file, saved_game
 from examples.tic_tac_toe import TicTacToeEnv
 
 

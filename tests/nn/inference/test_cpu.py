@@ -8,12 +8,12 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from alphago.nn.inference.dtypes import has_native_bfloat16
 from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.inference import cpu as evaluators
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.dtypes import has_native_bfloat16
 from alphago.nn.inference.fusion import FusedConv, folded, fused
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.net import NeuralNet

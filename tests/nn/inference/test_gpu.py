@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as functional
+from alphago.nn.inference.dtypes import dtype_name, quick_float
+from alphago.nn.inference.gpu_forms import Unsuited, make_form
 
 from alphago.cuda.backend import BackendMissing
 from alphago.cuda.device import KEPT
@@ -20,10 +22,8 @@ from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference import gpu as device_evaluator
 from alphago.nn.inference.cpu import ROUNDING, NetEvaluator
 from alphago.nn.inference.devices import memory_told, torch_device
-from alphago.nn.inference.dtypes import dtype_name, quick_float
 from alphago.nn.inference.frozen import agree, example_planes, frozen_parts
 from alphago.nn.inference.gpu import DeviceEvaluator
-from alphago.nn.inference.gpu_forms import Unsuited, make_form
 from alphago.nn.inference.gpu_stream import standing_size
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in

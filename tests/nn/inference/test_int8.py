@@ -5,6 +5,7 @@ import importlib.util
 import numpy as np
 import pytest
 import torch
+from alphago.nn.inference.dtypes import dtype_name, has_int8_products, quick_float, wanted_dtype
 from torch import nn
 
 from alphago.env.connect_four import ConnectFourEnv
@@ -13,7 +14,6 @@ from alphago.nn.base import DenseBase
 from alphago.nn.inference import cpu as evaluators
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.dtypes import dtype_name, has_int8_products, quick_float, wanted_dtype
 from alphago.nn.inference.fusion import folded
 from alphago.nn.inference.int8 import LEAST, ROOM, Range, input_ranges, random_planes
 from alphago.nn.net import NeuralNet, load_model

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from alphago.nn.inference.dtypes import has_native_bfloat16
 from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
-from alphago.nn.inference.dtypes import has_native_bfloat16
 from alphago.nn.inference.fusion import folded
 from alphago.nn.inference.openvino import ROWS, OpenVinoModel
 from alphago.nn.net import NeuralNet
