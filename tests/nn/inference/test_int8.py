@@ -87,14 +87,8 @@ class TestRanges:
         net = lived_in(NeuralNet(ENV, tower_height=3, channels=8)).eval().requires_grad_(False)
         ranges = input_ranges(fold_batch_norms(net.base_net), random_planes(ENV))
         assert list(ranges) == [f"blocks.{block}.{conv}.0" for block in range(3) for conv in ("first", "second")]
-        assert [span.negative for span in ranges.values()] == [
-            False,
-            False,
-            False,
-            True,
-            False,
-            False,
-        ]  # pooled: a bias
+        negative = [span.negative for span in ranges.values()]
+        assert negative == [False, False, False, True, False, False]  # a pooled block adds a bias
 
 
 def rounded(numbers: np.ndarray, step: float | np.ndarray, least: int, most: int) -> np.ndarray:

@@ -41,9 +41,8 @@ class FirstNumber(nn.Module):
 
 def model_of(base: nn.Module, bfloat16: bool = False) -> OpenVinoModel:
     """Logits are the base's output, flat."""
-    return OpenVinoModel(
-        *(fold_batch_norms(part.eval()) for part in (base, FirstNumber(), nn.Flatten())), SHAPE, bfloat16
-    )
+    parts = (fold_batch_norms(part.eval()) for part in (base, FirstNumber(), nn.Flatten()))
+    return OpenVinoModel(*parts, SHAPE, bfloat16)
 
 
 def assert_same(base: nn.Module) -> None:
