@@ -133,36 +133,29 @@ class FusedConv(nn.Module):
         self.register_buffer("bias", bias)
 
     def forward(self, inputs: torch.Tensor, other: torch.Tensor | None = None) -> torch.Tensor:
-        plain, adding = fused_calls()
         sizes = (self.padding, self.stride, self.dilation, self.groups)
-        if other is None:
-            return plain(inputs, self.weight, self.bias, *sizes, self.activation)
-        return adding(inputs, other, self.weight, self.bias, *sizes, self.activation)
+        return fused_call()(inputs, other, self.weight, self.bias, *sizes, self.activation)
 
 
 @cache
-def fused_calls() -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
-    """Return the two oneDNN calls as TorchScript, because tracing does not know their list of optional numbers."""
+def fused_call() -> Callable[..., torch.Tensor]:
+    """Return the oneDNN call as TorchScript, because tracing does not know its list of optional numbers."""
 
-    def plain(
-        inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor,
+    def call(
+        inputs: torch.Tensor, other: torch.Tensor | None, weight: torch.Tensor, bias: torch.Tensor,
         padding: list[int], stride: list[int], dilation: list[int], groups: int, activation: str,
     ) -> torch.Tensor:  # fmt: skip
-        return torch.ops.mkldnn._convolution_pointwise(
-            inputs, weight, bias, padding, stride, dilation, groups, activation, [], ""
-        )
-
-    def adding(
-        inputs: torch.Tensor, other: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor,
-        padding: list[int], stride: list[int], dilation: list[int], groups: int, activation: str,
-    ) -> torch.Tensor:  # fmt: skip
+        if other is None:
+            return torch.ops.mkldnn._convolution_pointwise(
+                inputs, weight, bias, padding, stride, dilation, groups, activation, [], ""
+            )
         last = None if activation == "none" else activation
         return torch.ops.mkldnn._convolution_pointwise(
             inputs, other, weight, bias, padding, stride, dilation, groups, "add", 1.0, last, [], ""
         )
 
     with without_warnings():
-        return torch.jit.script(plain), torch.jit.script(adding)
+        return torch.jit.script(call)
 
 
 def to_torchscript(module: nn.Module, inputs: torch.Tensor) -> nn.Module:
