@@ -82,7 +82,7 @@ def build_part(description: Mapping[str, Any]) -> nn.Module:
     arguments = {name: build_part(item) if isinstance(item, Mapping) else item for name, item in description.items()}
     name = arguments.pop("part", None)
     if name not in PARTS:
-        raise ValueError(f"part must be {', '.join(PARTS)}, or registered by an imported module, got {name!r}")
+        raise ValueError(f"part must be {', '.join(sorted(PARTS))}, or registered by an imported module, got {name!r}")
     return PARTS[name](**arguments)
 
 

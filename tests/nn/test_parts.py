@@ -131,7 +131,7 @@ def test_descriptions_are_plain_and_enough():
     assert {name: tensor.shape for name, tensor in again.state_dict().items()} == {
         name: tensor.shape for name, tensor in part.state_dict().items()
     }
-    with pytest.raises(ValueError, match=r"part must be ResidualTower, DenseBase, .*, got 'Transformer'"):
+    with pytest.raises(ValueError, match=r"part must be AddedForecast, DenseBase, .*, got 'Transformer'"):
         build_part({"part": "Transformer"})
 
 
