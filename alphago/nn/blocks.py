@@ -129,8 +129,4 @@ class PlainBlock(Block):
         return self.only(self.shift(features), self.activate)
 
 
-BLOCKS: dict[str, type[Block]] = {
-    "residual": ResidualBlock,
-    "preactivation": PreactivationBlock,
-    "plain": PlainBlock,
-}
+BLOCKS: dict[str, type[Block]] = {"residual": ResidualBlock, "preactivation": PreactivationBlock, "plain": PlainBlock}

@@ -225,10 +225,7 @@ def test_damage_is_a_model_error_or_changes_numbers_only(path):
     [
         ({"drop": ["value.last.bias"]}, "lacks the weight value.last.bias"),
         ({"stranger": torch.zeros(1)}, "holds a weight stranger, which the network does not have"),
-        (
-            {"value__last__bias": torch.zeros(3)},
-            r"weight value.last.bias must have shape \[2\], got \[3\]",
-        ),
+        ({"value__last__bias": torch.zeros(3)}, r"weight value.last.bias must have shape \[2\], got \[3\]"),
         (
             {"value__last__bias": torch.zeros(2, dtype=torch.int64)},
             "weight value.last.bias must be torch.float32, got torch.int64",

@@ -32,19 +32,14 @@ NOT_FINITE = "the network's output is not finite: its weights are too large"
 class NetEvaluator:
     """Priors and values for search on the CPU: a snapshot that later training does not touch.
 
-    Batch norm is folded into the convolutions, and everything but the results has fewer bits if the CPU has
-    instructions for it: bfloat16 with AMX; without, int8 with VNNI.  OpenVINO computes the network if it is installed,
-    with one thread a call; otherwise torch does, with as many threads as it is set to.  Safe to call from several
-    threads at once.
+    Batch norm is folded into the convolutions, and the base computes in fewer bits if the CPU has instructions for it:
+    bfloat16 with AMX; without, int8 with VNNI.  OpenVINO computes the network if it is installed, with one thread a
+    call; otherwise torch does, with as many threads as it is set to.  Safe to call from several threads at once.
 
-    Against the module, float32 differs by 1e-5.  bfloat16, measured on briefly trained networks: policies by 0.002 in
-    the mean and 0.024 at most (total variation) with torch, whose heads stay float32, and by 0.09 at most with
-    OpenVINO on a sharp 5x5 network; values by 0.0005 in the mean and 0.02 at most.
-
-    int8 rounds what the tower's 3x3 convolutions multiply to 8 bits (alphago.nn.inference.int8), which is faster, by
-    far on a CPU without bfloat16.  With the packaged networks policies change by 0.001 nats in the mean and values by
-    0.008 to 0.016, two to three times what bfloat16 changes.  Only OpenVINO computes it, and only on a CPU with VNNI;
-    elsewhere the network is computed in bfloat16 or float32.
+    Against the module, float32 differs by 1e-5.  bfloat16 changes policies by 0.002 in the mean and 0.09 at most (total
+    variation, on briefly trained networks) and values by 0.0005 and 0.02.  int8 (alphago.nn.inference.int8) changes
+    two to three times as much: policies of the packaged networks by 0.001 nats and values by 0.008 to 0.016 in the
+    mean.  Only OpenVINO on a CPU with VNNI computes int8; elsewhere the network runs in bfloat16 or float32.
 
     dtype: "float32", "bfloat16" or "int8"; None takes the fastest.  A network whose modules do not support it runs in
         float32; the attributes `dtype` and `form` say what was chosen.

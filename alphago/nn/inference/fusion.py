@@ -174,7 +174,7 @@ def without_warnings() -> Iterator[None]:
 
 
 def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module) -> None:
-    """Put `module` in the place of the one with that dotted name."""
+    """Replace the module of that dotted name."""
     parent, _, name = target.rpartition(".")
     setattr(graph_module.get_submodule(parent), name, module)
 

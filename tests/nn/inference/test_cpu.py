@@ -273,7 +273,7 @@ def test_four_threads_at_once(dtype, form):
     net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=16))
     evaluator, batch = computed(net, dtype, form), random_batch(net.env, 128)
     jobs = [np.arange(128)[part::4] for part in range(4)]
-    wanted = [evaluate(evaluator, batch, slots) for slots in jobs]
+    expected = [evaluate(evaluator, batch, slots) for slots in jobs]
     wrong = []
     start = threading.Barrier(4)
 
@@ -282,7 +282,7 @@ def test_four_threads_at_once(dtype, form):
         start.wait()
         for _ in range(20):
             priors, values = evaluate(evaluator, batch, jobs[part])
-            if not (np.array_equal(priors, wanted[part][0]) and np.array_equal(values, wanted[part][1])):
+            if not (np.array_equal(priors, expected[part][0]) and np.array_equal(values, expected[part][1])):
                 wrong.append(part)
 
     threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]

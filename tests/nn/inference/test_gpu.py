@@ -70,14 +70,14 @@ def same(one: tuple[np.ndarray, np.ndarray], two: tuple[np.ndarray, np.ndarray],
 
 
 def test_priors_and_values_are_those_of_the_cpu(device: str, net: NeuralNet) -> None:
-    wanted = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
+    expected = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
     evaluator = net.evaluator("float32", device)
     assert isinstance(evaluator, DeviceEvaluator)
     assert (evaluator.dtype, evaluator.device) == ("float32", device)
     for batch in (played(device), played("cpu")):
         for count in (COUNT, 1, 9):
             got = evaluate(evaluator, batch, np.arange(count))
-            same(got, (wanted[0][:count], wanted[1][:count]), NEAR[device])
+            same(got, (expected[0][:count], expected[1][:count]), NEAR[device])
             mask = batch.legal_mask(np.arange(count), np.empty(got[0].shape, np.bool_))
             assert np.array_equal(got[0] > 0, mask)
 
@@ -91,13 +91,13 @@ def test_a_wave_finds_what_is_at_its_leaves(device: str, net: NeuralNet) -> None
     outcomes = here.outcome(leaves.slots, np.empty(COUNT, np.float32))
     assert over.any()
     assert not over.all()
-    wanted = evaluate(net.evaluator("float32"), here, leaves.slots[~over])
+    expected = evaluate(net.evaluator("float32"), here, leaves.slots[~over])
     for _ in range(2):  # the second time in buffers that hold the first one's answers
         reached, priors, values = evaluator.explore(batch, leaves)
         assert np.array_equal(reached.over, over)
         assert np.array_equal(reached.movers, here.to_play(leaves.slots, np.empty(COUNT, np.int8)))
         np.testing.assert_allclose(values[over], outcomes[over], atol=1e-6)
-        same((priors[~over], values[~over]), wanted, NEAR[device])
+        same((priors[~over], values[~over]), expected, NEAR[device])
         few = Leaves(*(array[:5] for array in leaves))
         reached, priors, values = evaluator.explore(batch, few)
         assert len(reached.over) == len(priors) == len(values) == 5
@@ -127,7 +127,7 @@ def test_a_search_finds_the_same_moves(device: str, net: NeuralNet, gumbel: bool
 
 def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet) -> None:
     evaluator = net.evaluator("float32", device)
-    wanted = evaluate(evaluator, played(device), np.arange(COUNT))
+    expected = evaluate(evaluator, played(device), np.arange(COUNT))
 
     def work(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
         batch = played(device)
@@ -137,7 +137,7 @@ def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet
     with ThreadPoolExecutor(4) as pool:
         for number, results in enumerate(pool.map(work, range(4))):
             for result in results:
-                same(result, (wanted[0][number:], wanted[1][number:]), NEAR[device])
+                same(result, (expected[0][number:], expected[1][number:]), NEAR[device])
 
 
 def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> None:
@@ -160,10 +160,10 @@ def test_bfloat16_is_near(device: str, net: NeuralNet) -> None:
     """Of planes that the boards' kernels write in it."""
     evaluator = net.evaluator("bfloat16", device)
     assert evaluator.dtype == "bfloat16"
-    wanted = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
+    expected = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
     priors, values = evaluate(evaluator, played(device), np.arange(COUNT))
-    assert np.abs(priors - wanted[0]).sum(axis=1).max() / 2 < 0.15
-    assert np.abs(values - wanted[1]).max() < 0.1
+    assert np.abs(priors - expected[0]).sum(axis=1).max() / 2 < 0.15
+    assert np.abs(values - expected[1]).max() < 0.1
 
 
 def test_8_bits_are_a_cpus_alone(device: str) -> None:
@@ -204,10 +204,10 @@ def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
     net = NeuralNet(ENV, Stubborn())
     evaluator = net.evaluator("float32", device)
     assert evaluator.form == "modules"
-    wanted = evaluate(
+    expected = evaluate(
         NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9)
     )
-    same(evaluate(evaluator, played(device), np.arange(9)), wanted, NEAR[device])
+    same(evaluate(evaluator, played(device), np.arange(9)), expected, NEAR[device])
 
 
 def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -> None:
@@ -222,12 +222,12 @@ def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -
                 parameter.mul_(8)
     evaluator.load(net.base_net, net.value, net.policy)
     assert evaluator.form == "modules"
-    wanted = evaluate(
+    expected = evaluate(
         NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(COUNT)
     )
     got = evaluate(evaluator, batch, np.arange(COUNT))
-    assert np.abs(got[0] - wanted[0]).sum(axis=1).max() / 2 < 0.15
-    assert np.abs(got[1] - wanted[1]).max() < 0.15
+    assert np.abs(got[0] - expected[0]).sum(axis=1).max() / 2 < 0.15
+    assert np.abs(got[1] - expected[1]).max() < 0.15
 
 
 class Fickle(torch.nn.Module):
@@ -269,8 +269,8 @@ def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.
     with torch.no_grad():
         whole = build_gpu_form("fused", frozen, ENV, torch.float32, torch.device("cpu"))
         calls.clear()
-        got, wanted = whole(example_planes(ENV)), frozen(example_planes(ENV))
-    assert outputs_agree(got, wanted, ROUNDING[torch.float32])
+        got, expected = whole(example_planes(ENV)), frozen(example_planes(ENV))
+    assert outputs_agree(got, expected, ROUNDING[torch.float32])
     assert calls.count("plain") >= 4  # the entry, the blocks' first ones, the heads
     assert calls.count("adding") == 2  # the blocks' second ones
 
