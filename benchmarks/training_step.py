@@ -13,7 +13,7 @@ from figures import Figures, add_option
 from alphago import NeuralNet
 from alphago.cli.rates import random_sample
 from alphago.nn import passes
-from alphago.nn.machine import describe_machine
+from alphago.nn.inference.devices import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
@@ -42,7 +42,8 @@ def main() -> None:
             learner = Learner(net, settings, workers)
             for step in range(2 * (options.steps + WARM_UP)):
                 fast = step % 2 == 0
-                with mock.patch.object(passes, "is_fast", passes.is_fast if fast else lambda features: False):
+                suits = passes.suits_kernels if fast else lambda features: False
+                with mock.patch.object(passes, "suits_kernels", suits):
                     began = time.perf_counter()
                     learner.step(batch)
                     times[fast].append(1000 * (time.perf_counter() - began))

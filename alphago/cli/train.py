@@ -69,8 +69,8 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
-    from alphago.nn.saved import model_file, saved_game
     from alphago.training.session import train
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.dtypes import has_native_bfloat16
+from alphago.nn.inference.devices import has_native_bfloat16
 from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
@@ -163,7 +163,7 @@ class Learner:
             ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
             more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.settings.losses)
             total = total + more.total
-            parts |= {"ownership_loss": more.ownership, "score_loss": more.score}
+            parts |= more.metrics()
         share = weight_sum(part) / batch_weight
         (total * share).backward()
         scaled = {name: share * loss.detach().double() for name, loss in parts.items()}

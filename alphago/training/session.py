@@ -11,10 +11,10 @@ from typing import Any
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.warm_up import warm_up
-from alphago.nn.inference.devices import find_device, memory_told
-from alphago.nn.model_files import notes_of, read_weights
+from alphago.nn.inference.devices import find_device
+from alphago.nn.inference.gpu import translate_out_of_memory
+from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
-from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.group import SelfPlay
@@ -130,7 +130,7 @@ def train(
             stop = threading.Event()
             try:
                 with (
-                    memory_told(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
+                    translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
                     run_for(plan, env, run_folder, reports, where, source) as run,
                 ):  # fmt: skip
                     anything_to_do = begin(run, plan, notes)

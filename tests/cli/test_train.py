@@ -9,9 +9,8 @@ import pytest
 from alphago.arena.match import evaluate
 from alphago.cli import main
 from alphago.env.go import GoEnv
-from alphago.nn.model_files import ModelError
+from alphago.nn.model_files import ModelError, packaged_nets
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.saved import packaged
 from alphago.records.record import load_records
 
 SMALL = ["--readouts", "2", "--tower-height", "0", "--channels", "4"]
@@ -152,9 +151,9 @@ def test_a_model_says_when_it_resigns(tmp_path: Path, monkeypatch: pytest.Monkey
 
 class TestPackaged:
     def test_there_are_some(self) -> None:
-        assert "7x7" in packaged()
+        assert "7x7" in packaged_nets()
 
-    @pytest.mark.parametrize("name", packaged())
+    @pytest.mark.parametrize("name", packaged_nets())
     def test_each_is_for_its_board_and_any_other(self, name: str) -> None:
         net = load_model(name)
         assert f"{net.env.N}x{net.env.N}" == name
@@ -164,7 +163,7 @@ class TestPackaged:
         assert policy.shape == (26,)
         assert -1 <= value <= 1
 
-    @pytest.mark.parametrize("name", packaged())
+    @pytest.mark.parametrize("name", packaged_nets())
     def test_each_plays(self, name: str) -> None:
         """Without any search it beats random moves.
 

@@ -484,7 +484,7 @@ class TestModel:
 
     def test_a_model_of_another_game(self, tmp_path: Path) -> None:
         net = NeuralNet(GoEnv(5), tower_height=0, channels=8, size_free=False)
-        with pytest.raises(ValueError, match=r"for GoEnv\(5\) was wanted for GoEnv\(3, komi=0.5\), but it is for one"):
+        with pytest.raises(ValueError, match=r"for GoEnv\(5\) cannot play GoEnv\(3, komi=0.5\)"):
             train(GO, 2, model=net, folder=tmp_path / "run", reports=[])
         with pytest.raises(ValueError, match="but it plays that game only"):
             train(TIC_TAC_TOE, 2, model=NeuralNet(GO, tower_height=0, channels=8), folder=tmp_path / "run", reports=[])

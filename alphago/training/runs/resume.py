@@ -16,7 +16,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
-from alphago.nn.net import NeuralNet, built_from
+from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, make_settings
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
@@ -130,7 +130,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
                 raise ValueError(
                     f"the run in {folder} has a network of its own parts ({slots}): pass one like it as model=…"
                 )
-            model = built_from(network, env)
+            model = build_net(network, env)
     model = fitted(model, env)
     compare(network, model.config, differs)
 
