@@ -11,7 +11,7 @@ import tracemalloc
 
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.records.record import RecordBuilder, save_records
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
 WANTED = 500_000  # positions of a run's memory
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=256, metavar="N", help="to measure by (256)")
     parser.add_argument("--readouts", type=int, default=8, metavar="N", help="simulations a move (8)")
     options = parser.parse_args()
-    env = PRESETS["9x9"].make_env().training_variant()
+    env = RECIPES["9x9"].make_env().training_variant()
     settings = TrainingSettings(num_games=options.games, games_in_flight=64).selfplay()
     names = ("opening_plies", "decided_value", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}

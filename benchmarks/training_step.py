@@ -14,7 +14,7 @@ from alphago.nn import passes
 from alphago.nn.machine import describe_machine
 from alphago.nn.threads import Workers, available_cores, one_torch_thread
 from alphago.training.learner import Learner
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
 WARM_UP = 3  # steps of each kind that are not counted
@@ -23,12 +23,12 @@ WARM_UP = 3  # steps of each kind that are not counted
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=40, help="of each kind (40)")
-    parser.add_argument("--presets", nargs="+", choices=sorted(PRESETS), default=["7x7", "9x9"], help="recipes")
+    parser.add_argument("--presets", nargs="+", choices=sorted(RECIPES), default=["7x7", "9x9"], help="recipes")
     options = parser.parse_args()
     machine = describe_machine()["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores; milliseconds a step")
     for name in options.presets:
-        recipe = PRESETS[name]
+        recipe = RECIPES[name]
         net = NeuralNet(recipe.make_env(), **recipe.network)
         settings = TrainingSettings(**recipe.settings)
         batch = random_sample(net, settings.batch_size)

@@ -51,7 +51,7 @@ class TestInfo:
         assert "rates" not in text
 
     def test_rates(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        monkeypatch.setitem(rates.PRESETS["9x9"].network, "tower_height", 0)
+        monkeypatch.setitem(rates.RECIPES["9x9"].network, "tower_height", 0)
         assert main(["info", "--seconds", "0.01", "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
         assert all(value > 0 for value in told["rates"].values())

@@ -234,7 +234,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: ResidualTower(GO.planes, 8, -1), "height must be an integer >= 0, got -1"),
         (lambda: ResidualTower(GO.planes, "8", 1), "channels must be an integer >= 1, got '8'"),
         (lambda: DenseBase(GO.planes, (3, 3), [0]), "a size in hidden must be an integer >= 1, got 0"),
-        (lambda: ReplayMemory(GO, capacity="9"), "capacity is 1 position or more, got '9'"),
+        (lambda: ReplayMemory(GO, capacity="9"), "capacity must be an integer >= 1, got '9'"),
         (lambda: ReplayMemory(GO, search_share=float("nan")), "search_share is 0 to 1, got nan"),
     ],
 )

@@ -18,7 +18,7 @@ from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, load_records
 from alphago.training.runs import compact, state
 from alphago.training.runs.folder import RunFolder
-from alphago.training.runs.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, shorten
+from alphago.training.runs.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, thin_log
 from alphago.training.history import read_history
 from alphago.training.session import train
 from alphago.training.runs.state import State, StateFiles
@@ -218,7 +218,7 @@ class TestCompact:
 
     def test_too_large_a_network(self, tmp_path: Path) -> None:
         large = NeuralNet(GO, tower_height=4, channels=400)
-        with pytest.raises(ValueError, match=r"a compact run holds networks of at most 15 MiB, got one of \d\d MiB"):
+        with pytest.raises(ValueError, match=r"the network of a compact run must be at most 15 MiB, got \d\d MiB"):
             train(GO, 4, model=large, folder=tmp_path / "run", reports=[], compact=True)
         assert not (tmp_path / "run").exists()
 
@@ -239,15 +239,15 @@ class TestParts:
         path = tmp_path / "metrics.jsonl"
         path.write_text("".join(json.dumps({"iteration": i, "seconds": i}) + "\n" for i in range(1000)))
         before = path.stat().st_size
-        shorten(path, before)
+        thin_log(path, before)
         assert path.stat().st_size == before
-        shorten(path, before // 3)
+        thin_log(path, before // 3)
         assert path.stat().st_size <= before // 3
         numbers = [json.loads(line)["iteration"] for line in path.read_text().splitlines()]
         assert numbers[0] == 0
         assert numbers[-100:] == list(range(900, 1000))
         assert numbers == sorted(set(numbers))
-        shorten(tmp_path / "none.jsonl", 10)
+        thin_log(tmp_path / "none.jsonl", 10)
 
     def test_policies_of_games_in_progress(self) -> None:
         arrays = {
