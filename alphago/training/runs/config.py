@@ -93,4 +93,4 @@ def other_version(path: Path, what: str, why: str) -> ValueError:
 
 def how_to_go_on(path: Path) -> str:
     """Return a sentence on what to do with a run that this version cannot resume."""
-    return f"it cannot go on, but `alphago train --model {path} --folder ANOTHER` begins a new run with its network"
+    return f"it cannot go on, but alphago train --model {path} --folder ANOTHER begins a new run with its network"

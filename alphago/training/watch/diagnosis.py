@@ -11,7 +11,7 @@ from typing import Any
 from alphago.training.history import Row, number
 from alphago.training.watch.recent import Recent
 
-# A game ends by two passes.  Needless passes: 0.03 of the moves of 7x7 runs that learn well, 0.2 of those that collapse.
+# A game ends by two passes.  Needless passes: 0.03 of the moves in sound 7x7 runs, 0.2 in collapsed ones.
 ENDING_PASSES = 2
 NEEDLESS_PASSES = 0.15
 # Sound runs vary by a third when rules or komi change.
