@@ -27,9 +27,7 @@ class History:
 def read_history(folder: str | Path) -> History:
     """Return the history of the run in `folder`.
 
-    Raises:
-        ValueError: if its metrics are not what a run writes, or no iteration is over yet.
-        OSError: if they cannot be read.
+    Raise ValueError if its metrics are not what a run writes or no iteration is over yet, OSError if it has none.
     """
     folder = Path(folder)
     if not (folder / METRICS).is_file():

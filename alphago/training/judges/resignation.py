@@ -28,10 +28,8 @@ def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> 
     """Return the highest threshold below 0 at which at most `most_wrong` of all resignations would have been wrong.
 
     Giving up a draw is wrong too.  Resigned games are left out: how they would have ended is unknown.  A side resigns
-    at its first value below the threshold, so only its lowest value counts.
-
-    Returns:
-        None where no threshold has FEWEST resignations and is right often enough.
+    at its first value below the threshold, so only its lowest value counts.  None where no threshold has FEWEST
+    resignations and is right often enough.
     """
     lowest: list[float] = []
     lost: list[bool] = []

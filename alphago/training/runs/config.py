@@ -26,8 +26,7 @@ def holds_run(path: Path) -> bool:
 def read_config(path: Path) -> dict[str, Any]:
     """Return the config of the run in a folder, from the copy if config.json is damaged.
 
-    Raises:
-        ValueError: if both are damaged or of another version, with a sentence on how to go on.
+    Raise ValueError, with a sentence on how to go on, if both are damaged or of another version.
     """
     try:
         return parse_config(path / CONFIG)
@@ -62,11 +61,9 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     """Write what `read_config` returned where config.json or its copy differs; return sentences about damage."""
     notes = []
-    try:
+    with contextlib.suppress(ValueError):
         if parse_config(path / CONFIG) == parse_config(path / COPY):
             return []
-    except ValueError:
-        pass
     try:
         parse_config(path / CONFIG)
     except ValueError as error:

@@ -97,15 +97,9 @@ class RunFolder:
     def checkpoint(self, net: NeuralNet, games: int, state: State, keep: bool = False, **notes: str) -> Path:
         """Save the games since the last checkpoint, the network after `games` games, and finally the state.
 
-        Args:
-            keep: whether to save the network under its number of games too.
-            notes: texts that go into the files of weights.
+        Return the path of the latest weights.  Raise OSError with a sentence; the previous checkpoint then stands.
 
-        Returns:
-            The path of the latest weights.
-
-        Raises:
-            OSError: with a sentence; the previous checkpoint then stands.
+        keep: whether to save the network under its number of games too.  notes: texts to save with the weights.
         """
         latest = self.path / LATEST
         extra = {"games": str(games), **notes}
@@ -123,10 +117,9 @@ class RunFolder:
         self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
 
     def restore(self) -> State:
-        """Return the newest sound state, and reset all else in the folder to it.
+        """Return the newest sound state, with all else in the folder reset to it.
 
-        Raises:
-            ValueError: if there is none, or it is of another version, with a sentence on how to go on.
+        Raise ValueError, with a sentence on how to go on, if there is none or it is of another version.
         """
         try:
             state = self.states.read()

@@ -102,8 +102,7 @@ def new_run(call: TrainCall) -> Plan:
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     """Return the plan of a run that goes on: what the call leaves unset is as before, None takes a setting off.
 
-    Raises:
-        ValueError: for what a run cannot change, with both values.
+    Raise ValueError for what a run cannot change, with both values.
     """
     env, network = call.env, config["network"]
 
@@ -157,8 +156,7 @@ def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, 
 def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Return `new` settings, in which a dictionary for a nested one is completed from the one `before`.
 
-    Raises:
-        TypeError: that names near misses for a nested setting that does not exist.
+    Raise TypeError that names near misses for a nested setting that does not exist.
     """
     return {name: update_nested(before.get(name), value) if name in NESTED else value for name, value in new.items()}
 
@@ -175,11 +173,9 @@ def update_nested(before: Any, new: Any) -> Any:
 
 
 def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
-    """Return the opponent if it can play this game.
+    """Return the opponent; raise ValueError if it does not exist or does not play this game.
 
-    Raises:
-        ValueError: if it does not exist or does not play this game.
-        EngineError: if it is an engine that is not installed or refuses the board.
+    Raise EngineError if it is an engine that is not installed or refuses the board.
     """
     who = None if opponent is None else contestant(opponent.name, env)
     if isinstance(who, GtpProgram):

@@ -60,7 +60,7 @@ class StateFiles:
         self.folder.mkdir(exist_ok=True)
         numbers = self.numbers()
         path, data = self.path(numbers[-1] + 1 if numbers else 1), memoryview(to_bytes(state))
-        for piece in further_pieces(path):  # of a process killed while it wrote
+        for piece in pieces(path)[1:]:  # of a process killed while it wrote
             piece.unlink()
         for begin in reversed(range(0, len(data), PIECE)):  # the first piece last: it makes the state exist
             piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // PIECE + 1}")
@@ -88,7 +88,7 @@ class StateFiles:
             except VersionError as error:
                 raise VersionError(f"{path} {error}") from error
             except ValueError as error:
-                for piece in further_pieces(path):
+                for piece in pieces(path)[1:]:
                     set_aside(piece, str(error))
                 notes.append(set_aside(path, str(error)))
             else:
@@ -109,13 +109,8 @@ def read_file(path: Path) -> bytes:
 
 def pieces(path: Path) -> list[Path]:
     """Return the files of the state whose first file this is, in order."""
-    return [path, *further_pieces(path)]
-
-
-def further_pieces(path: Path) -> list[Path]:
-    """Return the files of a state but the first, in order."""
     further = [piece for piece in path.parent.glob(f"{path.name}.*") if piece.suffix[1:].isdecimal()]
-    return sorted(further, key=lambda piece: int(piece.suffix[1:]))
+    return [path, *sorted(further, key=lambda piece: int(piece.suffix[1:]))]
 
 
 def set_aside(path: Path, why: str) -> str:
