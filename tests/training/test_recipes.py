@@ -52,7 +52,7 @@ class TestBoards:
         assert borrowed.network == own.network
         assert borrowed.settings == {**own.settings, "curriculum": curriculum}
         assert borrowed.make_env() == GoEnv(size)
-        assert borrowed.note.startswith(f"{size}x{size} has no recipe of its own: that of {lender} is taken")
+        assert borrowed.note.startswith(f"{size}x{size} has no recipe of its own: it takes that of {lender}")
 
     def test_other_games(self) -> None:
         assert recipe_for(ConnectFourEnv()) is OTHER_GAMES

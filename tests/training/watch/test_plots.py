@@ -261,13 +261,13 @@ def test_binary_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["nowhere"], "nowhere is no run: wanted a folder with metrics.jsonl"),
-    (["."], ". is no run: it has no metrics.jsonl"),
+    (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
+    (["."], "a run must be a folder with metrics.jsonl, got ."),
     (["empty"], "empty/metrics.jsonl holds no whole line: no iteration of training is over yet"),
     (["run", "empty"], "empty/metrics.jsonl holds no whole line"),
     (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
     (["run", "--out", "curves.txt"], "out must end in one of .eps,"),
-    (["run", "--out", "curves"], "curves has no suffix of a picture"),
+    (["run", "--out", "curves"], "out must end in one of .eps,"),
     (["run", "--out", "no/curves.png"], "no/curves.png cannot be written: there is no folder no"),
 ])  # fmt: skip
 def test_errors_are_one_sentence(
