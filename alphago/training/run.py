@@ -256,7 +256,7 @@ class Run:
 
     def judge(self, stop: threading.Event) -> None:
         """Let each judge decide that has to now; raise Stopped if `stop` comes before the end."""
-        for judge in self.judges:
+        for judge in [] if self.in_iteration else self.judges:  # a resumed run may stand within an iteration
             if judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
                     raise Stopped
