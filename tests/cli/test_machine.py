@@ -103,7 +103,7 @@ class TestInfo:
 
     @pytest.mark.parametrize(
         ("text", "sentence"),
-        [(None, "is no run: it has no metrics.jsonl"), ('{"seconds": 1}\n', "1 iterations do not tell how the time")],
+        [(None, "a run must be a folder with metrics.jsonl"), ('{"seconds": 1}\n', "1 iterations do not tell how the time")],
     )
     def test_of_no_run(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, sentence: str
