@@ -10,7 +10,7 @@ import time
 
 from alphago import load_model, selfplay
 from alphago.nn.inference.devices import describe_machine
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
 
@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=2, help="turns (2)")
     parser.add_argument("--flights", type=int, nargs="+", default=[64, 128, 256], help="games side by side")
     options = parser.parse_args()
-    recipe = PRESETS["7x7"]
+    recipe = RECIPES["7x7"]
     env = recipe.make_env()
     evaluator = load_model("7x7", env).evaluator(exact=True)
     settings = TrainingSettings(**recipe.settings).selfplay()

@@ -20,9 +20,9 @@ from alphago import NeuralNet, SearchSettings, evaluate, train
 from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.nn.base import ResidualTower
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 
-RECIPE = PRESETS["7x7"]
+RECIPE = RECIPES["7x7"]
 ENV = RECIPE.make_env()
 
 # name: (options of the game, of the network or whether its tower is pooled, of the training)

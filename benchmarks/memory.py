@@ -13,7 +13,7 @@ from figures import Figures, add_option
 
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.records.record import RecordBuilder, save_records
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
 WANTED = 500_000  # positions of a run's memory
@@ -26,7 +26,7 @@ def main() -> None:
     add_option(parser)
     options = parser.parse_args()
     figures = Figures(options.json)
-    env = PRESETS["9x9"].make_env().training_variant()
+    env = RECIPES["9x9"].make_env().training_variant()
     settings = TrainingSettings(num_games=options.games, games_in_flight=64).selfplay()
     names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from alphago import evaluate, train
 from alphago.system.cores import available_cores
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 
 READOUTS = (0, 16)
 
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--anchor", default="rave:10000", help="the player without a network (rave:10000)")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    env = PRESETS["7x7"].make_env()
+    env = RECIPES["7x7"].make_env()
     with tempfile.TemporaryDirectory() as folder:
         net = train(env, preset="7x7", max_minutes=arguments.minutes, seed=arguments.seed, folder=Path(folder) / "run")
     cells = [f"{datetime.date.today()}", f"{arguments.minutes:g} min, {available_cores()} cores, seed {arguments.seed}"]

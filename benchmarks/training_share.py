@@ -14,7 +14,7 @@ from figures import Figures, add_option
 from alphago import train
 from alphago.nn.inference.devices import describe_machine
 from alphago.training.history import Row, read_history
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 
 WANTED = 0.12  # at most
 WARM_UP = 2  # iterations
@@ -24,7 +24,7 @@ def rows_of(options: argparse.Namespace) -> list[Row]:
     """The metrics of the run that is there, or of a new one."""
     if options.run is not None:
         return read_history(options.run).metrics
-    recipe = PRESETS[options.preset]
+    recipe = RECIPES[options.preset]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
         train(recipe.make_env(), preset=options.preset, max_minutes=options.minutes, folder=path)
@@ -34,7 +34,7 @@ def rows_of(options: argparse.Namespace) -> list[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", nargs="?", metavar="RUN", help="the folder of a run; without it, one is trained")
-    parser.add_argument("--preset", default="7x7", choices=sorted(PRESETS), help="the recipe to train by (7x7)")
+    parser.add_argument("--preset", default="7x7", choices=sorted(RECIPES), help="the recipe to train by (7x7)")
     parser.add_argument("--minutes", type=float, default=3.0, help="how long to train (3)")
     add_option(parser)
     parser.add_argument("--row", metavar="ID", help="of the figure in --json, such as overhead-7")

@@ -17,7 +17,7 @@ from alphago.nn.inference.devices import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
 WARM_UP = 3  # steps of each kind that are not counted
@@ -26,14 +26,14 @@ WARM_UP = 3  # steps of each kind that are not counted
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=40, help="of each kind (40)")
-    parser.add_argument("--presets", nargs="+", choices=sorted(PRESETS), default=["7x7", "9x9"], help="recipes")
+    parser.add_argument("--presets", nargs="+", choices=sorted(RECIPES), default=["7x7", "9x9"], help="recipes")
     add_option(parser)
     options = parser.parse_args()
     figures = Figures(options.json)
     machine = describe_machine()["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores; milliseconds a step")
     for name in options.presets:
-        recipe = PRESETS[name]
+        recipe = RECIPES[name]
         net = NeuralNet(recipe.make_env(), **recipe.network)
         settings = TrainingSettings(**recipe.settings)
         batch = random_sample(net, settings.batch_size)

@@ -10,7 +10,7 @@ from typing import Any
 
 from alphago import evaluate, load_model, play, train
 from alphago.arena.engine import EngineError, gnugo
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.runs.folder import default_folder
 
 READOUTS = 64
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=None, help="where the run is saved (default: one in runs)")
     arguments = parser.parse_args()
 
-    recipe = PRESETS["7x7"]
+    recipe = RECIPES["7x7"]
     env = recipe.make_env()
     folder = arguments.folder or default_folder("demo")
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"

@@ -57,7 +57,7 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
 
     Without a model it is the package's own for that board size, or, where there is none, its largest one.
     """
-    from alphago.nn.model_files import model_file, saved_game
+    from alphago.nn.model_files import model_file, packaged_nets, saved_game
     from alphago.nn.net import load_model  # only now: it loads torch
 
     if model is None:

@@ -20,7 +20,7 @@ from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.batches import Part, Prefetcher, to_device
 from alphago.training.boards import Boards, BoardTraining
 from alphago.training.group import SelfPlay
-from alphago.training.judges.resignation import calibrated
+from alphago.training.judges.resignation import calibrate
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory
 from alphago.training.runs.folder import RunFolder
@@ -277,7 +277,7 @@ class Run:
         """
         began = time.monotonic()
         latest = islice(reversed(self.main.memory.entries), CALIBRATION_GAMES)
-        resignation = calibrated([entry.record for entry in latest])
+        resignation = calibrate([entry.record for entry in latest])
         notes = resignation.notes() if resignation else {}
         if keep:
             self.saved_games = self.games

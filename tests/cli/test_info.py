@@ -10,7 +10,7 @@ from alphago.cli.rates import rate
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.judges.resignation import Resignation
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 
 
 def test_facts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -22,7 +22,7 @@ def test_facts(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_rates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(PRESETS["9x9"].network, "tower_height", 0)
+    monkeypatch.setitem(RECIPES["9x9"].network, "tower_height", 0)
     assert main(["info", "--seconds", "0.01", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert all(value > 0 for value in facts["rates"].values())

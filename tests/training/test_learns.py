@@ -13,7 +13,7 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.selfplay import SelfPlay
 from alphago.training.session import train
 from alphago.training.settings import TrainingSettings
@@ -131,9 +131,9 @@ class TestVariant:
 
 
 class TestPresets:
-    @pytest.mark.parametrize("name", PRESETS)
+    @pytest.mark.parametrize("name", RECIPES)
     def test_they_fit_together(self, name: str) -> None:
-        preset = PRESETS[name]
+        preset = RECIPES[name]
         settings = TrainingSettings(**preset.settings)
         env = preset.make_env()
         if name != "paper":  # 23 million weights
@@ -143,7 +143,7 @@ class TestPresets:
     def test_a_timed_run_takes_the_boards_recipe(self, tmp_path: Path) -> None:
         listener = Listener()
         net = train(GoEnv(7), folder=tmp_path / "run", reports=[listener], max_minutes=0.01)
-        recipe = PRESETS["7x7"]
+        recipe = RECIPES["7x7"]
         assert (net.tower_height, net.channels) == (recipe.network["tower_height"], recipe.network["channels"])
         assert listener.settings["readouts"] == recipe.settings["readouts"]
         assert listener.settings["max_minutes"] == 0.01
@@ -159,6 +159,6 @@ class TestPresets:
         train(
             GO, 1, preset="9x9", folder=tmp_path / "run", reports=[listener], readouts=1, curriculum=(), max_minutes=1
         )
-        assert listener.settings["samples_per_position"] == PRESETS["9x9"].settings["samples_per_position"]
-        with pytest.raises(ValueError, match="no preset '8x8': there are '7x7', "):
+        assert listener.settings["samples_per_position"] == RECIPES["9x9"].settings["samples_per_position"]
+        with pytest.raises(ValueError, match="preset must be one of '7x7', "):
             train(GO, 1, preset="8x8", folder=tmp_path / "other")

@@ -80,7 +80,7 @@ class TestRunFolder:
             judged.append(len(records))
             return Resignation(-0.75, 60, 0.05) if len(records) > 8 else None
 
-        monkeypatch.setattr("alphago.training.run.calibrated", found)
+        monkeypatch.setattr("alphago.training.run.calibrate", found)
         run(tmp_path / "run", num_games=16)
         assert judged[0] == 0 < judged[-1]
         notes = load_model(tmp_path / "run").notes
@@ -478,7 +478,7 @@ class TestModel:
 
     def test_a_size_and_a_model(self, tmp_path: Path) -> None:
         net = NeuralNet(GO, tower_height=0, channels=8)
-        with pytest.raises(ValueError, match="tower_height and channels describe a new network"):
+        with pytest.raises(ValueError, match="tower_height and channels must be left out"):
             train(GO, 2, model=net, tower_height=3, folder=tmp_path / "run", reports=[])
         assert not (tmp_path / "run").exists()
 

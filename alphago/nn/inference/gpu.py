@@ -53,10 +53,10 @@ def translate_out_of_memory() -> Iterator[None]:
 class DeviceEvaluator:
     """Priors and values for search, as NetEvaluator's, with everything but the tree on a device.
 
-    `evaluate_leaves` takes a whole wave: the paths of its leaves go up, kernels play there and write planes into the
-    network's input, a CUDA graph computes network and softmax, and priors and values come down.  Each thread has a stream and
-    buffers of its own, so that groups of games overlap, and waits once a wave.  Batches are padded to fixed sizes, for
-    each of which the graph is captured when it is first needed.
+    `evaluate_leaves` takes a whole wave: the paths of its leaves go up, kernels play there and write planes into
+    the network's input, a CUDA graph computes network and softmax, and priors and values come down. Each thread has
+    a stream and buffers of its own, so that groups of games overlap, and waits once a wave. Batches are padded to
+    fixed sizes, for each of which the graph is captured when it is first needed.
 
     Batch norm is folded; everything but the results is bfloat16 on a GPU that has it.
 
