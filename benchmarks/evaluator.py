@@ -28,7 +28,7 @@ from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.frozen import frozen_parts
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.machine import describe_machine
-from alphago.nn.threads import available_cores
+from alphago.system.cores import available_cores
 
 EAGER = "eager, float32"
 FORMS = [(form, dtype) for form in ("fused", "openvino") for dtype in ("float32", "bfloat16")] + [("openvino", "int8")]

@@ -10,17 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from alphago.training.watch.time_shares import mean_shares, overhead
 from torch.utils.flop_counter import FlopCounterMode
 
 from alphago import GoEnv, NeuralNet, selfplay, train
 from alphago.cuda.backend import find_backend
 from alphago.env.game import GameBatch, Leaves, Reached
 from alphago.env.kernels.playouts import playout_batch
-from alphago.nn.threads import Workers, available_cores
+from alphago.nn.threads import Workers
+from alphago.system.cores import available_cores
 from alphago.training.history import METRICS, number, read_history
 from alphago.training.recipes import PRESETS
 from alphago.training.watch.gpu_meter import GpuMeter
-from alphago.training.watch.time_shares import mean_shares, overhead
 
 OPENING = 10  # plies before a wave is timed
 

@@ -34,7 +34,8 @@ from alphago.cli.rates import random_starts
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
 from alphago.nn.machine import processor
-from alphago.nn.threads import Workers, available_cores
+from alphago.nn.threads import Workers
+from alphago.system.cores import available_cores
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 try:

@@ -29,7 +29,8 @@ import torch
 
 from alphago import GoEnv, NeuralNet
 from alphago.nn.machine import processor
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import SelfPlay
 

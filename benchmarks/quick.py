@@ -30,7 +30,8 @@ from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.machine import processor
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import SelfPlay
 

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from alphago import evaluate, train
-from alphago.nn.threads import available_cores
+from alphago.system.cores import available_cores
 from alphago.training.recipes import PRESETS
 
 READOUTS = (0, 16)

@@ -12,7 +12,8 @@ from alphago import NeuralNet
 from alphago.cli.rates import random_sample
 from alphago.nn import passes
 from alphago.nn.machine import describe_machine
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
 from alphago.training.recipes import PRESETS
 from alphago.training.settings import TrainingSettings

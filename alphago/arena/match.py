@@ -21,7 +21,8 @@ from alphago.env.game import GameEnv, check_env
 from alphago.mcts.root import temperature_plies
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.mcts.warm_up import compile_ahead
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, checks_keywords
 
 

@@ -9,11 +9,10 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from alphago.env.game import GameEnv
-from alphago.nn.model_files import write_whole
 from alphago.records import sgf
 from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf_game import SgfGame
-from alphago.system.files import LOCK, lock
+from alphago.system.files import LOCK, lock, write_atomic
 from alphago.training.runs.folder import default_folder, new_folder
 
 
@@ -59,7 +58,7 @@ class GameFolder:
             self.records[number] = record
             if not self.as_records:
                 game = SgfGame.from_record(record, self.env, players=("alphago", "alphago"))
-                write_whole(self.path / f"{number:0{len(str(self.games))}d}.sgf", sgf.format_sgf(game))
+                write_atomic(self.path / f"{number:0{len(str(self.games))}d}.sgf", sgf.format_sgf(game))
             self.bar.update()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
@@ -71,7 +70,7 @@ class GameFolder:
         if records and self.as_records:
             data = io.BytesIO()
             save_records(data, records)
-            write_whole(self.path / "games.npz", data.getvalue())
+            write_atomic(self.path / "games.npz", data.getvalue())
         elif self.made and not self.records:
             with contextlib.suppress(OSError):  # something else is in it
                 self.path.rmdir()

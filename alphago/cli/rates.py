@@ -12,7 +12,8 @@ from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference.cpu import FORMS, NetEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample
 from alphago.training.recipes import PRESETS

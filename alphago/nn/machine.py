@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from alphago.nn.inference.dtypes import has_int8_products, has_native_bfloat16
-from alphago.nn.threads import available_cores
+from alphago.system.cores import available_cores
 
 LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13x")
 

@@ -3,13 +3,9 @@
 A file is data only: tensors, and JSON texts in the header.  Reading one executes nothing.
 """
 
-import contextlib
-import errno
 import hashlib
 import json
-import os
 import pathlib
-import secrets
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -18,6 +14,8 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
+
+from alphago.system.files import write_atomic
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
@@ -43,39 +41,11 @@ def write_weights(path: str | PathLike[str], tensors: Mapping[str, Any], descrip
     data = bytes_of(own, dict(description))
     path = pathlib.Path(path)
     try:
-        write_whole(path, data)
+        write_atomic(path, data)
     except OSError as error:
         told = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
         told.errno = error.errno
         raise told from error
-
-
-def write_whole(path: pathlib.Path, data: bytes | memoryview) -> None:
-    """Makes `path` hold `data`; a reader sees the old file or the new one, also after a power cut."""
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")
-    part = path.with_name(f".{path.name[:64]}.{secrets.token_hex(8)}.part")
-    try:
-        with open(part, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(part)
-        raise
-    flush_folder(path.parent)
-
-
-def flush_folder(folder: pathlib.Path) -> None:
-    """Makes a rename last, where the system can flush folders."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:

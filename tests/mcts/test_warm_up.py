@@ -10,8 +10,8 @@ import pytest
 from alphago.mcts import compile
 from alphago.mcts import warm_up as ahead
 from alphago.mcts.kernels import gumbel, subtrees, waves
-from alphago.nn import threads
-from alphago.nn.threads import available_cores
+from alphago.system import cores as system_cores
+from alphago.system.cores import available_cores
 
 AHEAD = """
 from alphago.mcts.warm_up import compile_ahead, is_compiled
@@ -80,7 +80,7 @@ def test_what_is_compiled_is_used() -> None:
 def test_not_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: pytest.fail("it was begun"))
     for cores, compiled in ((1, False), (2, True), (1, True)):
-        monkeypatch.setattr(threads, "available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(system_cores, "available_cores", lambda cores=cores: cores)
         monkeypatch.setattr(ahead, "is_compiled", lambda kernel, compiled=compiled: compiled)
         assert ahead.compile_ahead.__wrapped__() is None
 
@@ -89,7 +89,7 @@ def test_no_process_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise BlockingIOError("too many processes")
 
-    monkeypatch.setattr(threads, "available_cores", lambda: 2)
+    monkeypatch.setattr(system_cores, "available_cores", lambda: 2)
     monkeypatch.setattr(ahead, "is_compiled", lambda kernel: False)
     monkeypatch.setattr(subprocess, "Popen", refuse)
     assert ahead.compile_ahead.__wrapped__() is None

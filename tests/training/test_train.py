@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from alphago.training.watch.game_metrics import describe_games
 
 from alphago.arena.match import evaluate
 from alphago.env.go import GoEnv
@@ -23,8 +24,8 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.threads import available_cores
 from alphago.records.record import GameRecord, load_records
+from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET
 from alphago.training.judges.resignation import Resignation
 from alphago.training.runs.folder import RunFolder
@@ -32,7 +33,6 @@ from alphago.training.runs.resume import Asked, new_run, saved_settings
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.session import train
 from alphago.training.settings import NUMBERS, WHOLE, TrainingSettings
-from alphago.training.watch.game_metrics import describe_games
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import Listener
 
