@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
                 continue
             meant = [known for known in flags if known.startswith(flag)]
             if not meant:
-                near = near_misses(flag, flags, told=f"{self.prog} --help lists them all")
+                near = near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
                 self.error(f"no option {flag}: {self.others.get(flag, near)}")
             if len(meant) > 1:
                 self.error(f"{flag} may be {', '.join(meant[:-1])} or {meant[-1]}")
