@@ -40,7 +40,7 @@ class Stopwatch:
         self._kinds.pop()
 
     def take(self) -> dict[str, float]:
-        """Return the seconds of each kind since the last call; only from the watched thread, or while none is watched."""
+        """Return the seconds of each kind since the last call; not while another thread is watched."""
         self._count()
         taken, self._seconds = self._seconds, {}
         return taken
