@@ -34,7 +34,7 @@ from alphago.env.go_rules import (
     rules_name,
 )
 from alphago.env.kernels import go as kernels
-from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_bool, check_float, check_int, checks_keywords, is_int
@@ -49,7 +49,7 @@ class GoEnv(GameEnv):
     komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to
         be the fair value there).
     planes: what a network receives, from the mover's view.  A name for planes in which the rules say what they
-        know (`alphago.env.kernels.go_features`): "rules", the default, 16 with stones, liberties, forbidden points,
+        know (`alphago.env.kernels.go_planes`): "rules", the default, 16 with stones, liberties, forbidden points,
         last moves, areas, komi and score; "turns", 18, these, which points ko forbids, and how much is left of a
         game of fixed length; "alive", 20, these and what is pass-alive.  Or an odd number, for boards alone:
         2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 are AlphaGo Zero's
@@ -235,7 +235,7 @@ class GoEnv(GameEnv):
         row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
-        places = None if self.plane_set is None else features.places(self.plane_set)
+        places = None if self.plane_set is None else go_planes.places(self.plane_set)
         return GoStart(row, places, self.history, self.komi, self.margin_weight)
 
     def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.system.validation import check_float, check_int, is_int
 
@@ -147,11 +147,11 @@ def check_board(board: np.ndarray, size: int) -> np.ndarray:
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
     """The named set of planes, None for boards alone, and how many planes; ValueError for anything else."""
-    if isinstance(planes, str) and planes in features.SETS:
-        return planes, len(features.SETS[planes])
+    if isinstance(planes, str) and planes in go_planes.SETS:
+        return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:
         raise ValueError(
-            f"planes must be one of {', '.join(map(repr, features.SETS))}, or an odd integer >= 3 (2 per remembered "
+            f"planes must be one of {', '.join(map(repr, go_planes.SETS))}, or an odd integer >= 3 (2 per remembered "
             f"board, 1 for the mover), got {planes!r}"
         )
     return None, int(planes)

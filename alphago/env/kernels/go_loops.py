@@ -7,9 +7,10 @@ import math
 
 import numpy as np
 
-from alphago.env.kernels.go import planes, play, position_hash
+from alphago.env.kernels import go_row as layout
+from alphago.env.kernels.go import play, position_hash
 from alphago.env.kernels.go_legal import legal_mask
-from alphago.env.kernels.go_row import KOMI2, TO_PLAY, copy, is_over
+from alphago.env.kernels.go_row import copy, is_over
 from alphago.env.kernels.go_score import ownership, score
 from alphago.system.kernels.jit import kernel, load, store, wrap
 
@@ -20,7 +21,7 @@ def reset_batch(rows, slots, start, komi2):
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         copy(start, row)
-        store(row, KOMI2, komi2)
+        store(row, layout.KOMI2, komi2)
 
 
 @kernel
@@ -52,13 +53,6 @@ def legal_mask_batch(rows, slots, out):
 
 
 @kernel
-def planes_batch(rows, slots, history, out):
-    """`out` is float32 [n, (2 * history + 1) * N * N]."""
-    for i in range(slots.shape[0]):
-        planes(rows[slots[i]], history, out[i], 0)
-
-
-@kernel
 def is_over_batch(rows, slots, out):
     for i in range(slots.shape[0]):
         out[i] = is_over(rows[slots[i]])
@@ -68,7 +62,7 @@ def is_over_batch(rows, slots, out):
 def to_play_batch(rows, slots, out):
     """+1 Black, -1 White."""
     for i in range(slots.shape[0]):
-        out[i] = 3 - 2 * load(rows[slots[i]], TO_PLAY)
+        out[i] = 3 - 2 * load(rows[slots[i]], layout.TO_PLAY)
 
 
 @kernel

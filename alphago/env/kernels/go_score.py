@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from alphago.env.kernels.go_row import AT_BOARDS, AT_SCRATCH, BLACK, KOMI2, NEWEST, SIZE, TO_PLAY, occupied_bits
+from alphago.env.kernels import go_row as layout
+from alphago.env.kernels.go_row import occupied_bits
 from alphago.system.kernels.jit import count_bits, kernel, load, part, store
 
 
@@ -39,9 +40,9 @@ def reach(row, own, size):
 @part
 def mark_areas(row):
     """Leaves in the scratch words what Black's stones reach, then what White's do: N words each."""
-    size = load(row, SIZE)
-    newest = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
-    black = load(row, AT_SCRATCH)
+    size = load(row, layout.SIZE)
+    newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
+    black = load(row, layout.AT_SCRATCH)
     white = black + size
     for i in range(2 * size):
         store(row, black + i, load(row, newest + i))
@@ -52,8 +53,8 @@ def mark_areas(row):
 @part
 def marked_area(row):
     """Black's area minus White's, from the marks of `mark_areas`."""
-    size = load(row, SIZE)
-    black = load(row, AT_SCRATCH)
+    size = load(row, layout.SIZE)
+    black = load(row, layout.AT_SCRATCH)
     white = black + size
     margin = 0
     for r in range(size):
@@ -73,10 +74,10 @@ def area(row):
 @part
 def ownership(row, out, at):
     """Writes N * N numbers into `out` from index `at`: whose area a point is in, 1 the mover's, -1 the other's, 0."""
-    size = load(row, SIZE)
-    sign = 1 if load(row, TO_PLAY) == BLACK else -1
+    size = load(row, layout.SIZE)
+    sign = 1 if load(row, layout.TO_PLAY) == layout.BLACK else -1
     mark_areas(row)
-    black = load(row, AT_SCRATCH)
+    black = load(row, layout.AT_SCRATCH)
     for r in range(size):
         b = load(row, black + r)
         w = load(row, black + size + r)
@@ -87,8 +88,8 @@ def ownership(row, out, at):
 @part
 def mover_margin(row, black_area):
     """The mover's margin in points, komi included, from Black's area minus White's."""
-    margin = np.float32(black_area) - np.float32(load(row, KOMI2)) / np.float32(2)
-    return margin if load(row, TO_PLAY) == BLACK else -margin
+    margin = np.float32(black_area) - np.float32(load(row, layout.KOMI2)) / np.float32(2)
+    return margin if load(row, layout.TO_PLAY) == layout.BLACK else -margin
 
 
 @kernel

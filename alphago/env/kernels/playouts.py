@@ -3,10 +3,11 @@
 `state` is int64 [1], the seed and then the stream of a generator (splitmix64); it advances with every move.
 """
 
+from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
 from alphago.env.kernels.go_chains import swap_empties
 from alphago.env.kernels.go_legal import allowed, is_own_eye
-from alphago.env.kernels.go_row import EMPTIES, EMPTY_POINT, SIZE, TO_PLAY, action_of, cell, is_over, is_vacated
+from alphago.env.kernels.go_row import action_of, cell, is_over, is_vacated
 from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
@@ -25,16 +26,16 @@ def random_action(row, state, fill_eyes):
 
     Points are drawn from the list of empty points; those that do not fit go to its end.
     """
-    colour = load(row, TO_PLAY)
-    left = load(row, EMPTIES)
+    colour = load(row, layout.TO_PLAY)
+    left = load(row, layout.EMPTIES)
     while left > 0:
         place = (next_random(state) * left) >> 32
-        point = load(row, cell(place) + EMPTY_POINT)
+        point = load(row, cell(place) + layout.EMPTY_POINT)
         if (fill_eyes or not is_own_eye(row, point, colour)) and allowed(row, point, colour, is_vacated(row, point)):
             return action_of(row, point)
         left -= 1
         swap_empties(row, place, left)
-    return load(row, SIZE) * load(row, SIZE)
+    return load(row, layout.SIZE) * load(row, layout.SIZE)
 
 
 @kernel

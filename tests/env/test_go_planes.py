@@ -5,7 +5,7 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_planes as features
 from tests.diagrams import board, owners, play, position
 from tests.naive.go import random_board
 
