@@ -15,7 +15,7 @@ PACKAGE = Path(alphago.__file__).parent
 # Modules above the games that name a game's class, and why they may.
 ABOUT_GO = {
     "__init__.py": "the public names",
-    "arena/anchors.py": "playouts of Go",
+    "arena/playout_player.py": "playouts of Go",
     "arena/engine_player.py": "GTP speaks of Go",
     "cli/games.py": "GTP speaks of Go",
     "cli/rates.py": "Go is what rates are measured with",
@@ -47,7 +47,7 @@ def names_compared(module: str) -> list[str]:
 
 
 def test_there_are_modules() -> None:
-    assert {"training/run.py", "arena/match.py", "nn/net.py", "ui/terminal/game.py"} <= set(above_the_games())
+    assert {"training/run.py", "arena/match.py", "nn/net.py", "ui/terminal/screen.py"} <= set(above_the_games())
 
 
 @pytest.mark.parametrize("module", above_the_games())

@@ -30,7 +30,7 @@ from alphago import (
     selfplay,
     train,
 )
-from alphago.arena.engine import GtpProgram
+from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.sprt import Sprt
 from alphago.arena.tournament import TournamentSettings
@@ -68,7 +68,7 @@ NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
         (Opponent, "readout", "readouts"),
         (TournamentSettings, "random_openings", "random_opening"),
         (Entrant, "serch", "search"),
-        (GtpProgram, "time_out", "timeout"),
+        (Engine, "time_out", "timeout"),
         (Sprt, "elo_1", "elo1"),
         (TrainingSettings, "batchsize", "batch_size"),
         (ReplayMemory, "capazity", "capacity"),

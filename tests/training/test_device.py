@@ -29,7 +29,7 @@ from alphago.training.runs.config import holds_run, read_config
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.settings import TrainingSettings, stages
 from alphago.ui.gtp.commands import GoEngine
-from alphago.ui.terminal.game import play
+from alphago.ui.terminal.terminal_game import play
 from tests.training.small_runs import GO, go_on, run
 
 CPU = torch.device("cpu")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from alphago.training.runs.unfinished import packed, unpacked, without_policies
 
 from alphago.cli import main
 from alphago.nn.net import NeuralNet, load_model
@@ -21,7 +22,6 @@ from alphago.training.runs import compact, state
 from alphago.training.runs.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, shorten
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State, StateFiles
-from alphago.training.runs.unfinished import packed, unpacked, without_policies
 from alphago.training.session import train
 from tests.training.runs.test_resume import spoil
 from tests.training.small_runs import GO, TINY, Killed, Listener, go_on, run, same
