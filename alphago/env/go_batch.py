@@ -85,7 +85,7 @@ class GoBatch(PackedBatch):
         return out
 
     def pass_alive(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """int8 [n, N * N]: 1 where the mover is pass-alive, -1 where the other side is, else 0.
+        """Write what is pass-alive, int8 [n, N * N]: 1 for the mover, -1 for the other side, else 0.
 
         Pass-alive are stones that live, and points that are theirs, even if their side passes for the rest of the
         game (Benson 1976, see `alphago.env.kernels.go_alive`, also for what suicide changes).
@@ -96,9 +96,9 @@ class GoBatch(PackedBatch):
     def settle(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """End the games in which every point is pass-alive for one side, and take its dead stones off the board.
 
-        Counted as if nobody came back to where they stood: a large dead chain can leave more room than Benson's theorem
-        knows of.  Never in games of fixed turns, where the owner may have to fill its own points, nor where so few
-        plies are left that the dead could not all be taken.  `first_pass` does not matter.
+        Whether stones could be played where they stood does not matter: a large dead chain can leave more room than
+        Benson's theorem covers.  Never in games of fixed turns, where the owner may have to fill its own points, nor
+        where so few plies are left that the dead could not all be taken.  `first_pass` does not matter.
         """
         alive.settle_batch(self.rows, slots, self._scratch(), np.empty(self._size**2, np.int8), out)
         return out

@@ -101,7 +101,7 @@ class CudaGoBatch(DeviceBatch):
         self._launch(f"rule_planes_{dtype}_batch", slots, *target, size, self._places, *scratch, threads=threads)
 
     def pass_alive(self, slots: Any, out: Any) -> Any:
-        """int8 [n, N * N], as `GoBatch.pass_alive`."""
+        """As `GoBatch.pass_alive`."""
         return self._answer("pass_alive_batch", slots, out, np.int8, (self._size**2,), *self._scratch(len(slots)))
 
     def settle(self, slots: Any, out: Any) -> Any:

@@ -17,7 +17,7 @@ ABOUT_GO = {
     "__init__.py": "the public names",
     "arena/playout_player.py": "playouts of Go",
     "arena/engine_player.py": "GTP speaks of Go",
-    "cli/games.py": "GTP speaks of Go",
+    "cli/gtp.py": "GTP speaks of Go",
     "cli/rates.py": "Go is what rates are measured with",
     "records/sgf.py": "SGF files hold games of Go",
     "records/sgf_game.py": "SGF files hold games of Go",

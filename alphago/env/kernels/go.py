@@ -13,7 +13,7 @@ from alphago.system.kernels.jit import kernel, load, store
 
 @kernel
 def lay_out(row):
-    """Makes a row of zeros, in which the header's rules are set, the empty board with Black to move."""
+    """Make a row of zeros, with the rules set in its header, the empty board with Black to move."""
     size = load(row, layout.SIZE)
     store(row, layout.PER_SIZE, 65536 // size + 1)
     store(row, layout.PER_STRIDE, 65536 // (size + 1) + 1)
@@ -40,7 +40,7 @@ def lay_out(row):
 
 @kernel
 def set_up(row, colours, to_play):
-    """Places stones on an empty board: `colours` int8 [N * N], 1 Black, -1 White; then `to_play` moves.
+    """Place stones on an empty board: `colours` int8 [N * N], 1 Black, -1 White; then `to_play` moves.
 
     Chains that have a liberty in the end have one on the way too (that one, or a point still to be
     filled that leads to it), so nothing is taken; if `misplaced` finds a stone afterwards, the row is
@@ -62,7 +62,7 @@ def set_up(row, colours, to_play):
 
 @kernel
 def misplaced(row, colours):
-    """An action of `set_up` whose stone was taken or has no liberty, or NO_ACTION."""
+    """Return an action of `set_up` whose stone was taken or has no liberty, or NO_ACTION."""
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         if load(colours, action) == 0:
             continue
@@ -75,7 +75,7 @@ def misplaced(row, colours):
 
 @kernel
 def advance_boards(row):
-    """Makes the next board of the ring the newest, equal to the one before it."""
+    """Make the next board of the ring the newest, equal to the one before it."""
     words = 2 * load(row, layout.SIZE)
     depth = load(row, layout.DEPTH)
     if depth == 1:
@@ -90,7 +90,7 @@ def advance_boards(row):
 
 @kernel
 def play(row, action):
-    """Plays a legal action for the side to move."""
+    """Play a legal action for the side to move."""
     size = load(row, layout.SIZE)
     colour = load(row, layout.TO_PLAY)
     rule = load(row, layout.KO_RULE)
@@ -115,7 +115,7 @@ def play(row, action):
 
 @kernel
 def board(row, out):
-    """int8 [N * N]: 1 Black, -1 White, 0 empty."""
+    """Write the stones, int8 [N * N]: 1 Black, -1 White, 0 empty."""
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
         store(out, action, (colour == layout.BLACK) - (colour == layout.WHITE))
@@ -123,5 +123,5 @@ def board(row, out):
 
 @kernel
 def position_hash(row):
-    """A hash of stones, side to move and whether the last move was a pass."""
+    """Return a hash of stones, side to move and whether the last move was a pass."""
     return mix(load_long(row, layout.HASH_LOW) ^ (2 * load(row, layout.TO_PLAY) + (load(row, layout.PASSES) > 0)))

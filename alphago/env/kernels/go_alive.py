@@ -20,13 +20,13 @@ VITAL = 2  # regions that a chain needs
 
 
 def scratch_words(size):
-    """Words of scratch for a board of this size."""
+    """Return the words of scratch for a board of this size."""
     return 3 * size * size + 1 + 2 * bordered_points(size)
 
 
 @part
 def gather(row, colour, first, members, scratch, at_marks):
-    """Appends the region around `first` to scratch from index `members`; returns the index after it."""
+    """Append the region around `first` to scratch from index `members`; return the index after it."""
     stride = load(row, layout.SIZE) + 1
     store(scratch, members, first)
     store(scratch, at_marks + first, 1)
@@ -47,7 +47,7 @@ def gather(row, colour, first, members, scratch, at_marks):
 
 @part
 def divide(row, colour, scratch, at_begins, at_marks):
-    """Divides all points without a stone of `colour` into regions; returns how many there are."""
+    """Divide all points without a stone of `colour` into regions; return how many there are."""
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):
         store(scratch, at_marks + i, 0)
@@ -64,7 +64,7 @@ def divide(row, colour, scratch, at_begins, at_marks):
 
 @part
 def touches(row, point, colour, head):
-    """Whether a stone beside the point belongs to the chain of `colour` with this head point."""
+    """Return whether a stone beside the point belongs to the chain of `colour` with this head point."""
     stride = load(row, layout.SIZE) + 1
     for side in range(4):
         step = stride if side & 1 else 1
@@ -76,13 +76,13 @@ def touches(row, point, colour, head):
 
 @part
 def has_to_touch(row, point):
-    """Whether a point of a region has to be beside a chain that the region is vital to."""
+    """Return whether a point of a region has to be beside a chain that the region is vital to."""
     return load(row, layout.SUICIDE) != 0 or load(row, cell(point) + layout.COLOUR) == layout.EMPTY
 
 
 @part
 def is_vital(row, colour, head, scratch, begin, end):
-    """Whether all points of scratch[begin:end] that are empty, or can become so by suicide, are beside the chain."""
+    """Return whether the points of scratch[begin:end] that are empty, or can be by suicide, are beside the chain."""
     for i in range(begin, end):
         point = load(scratch, i)
         if has_to_touch(row, point) and not touches(row, point, colour, head):
@@ -92,7 +92,7 @@ def is_vital(row, colour, head, scratch, begin, end):
 
 @part
 def count_vital(row, colour, scratch, begin, end, at_counts):
-    """Adds one to each chain that the region is vital to; returns how many these are."""
+    """Add one to each chain that the region is vital to; return how many these are."""
     i = begin
     while i < end and not has_to_touch(row, load(scratch, i)):
         i += 1
@@ -118,7 +118,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
 
 @part
 def touches_struck_out(row, colour, scratch, begin, end, at_counts):
-    """Whether a chain beside the region has too few vital regions."""
+    """Return whether a chain beside the region has too few vital regions."""
     stride = load(row, layout.SIZE) + 1
     for i in range(begin, end):
         point = load(scratch, i)
@@ -135,7 +135,7 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
 
 @part
 def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
-    """One round: counts the vital regions of all chains, and closes regions beside a chain with too few.
+    """Count the vital regions of all chains, and close the regions beside a chain with too few: one round.
 
     Returns whether a region was closed.
     """
@@ -158,7 +158,7 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
 
 @part
 def mark_alive(row, colour, value, scratch, out, at):
-    """Writes `value` into `out`, N * N numbers from index `at`, at the pass-alive stones and points of `colour`."""
+    """Write `value` into `out`, N * N numbers from index `at`, at the pass-alive stones and points of `colour`."""
     size = load(row, layout.SIZE)
     stride = size + 1
     at_begins = size * size
@@ -189,7 +189,7 @@ def mark_alive(row, colour, value, scratch, out, at):
 
 @part
 def mark_both_alive(row, scratch, out):
-    """`out` is int8 [N * N]: 1 where the mover is pass-alive, -1 where the other side is, else 0."""
+    """Write what is pass-alive, int8 [N * N]: 1 for the mover, -1 for the other side, else 0."""
     mover = load(row, layout.TO_PLAY)
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         store(out, action, 0)
@@ -199,14 +199,14 @@ def mark_both_alive(row, scratch, out):
 
 @kernel
 def pass_alive_batch(rows, slots, scratch, out):
-    """`out` is int8 [n, N * N], see `mark_both_alive`."""
+    """Run `mark_both_alive` for each slot. out: int8 [n, N * N]."""
     for i in range(slots.shape[0]):
         mark_both_alive(rows[slots[i]], scratch, out[i])
 
 
 @part
 def plies_to_take(row, scratch, owners):
-    """Plies in which the owners of all points (see `mark_both_alive`) can take every dead stone off the board.
+    """Return the plies in which the owners of all points (see `mark_both_alive`) can capture every dead stone.
 
     They fill the empty points of the regions that hold such stones, and the other side passes in between.
     """
@@ -230,7 +230,7 @@ def plies_to_take(row, scratch, owners):
 
 @part
 def settle(row, scratch, owners):
-    """Ends a game in which every point is pass-alive for one side, with the dead stones taken off the board.
+    """End a game in which every point is pass-alive for one side, with the dead stones taken off the board.
 
     Returns whether it did: never where passes do not end the game, or where it would end by its longest length before
     the dead stones can be taken.  owners: int8 [N * N], scratch.
@@ -261,6 +261,6 @@ def settle(row, scratch, owners):
 
 @kernel
 def settle_batch(rows, slots, scratch, owners, out):
-    """`out` is bool [n]: which of the games `settle` ended."""
+    """Run `settle` for each slot. out: bool [n], which games it ended."""
     for i in range(slots.shape[0]):
         out[i] = settle(rows[slots[i]], scratch, owners)

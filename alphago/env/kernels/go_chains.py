@@ -5,7 +5,7 @@ neighbour) with the sum and the sum of squares of those neighbours: all are the 
 when count * squares == sum * sum, which is how atari is seen without listing liberties.  The three
 are one number, so that a liberty comes or goes in one addition.
 
-What is beside a point nobody can foresee, and a branch guessed wrong costs as much as twenty
+What is beside a point cannot be predicted, and a mispredicted branch costs as much as twenty
 additions.  So a stone's neighbours are dealt with alike: an empty point or the border stands for
 cell 0, which is of no chain, and 0 is added there.
 """
@@ -23,13 +23,13 @@ def stone_hash(point, colour):
 
 @part
 def liberty(point):
-    """One pseudo-liberty at this point, as chains sum them up."""
+    """Return one pseudo-liberty at this point, as chains sum them up."""
     return (1 << layout.COUNT_BITS) + (point << layout.SUM_BITS) + point * point
 
 
 @part
 def is_stone(colour):
-    """1 for Black and White, 0 for empty points and the border."""
+    """Return 1 for Black and White, 0 for empty points and the border."""
     return (colour ^ (colour >> 1)) & 1
 
 
@@ -40,7 +40,7 @@ def head_of(row, point):
 
 @part
 def in_atari(row, head):
-    """Whether the chain with this head cell has one liberty (or none)."""
+    """Return whether the chain with this head cell has one liberty (or none)."""
     liberties = load_long(row, head + layout.LIBERTIES_LOW)
     total = (liberties >> layout.SUM_BITS) & ((1 << (layout.COUNT_BITS - layout.SUM_BITS)) - 1)
     return (liberties >> layout.COUNT_BITS) * (liberties & ((1 << layout.SUM_BITS) - 1)) == total * total
@@ -48,7 +48,7 @@ def in_atari(row, head):
 
 @part
 def add_liberties(row, head, liberties):
-    """Adds a sum of liberties, which may be negative, to a head cell's; returns what it has then."""
+    """Add a sum of liberties, which may be negative, to a head cell's; return what it has then."""
     liberties += load_long(row, head + layout.LIBERTIES_LOW)
     store_long(row, head + layout.LIBERTIES_LOW, liberties)
     return liberties
@@ -56,7 +56,7 @@ def add_liberties(row, head, liberties):
 
 @part
 def list_empty(row, point):
-    """Appends a point to the list of empty points."""
+    """Append a point to the list of empty points."""
     place = load(row, layout.EMPTIES)
     store(row, layout.EMPTIES, place + 1)
     store(row, cell(place) + layout.EMPTY_POINT, point)
@@ -65,7 +65,7 @@ def list_empty(row, point):
 
 @part
 def unlist_empty(row, point):
-    """Takes a point off the list of empty points, where the last one gets its place."""
+    """Take a point off the list of empty points, where the last one gets its place."""
     last = load(row, layout.EMPTIES) - 1
     store(row, layout.EMPTIES, last)
     place = load(row, cell(point) + layout.PLACE)
@@ -76,7 +76,7 @@ def unlist_empty(row, point):
 
 @part
 def swap_empties(row, a, b):
-    """Exchanges two places of the list of empty points."""
+    """Exchange two places of the list of empty points."""
     point_a = load(row, cell(a) + layout.EMPTY_POINT)
     point_b = load(row, cell(b) + layout.EMPTY_POINT)
     store(row, cell(a) + layout.EMPTY_POINT, point_b)
@@ -87,7 +87,7 @@ def swap_empties(row, a, b):
 
 @part
 def join(row, a, b):
-    """Makes one chain of the two whose heads are the points a and b; the one with fewer liberties takes the other's."""
+    """Make one chain of the two whose heads are the points a and b; the one with fewer liberties takes the other's."""
     at_a = cell(a)
     at_b = cell(b)
     count_a = load_long(row, at_a + layout.LIBERTIES_LOW) >> layout.COUNT_BITS
@@ -111,7 +111,7 @@ def join(row, a, b):
 
 @part
 def take(row, head_point, taker, at_board):
-    """Takes the chain with this head off the board; `at_board`: its colour's words of the newest board."""
+    """Take the chain with this head off the board; `at_board`: its colour's words of the newest board."""
     stride = load(row, layout.SIZE) + 1
     at_vacated = load(row, layout.AT_VACATED)
     stone = head_point
@@ -134,7 +134,7 @@ def take(row, head_point, taker, at_board):
 
 @part
 def place_stone(row, point, colour):
-    """Makes a stone on an empty point a chain of its own, and takes the point from the liberties beside it.
+    """Make a stone on an empty point a chain of its own, and takes the point from the liberties beside it.
 
     Returns the sides, as 4 bits, where an enemy chain has no liberty left.
     """
@@ -161,7 +161,7 @@ def place_stone(row, point, colour):
 
 @part
 def put(row, point, colour):
-    """Places a stone, joins its chains and takes what has no liberty left, the enemy's before its own.
+    """Place a stone, joins its chains and takes what has no liberty left, the enemy's before its own.
 
     Keeps bits, hash and the list of empty points in step.
     """

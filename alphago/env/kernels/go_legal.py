@@ -1,4 +1,4 @@
-"""Where a stone may be placed on Go's packed rows: three ko rules, suicide or none, own eyes."""
+"""Where a stone may be placed on Go's packed rows; own eyes."""
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_chains import in_atari, is_stone, stone_hash
@@ -18,9 +18,9 @@ def has_empty_neighbour(row, point):
 
 @kernel
 def allowed(row, point, colour, check_repetition):
-    """Whether a stone may be placed on this empty point: no board that the ko rule forbids, suicide by the rules.
+    """Return whether the rules of ko and suicide allow a stone on this empty point.
 
-    Without `check_repetition` ko is left out, but for suicide.
+    Without `check_repetition` ko is not checked, except for suicide.
     """
     if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
         return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), 3 - colour)
@@ -29,7 +29,7 @@ def allowed(row, point, colour, check_repetition):
 
 @part
 def has_liberties(row, point, colour):
-    """Whether a stone without an empty point beside it has a liberty all the same: an own chain's, or by taking one."""
+    """Return whether a stone without an empty neighbour has a liberty: that of an own chain, or by a capture."""
     stride = load(row, layout.SIZE) + 1
     found = 0
     for side in range(4):
@@ -42,13 +42,13 @@ def has_liberties(row, point, colour):
 
 @part
 def hash_after(row, point, colour):
-    """The board's hash after a stone that takes the enemy's chains in atari beside it."""
+    """Return the board's hash after a stone that takes the enemy's chains in atari beside it."""
     return hash_without(row, point, 3 - colour, True) ^ stone_hash(point, colour)
 
 
 @part
 def hash_without(row, point, colour, only_in_atari):
-    """The board's hash without the chains of `colour` beside a point, all of them or those in atari."""
+    """Return the board's hash without the chains of `colour` beside a point, all of them or those in atari."""
     stride = load(row, layout.SIZE) + 1
     board = load_long(row, layout.HASH_LOW)
     first = second = third = 0
@@ -66,7 +66,7 @@ def hash_without(row, point, colour, only_in_atari):
 
 @part
 def suicide_allowed(row, point, colour):
-    """Whether the ko rule allows a stone that takes itself and its chains off the board.
+    """Return whether the ko rule allows a stone that takes itself and its chains off the board.
 
     A stone alone would leave the board as it was: that is a repetition under every rule.
     """
@@ -76,13 +76,13 @@ def suicide_allowed(row, point, colour):
 
 @part
 def is_repetition(row, action):
-    """Whether an illegal empty point is illegal only because the board would repeat."""
+    """Return whether an illegal empty point is illegal only because the board would repeat."""
     return load(row, layout.SUICIDE) != 0 or allowed(row, point_of(row, action), load(row, layout.TO_PLAY), False)
 
 
 @part
 def legal_bits(row, r):
-    """The legal points of board row r as bits.
+    """Return the legal points of board row r as bits.
 
     A stone on a point from which nothing was ever taken cannot repeat a board (the earlier board had
     the stone, so it was taken since) unless it is suicide, and with an empty neighbour it is none: only the
@@ -106,7 +106,7 @@ def legal_bits(row, r):
 
 @kernel
 def is_own_eye(row, point, colour):
-    """Whether an empty point is surrounded by `colour` and cannot be made false at once (libego's rule)."""
+    """Return whether an empty point is surrounded by `colour` and cannot be made false at once (libego's rule)."""
     stride = load(row, layout.SIZE) + 1
     own = colour  # this bit is left while there is a stone of that colour, or the border, on each side
     for side in range(4):
@@ -125,7 +125,7 @@ def is_own_eye(row, point, colour):
 
 @part
 def without_own_eyes(row, r, legal):
-    """The bits of `legal`, points of board row r, that are not the mover's own eyes."""
+    """Return the bits of `legal`, points of board row r, that are not the mover's own eyes."""
     size = load(row, layout.SIZE)
     colour = load(row, layout.TO_PLAY)
     left = legal
@@ -139,7 +139,7 @@ def without_own_eyes(row, r, legal):
 
 @part
 def legal_mask(row, out, at):
-    """Writes N * N + 1 flags into `out` from index `at`; none is set once the game is over.
+    """Write N * N + 1 flags into `out` from index `at`; none is set once the game is over.
 
     A pass is legal from ply FIRST_PASS, and before where there is nothing else.
     """

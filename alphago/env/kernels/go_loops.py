@@ -17,7 +17,7 @@ from alphago.system.kernels.jit import kernel, load, store, wrap
 
 @kernel
 def reset_batch(rows, slots, start, komi2):
-    """Makes each row equal to `start` (see `lay_out`) but for what belongs to one game."""
+    """Make each row equal to `start` (see `lay_out`) but for what belongs to one game."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         copy(start, row)
@@ -38,7 +38,7 @@ def play_batch(rows, slots, actions):
 
 @kernel
 def replay_batch(rows, roots, paths, lengths, targets):
-    """Copies each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
+    """Copy each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
     for i in range(roots.shape[0]):
         target = rows[targets[i]]
         copy(rows[roots[i]], target)
@@ -60,7 +60,7 @@ def is_over_batch(rows, slots, out):
 
 @kernel
 def to_play_batch(rows, slots, out):
-    """+1 Black, -1 White."""
+    """Write who is to move: +1 Black, -1 White."""
     for i in range(slots.shape[0]):
         out[i] = 3 - 2 * load(rows[slots[i]], layout.TO_PLAY)
 
@@ -79,14 +79,14 @@ def score_batch(rows, slots, out):
 
 @kernel
 def ownership_batch(rows, slots, out):
-    """`out` is int8 [n, N * N]."""
+    """Write whose area each point is in, int8 [n, N * N]."""
     for i in range(slots.shape[0]):
         ownership(rows[slots[i]], out[i], 0)
 
 
 @kernel
 def outcome_batch(rows, slots, margin_weight, out):
-    """The mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10)."""
+    """Return the mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10)."""
     for i in range(slots.shape[0]):
         margin = score(rows[slots[i]])
         sign = np.float32(margin > 0) - np.float32(margin < 0)

@@ -14,7 +14,7 @@ from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 @part
 def next_random(state):
-    """Advances state[0] (splitmix64) and returns 32 random bits."""
+    """Advance state[0] (splitmix64) and returns 32 random bits."""
     seed = wrap(load(state, 0) + GOLDEN)
     store(state, 0, seed)
     return (mix(seed) >> 16) & 0xFFFFFFFF
@@ -22,7 +22,7 @@ def next_random(state):
 
 @kernel
 def random_action(row, state, fill_eyes):
-    """A uniformly random legal point; pass when there is none. Without `fill_eyes`, own eyes are left out.
+    """Return a uniformly random legal point; pass when there is none. Without `fill_eyes`, own eyes are left out.
 
     Points are drawn from the list of empty points; those that do not fit go to its end.
     """
@@ -40,7 +40,7 @@ def random_action(row, state, fill_eyes):
 
 @kernel
 def playout(row, state, fill_eyes):
-    """Plays random moves to the end of the game; returns the number of moves."""
+    """Play random moves to the end of the game; return the number of moves."""
     moves = 0
     while not is_over(row):
         play(row, random_action(row, state, fill_eyes))
@@ -50,7 +50,7 @@ def playout(row, state, fill_eyes):
 
 @kernel
 def playout_batch(rows, slots, state, fill_eyes):
-    """Plays every slot to its end with random moves; returns the number of moves."""
+    """Play every slot to its end with random moves; return the number of moves."""
     moves = 0
     for i in range(slots.shape[0]):
         moves += playout(rows[slots[i]], state, fill_eyes)

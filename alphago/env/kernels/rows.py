@@ -2,7 +2,7 @@
 
     header     HEADER words: side, ply, whether it is over, Black's margin, and the board's sides
     cells      a word per point of the board, row by row from the top
-    the rest   what the game remembers beyond its board
+    the rest   what the game needs beyond its board
 
 The verbs here need no rules.  A game's own file has `reset`, `play`, `legal_mask` and `planes`, and its loops over many
 games from `loops_over`.  In a `_batch` function rows is int64 [count, words], slots int64 [n], and out has n entries.
@@ -25,7 +25,7 @@ BLACK, WHITE, EMPTY = 1, -1, 0
 
 @part
 def clear(row, height, width):
-    """An empty board of that size before Black's first move; the game's own words are 0."""
+    """Return an empty board of that size before Black's first move; the game's own words are 0."""
     for i in range(row.shape[0]):
         store(row, i, 0)
     store(row, TO_PLAY, BLACK)
@@ -40,14 +40,14 @@ def points(row):
 
 @part
 def end_turn(row):
-    """Counts a ply and hands the move to the other side."""
+    """Count a ply and hands the move to the other side."""
     store(row, PLY, load(row, PLY) + 1)
     store(row, TO_PLAY, -load(row, TO_PLAY))
 
 
 @part
 def longest_line(row, point):
-    """Stones in the longest straight line of one colour through a stone, in any of the 4 directions."""
+    """Return the stones in the longest straight line of one colour through a stone, in any of the 4 directions."""
     height, width = load(row, HEIGHT), load(row, WIDTH)
     colour = load(row, HEADER + point)
     longest = 1
@@ -68,7 +68,7 @@ def longest_line(row, point):
 
 @part
 def stone_planes(row, out, at):
-    """Writes two planes, the mover's stones and the other side's, into `out` from index `at`."""
+    """Write two planes, the mover's stones and the other side's, into `out` from index `at`."""
     mover = load(row, TO_PLAY)
     count = points(row)
     for i in range(count):
@@ -79,7 +79,7 @@ def stone_planes(row, out, at):
 
 @kernel
 def position_hash(row):
-    """Of side to move, board and margin; what a game remembers besides is not told apart."""
+    """Return a hash of side to move, board and margin; positions that differ only in history hash alike."""
     value = mix(load(row, TO_PLAY) + 2)
     value = mix(wrap(value + load(row, MARGIN)))
     for i in range(points(row)):
@@ -97,17 +97,17 @@ def copy(source, target):
 
 
 def play(row, action):
-    """Plays a legal action for the side to move."""
+    """Play a legal action for the side to move."""
     raise NotImplementedError
 
 
 def legal_mask(row, out):
-    """Writes a flag for each action into `out`; none is set once the game is over."""
+    """Write a flag for each action into `out`; none is set once the game is over."""
     raise NotImplementedError
 
 
 def planes(row, out):
-    """Writes all planes, one after the other, into `out`."""
+    """Write all planes, one after the other, into `out`."""
     raise NotImplementedError
 
 
@@ -120,7 +120,7 @@ def play_batch(rows, slots, actions):
 
 
 def replay_batch(rows, roots, paths, lengths, targets):
-    """Copies each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
+    """Copy each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
     for i in range(roots.shape[0]):
         row = rows[targets[i]]
         copy(rows[roots[i]], row)
@@ -139,7 +139,7 @@ def planes_batch(rows, slots, out):
 
 
 def loops_over(play: Any, legal_mask: Any, planes: Any) -> tuple[Any, ...]:
-    """`play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of the game with these verbs.
+    """Return `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of the game with these verbs.
 
     They are made as if they stood in the game's file, with its verbs for globals: a kernel that is an argument of
     another, or stands in a closure, costs speed or the cache.  The cache keeps them with that file, and knows when
@@ -179,7 +179,7 @@ def hash_batch(rows, slots, out):
 
 @kernel
 def score_batch(rows, slots, out):
-    """The mover's margin."""
+    """Write the mover's margin."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         out[i] = load(row, MARGIN) * load(row, TO_PLAY)
@@ -187,7 +187,7 @@ def score_batch(rows, slots, out):
 
 @kernel
 def outcome_batch(rows, slots, out):
-    """The sign of the mover's margin."""
+    """Write the sign of the mover's margin."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         margin = load(row, MARGIN) * load(row, TO_PLAY)
@@ -196,7 +196,7 @@ def outcome_batch(rows, slots, out):
 
 @kernel
 def ownership_batch(rows, slots, out):
-    """Each point is its stone's."""
+    """Write whose stone is on each point."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         for point in range(out.shape[1]):
