@@ -2,7 +2,7 @@
 
 The same number of games each, with the network of the package, in turns; the mean of the turns, and the ratio to the
 most games side by side.  Fewer are slower, since their waves do not fill the network's calls; what they are good for is
-in docs/results.md.
+in docs/experiments/13-games-side-by-side.md.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def main() -> None:
     env = recipe.make_env()
     evaluator = load_model("7x7", env).evaluator(exact=True)
     settings = TrainingSettings(**recipe.settings).selfplay()
-    names = ("opening_plies", "decided_value", "played_out_share", "search")
+    names = ("opening_plies", "search")
     how = {name: getattr(settings, name) for name in names}
 
     def rate(flight: int, games: int) -> float:

@@ -1,8 +1,8 @@
 """Ten minutes of 7x7 by the recipe, measured: what every change to search, network or training has to hold.
 
 Trains from random weights with a fixed seed and prints one line: the win rate of the policy alone and of a small
-search, each against a player without a network (`alphago.arena.playout_player`), which is the same on every machine.
-docs/results.md keeps the lines.  Not part of `make test`: learning is not the same on a busy machine.
+search, each against a player without a network (`alphago.arena.playout_player`), the same on every machine.
+docs/experiments/07-strength-by-version.md keeps the lines.  Not part of `make test`: on a busy machine less is learned.
 """
 
 import argparse

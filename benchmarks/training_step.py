@@ -8,6 +8,8 @@ import statistics
 import time
 from unittest import mock
 
+from figures import Figures, add_option
+
 from alphago import NeuralNet
 from alphago.cli.rates import random_sample
 from alphago.nn import passes
@@ -25,7 +27,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=40, help="of each kind (40)")
     parser.add_argument("--presets", nargs="+", choices=sorted(PRESETS), default=["7x7", "9x9"], help="recipes")
+    add_option(parser)
     options = parser.parse_args()
+    figures = Figures(options.json)
     machine = describe_machine()["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores; milliseconds a step")
     for name in options.presets:
@@ -43,9 +47,11 @@ def main() -> None:
                     learner.step(batch)
                     times[fast].append(1000 * (time.perf_counter() - began))
         mine, torchs = (statistics.median(times[kind][WARM_UP:]) for kind in (True, False))
+        figures.add(f"step-{net.env.N}", mine / torchs)
         rate = 1000 * settings.batch_size / mine
         told = f"{mine:.1f} with, {torchs:.1f} without: {mine / torchs:.2f}; {rate:,.0f} positions/s with them"
         print(f"{name}, {settings.batch_size} positions: {told}", flush=True)
+    figures.save()
 
 
 if __name__ == "__main__":

@@ -28,9 +28,9 @@ from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf_game import SgfGame
 from alphago.system.files import LOCK, lock, write_atomic
 from alphago.system.validation import check_int, make_settings
-from alphago.training.group import SelfPlaySettings
 from alphago.training.runs.folder import default_folder, new_folder
 from alphago.training.selfplay import selfplay
+from alphago.training.settings import SelfPlaySettings
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     given.setdefault("resign_threshold", network.resign_threshold)
     as_records = options.records or not env.has_sgf
     with GameFolder(options.folder, env, options.games, as_records) as folder:
-        selfplay(env, evaluator, num_games=options.games, seed=options.seed, tell=folder.add, **given)
+        selfplay(env, evaluator, num_games=options.games, seed=options.seed, on_game=folder.add, **given)
     return 0
 
 

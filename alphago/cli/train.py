@@ -21,7 +21,7 @@ from alphago.env.games import make_game, with_settings
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
-from alphago.training.judges.gate import Gate
+from alphago.training.judges.criteria import Gate
 from alphago.training.settings import TrainingSettings
 
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python

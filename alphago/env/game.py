@@ -286,14 +286,6 @@ class GameBatch(ABC):
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write who is to move, int8 [n]: +1 the first player (Black), -1 the second."""
 
-    def settle(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """End the games whose result no sensible play would change; write which, bool [n].
-
-        Their outcome, score and ownership are then those of that result.  A game without such knowledge ends none.
-        """
-        out[:] = False
-        return out
-
     @abstractmethod
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write hashes, int64 [n], equal for equal positions; which others differ is up to the game."""

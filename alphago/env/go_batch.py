@@ -93,16 +93,6 @@ class GoBatch(PackedBatch):
         alive.pass_alive_batch(self.rows, slots, self._scratch(), out)
         return out
 
-    def settle(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """End the games in which every point is pass-alive for one side, and take its dead stones off the board.
-
-        Whether stones could be played where they stood does not matter: a large dead chain can leave more room than
-        Benson's theorem covers.  Never in games of fixed turns, where the owner may have to fill its own points, nor
-        where so few plies are left that the dead could not all be taken.  `first_pass` does not matter.
-        """
-        alive.settle_batch(self.rows, slots, self._scratch(), np.empty(self._size**2, np.int8), out)
-        return out
-
     def _scratch(self) -> np.ndarray:
         """Return scratch for one call: threads may ask about different slots at the same time."""
         return np.empty(alive.scratch_words(self._size), np.int32)

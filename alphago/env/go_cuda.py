@@ -104,11 +104,6 @@ class CudaGoBatch(DeviceBatch):
         """As `GoBatch.pass_alive`."""
         return self._answer("pass_alive_batch", slots, out, np.int8, (self._size**2,), *self._scratch(len(slots)))
 
-    def settle(self, slots: Any, out: Any) -> Any:
-        """As `GoBatch.settle`."""
-        owners = self.backend.zeros((len(slots), self._size**2), np.int8)
-        return self._answer("settle_batch", slots, out, np.bool_, (), owners, *self._scratch(len(slots)))
-
     def playout(self, slots: Any, states: Any, fill_eyes: bool = False) -> np.ndarray:
         """Play random moves to the end in every slot; return their numbers, int32 [n].
 

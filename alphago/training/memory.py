@@ -186,7 +186,6 @@ class ReplayMemory:
         batch.copy(_FIRST, _FIRST, of=start)
         path = record.moves.astype(np.int32)[None, :]
         batch.replay(_FIRST, path, np.array([len(record)], np.int32), _FIRST)
-        batch.settle(_FIRST, np.empty(1, np.bool_))  # where that ended the game
         mover = batch.to_play(_FIRST, np.empty(1, np.int8))
         return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
 

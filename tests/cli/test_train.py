@@ -47,8 +47,8 @@ def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
     assert "finished after 6 games" in told
     assert load_model(folder).env == GoEnv(3, komi=2.5)
     for option, sentence in (
-        ("--board-size", "has board_size 3, now 7 came"),
-        ("--komi", "has komi 2.5, now 7.0 came"),
+        ("--board-size", "has board_size 3, got 7"),
+        ("--komi", "has komi 2.5, got 7.0"),
     ):
         assert main(["train", "--folder", folder, option, "7"]) == 2
         told = capsys.readouterr().err
@@ -103,15 +103,15 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
     [
         (["--board-size", "1"], "board_size must be an integer from 2 to 25, got 1"),
         (["--games", "0"], "num_games must be an integer >= 1, got 0"),
-        (["--minutes", "-1"], "max_minutes is more than 0"),
+        (["--minutes", "-1"], "max_minutes must be a number > 0"),
         (["--preset", "8x8"], "no preset '8x8': there are '7x7'"),
         (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
         (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),
         (["--komi", "1.3"], "komi must be a multiple of 0.5"),
-        (["--sizes", "7:0.3,9:0.3"], "sizes are pairs of a board size and its share, each board once and 1 in all"),
-        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "sizes have to name the board that is trained for, 5, got"),
-        (["--gate", "1.5"], "a gate's win_rate is more than 0 and at most 1, got 1.5"),
+        (["--sizes", "7:0.3,9:0.3"], "sizes must be pairs of a board size and its share"),
+        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "sizes must name the board that is trained for, 5, got"),
+        (["--gate", "1.5"], "a gate's win_rate must be"),
     ],
 )
 def test_what_cannot_be_trained(

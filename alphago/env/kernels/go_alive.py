@@ -12,8 +12,7 @@ whether each is still open, the regions' marks, and vital regions per chain (at 
 """
 
 from alphago.env.kernels import go_row as layout
-from alphago.env.kernels.go_chains import take
-from alphago.env.kernels.go_row import action_of, bordered_points, cell, is_over, load_long, point_of, store_long
+from alphago.env.kernels.go_row import bordered_points, cell, point_of
 from alphago.system.kernels.jit import kernel, load, part, store
 
 VITAL = 2  # regions that a chain needs
@@ -202,65 +201,3 @@ def pass_alive_batch(rows, slots, scratch, out):
     """Run `mark_both_alive` for each slot. out: int8 [n, N * N]."""
     for i in range(slots.shape[0]):
         mark_both_alive(rows[slots[i]], scratch, out[i])
-
-
-@part
-def plies_to_take(row, scratch, owners):
-    """Return the plies in which the owners of all points (see `mark_both_alive`) can capture every dead stone.
-
-    They fill the empty points of the regions that hold such stones, and the other side passes in between.
-    """
-    size = load(row, layout.SIZE)
-    at_begins = size * size
-    at_marks = 3 * size * size + 1
-    plies = 0
-    for colour in range(layout.BLACK, layout.BLACK + 2):
-        side = 1 if colour == load(row, layout.TO_PLAY) else -1
-        regions = divide(row, colour, scratch, at_begins, at_marks)
-        for region in range(regions):
-            begin = load(scratch, at_begins + region)
-            end = load(scratch, at_begins + region + 1)
-            empty = 0
-            for i in range(begin, end):
-                empty += load(row, cell(load(scratch, i)) + layout.COLOUR) == layout.EMPTY
-            if empty < end - begin and load(owners, action_of(row, load(scratch, begin))) == side:
-                plies += 2 * empty
-    return plies
-
-
-@part
-def settle(row, scratch, owners):
-    """End a game in which every point is pass-alive for one side, with the dead stones taken off the board.
-
-    Returns whether it did: never where passes do not end the game, or where it would end by its longest length before
-    the dead stones can be taken.  owners: int8 [N * N], scratch.
-    """
-    size = load(row, layout.SIZE)
-    if is_over(row) or load(row, layout.PASSES_TO_END) > 2:
-        return False
-    mark_both_alive(row, scratch, owners)
-    for action in range(size * size):
-        if load(owners, action) == 0:
-            return False
-    if load(row, layout.MAX_MOVES) - load(row, layout.PLY) < plies_to_take(row, scratch, owners):
-        return False
-    mover = load(row, layout.TO_PLAY)
-    at_newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
-    for action in range(size * size):
-        owner = mover if load(owners, action) == 1 else 3 - mover
-        point = point_of(row, action)
-        if load(row, cell(point) + layout.COLOUR) == 3 - owner:
-            head = load(row, cell(point) + layout.HEAD)
-            store_long(
-                row, layout.HASH_LOW, load_long(row, layout.HASH_LOW) ^ load_long(row, cell(head) + layout.CHAIN_LOW)
-            )
-            take(row, head, owner, at_newest + (size if owner == layout.BLACK else 0))
-    store(row, layout.PASSES, load(row, layout.PASSES_TO_END))
-    return True
-
-
-@kernel
-def settle_batch(rows, slots, scratch, owners, out):
-    """Run `settle` for each slot. out: bool [n], which games it ended."""
-    for i in range(slots.shape[0]):
-        out[i] = settle(rows[slots[i]], scratch, owners)

@@ -24,7 +24,7 @@ FILE_LIMIT = PIECE  # of one of them
 LOG_LIMIT = 4 * 2**20  # of metrics, and of evaluations
 UNFINISHED_LIMIT = 12 * 2**20  # of games in progress
 SPARE = 2**18  # left for what grows a little when the run goes on; smaller files of games are not worth making
-COPIES = 4  # at least, of the weights: the network, as it learns, its average, and the optimizer's memory
+COPIES = 3  # at least, of the weights: the network, as it learns, and the optimizer's state
 
 
 class Kept(NamedTuple):

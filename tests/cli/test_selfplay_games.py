@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from alphago.cli import main
-from alphago.cli.game_folder import GameFolder
+from alphago.cli.selfplay_games import GameFolder
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
@@ -15,7 +15,7 @@ from alphago.records.sgf import read_sgf
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Commands are given in a folder that holds two networks."""
+    """A folder with two networks, in which commands are run."""
     monkeypatch.chdir(tmp_path)
     NeuralNet(GoEnv(3, komi=0.5), tower_height=0, channels=4).save("go.safetensors")
     NeuralNet(ConnectFourEnv(), tower_height=0, channels=4).save("four.safetensors")
@@ -32,9 +32,9 @@ def test_sgf(capsys: pytest.CaptureFixture[str]) -> None:
     assert [path.name for path in sorted(Path("out").iterdir())] == [f"{number:02d}.sgf" for number in range(11)]
     assert {(game.board_size, game.komi) for game in games} == {(3, 0.5)}
     black = sum(game.outcome == 1 for game in games)
-    told = capsys.readouterr()
-    assert told.out == f"11 games in out: Black won {black}, White {11 - black}, drawn 0\n"
-    assert "11/11" in told.err
+    shown = capsys.readouterr()
+    assert shown.out == f"11 games in out: Black won {black}, White {11 - black}, drawn 0\n"
+    assert "11/11" in shown.err
 
 
 def test_the_same_games_as_records(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +57,7 @@ def test_another_game() -> None:
 
 
 def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is finished is kept and told."""
+    """The finished games are saved and reported."""
     from alphago.training.group import Group
 
     step = Group.step
@@ -77,13 +77,13 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("--games 0", "--games is 1 or more, got 0"),
-        ("--readouts 0", "readouts must be an integer >= 1, got 0"),
+        ("--games 0", "--games must be an integer >= 1, got 0"),
+        ("--readouts 0", "readouts must be an integer from 1 to 10000000, got 0"),
         ("--connect-row 3", "go has no connect_row, got 3"),
-        ("--game reversi", "go.safetensors holds a network for GoEnv(3, komi=0.5), wanted one for reversi"),
-        ("--c-puct -1", "search settings out of range: c_puct (0 or more)"),
-        ("--folder .", ". is no empty folder: choose another one"),
-        ("--folder go.safetensors", "go.safetensors is no empty folder"),
+        ("--game reversi", "go.safetensors must hold a network for reversi, got one for GoEnv(3, komi=0.5)"),
+        ("--c-puct -1", "search settings out of range: c_puct"),
+        ("--folder .", ". must be a new or empty folder: choose another one"),
+        ("--folder go.safetensors", "go.safetensors must be a new or empty folder"),
     ],
 )
 def test_what_cannot_be_played(options: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +98,7 @@ def test_what_cannot_be_played(options: str, sentence: str, capsys: pytest.Captu
 
 @pytest.mark.parametrize("given", [None, "out"])
 def test_one_process_a_folder(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both found the same place free, which only one gets; the other takes another one, or says so."""
+    """Both choose the same name, which only one gets; the other takes another one, or raises."""
     monkeypatch.setattr("alphago.training.runs.folder.time.strftime", lambda _: "now")
     games = [GameFolder(given, GoEnv(3), 1, as_records=False) for _ in range(2)]
     assert games[0].path == games[1].path
@@ -107,27 +107,29 @@ def test_one_process_a_folder(given: str | None, monkeypatch: pytest.MonkeyPatch
             with games[1]:
                 assert {game.path.name for game in games} == {"selfplay-go3-now", "selfplay-go3-now-2"}
         else:
-            with pytest.raises(FileExistsError, match="out is no empty folder"), games[1]:
+            with pytest.raises(FileExistsError, match="out must be a new or empty folder"), games[1]:
                 pass
     assert not any(game.path.exists() for game in games)  # nothing was played
 
 
 def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """One sentence, and nothing is made."""
+    """One line, and no folder is made."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert selfplay("go.safetensors --games 1 --readouts 2 --device cuda --folder out") == 2
-    told = capsys.readouterr().err
-    assert told == "alphago selfplay: no CUDA device can be used: torch finds none, or was built without CUDA\n"
+    assert (
+        capsys.readouterr().err
+        == "alphago selfplay: no CUDA device can be used: torch finds none, or was built without CUDA\n"
+    )
     assert not Path("out").exists()
     assert selfplay("go.safetensors --games 1 --readouts 2 --device auto --folder out") == 0
 
 
 def test_the_models_own_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the command says none; without a note nobody resigns."""
+    """Unless the command sets one; a model without one never resigns."""
     NeuralNet(GoEnv(3), tower_height=0, channels=4).save("noted.safetensors", {"resign_threshold": "-0.75"})
     thresholds: list[float | None] = []
     monkeypatch.setattr(
-        "alphago.cli.runs.selfplay", lambda *_, resign_threshold, **__: thresholds.append(resign_threshold)
+        "alphago.cli.selfplay_games.selfplay", lambda *_, resign_threshold, **__: thresholds.append(resign_threshold)
     )
     for words in ("go.safetensors", "noted.safetensors", "noted.safetensors --resign-threshold none"):
         assert selfplay(f"{words} --games 1") == 0

@@ -1,32 +1,26 @@
-"""Scripted games at the terminal: what is typed, what is shown, who is said to have won."""
+"""Scripted games at the terminal: lines typed, text shown, results announced."""
 
 import inspect
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from alphago.env.board import result_text
-from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
-from alphago.nn.net import NeuralNet
-from alphago.records.record import RecordBuilder, save_records
-from alphago.records.sgf import read_sgf
-from alphago.ui.terminal.saved_games import load_game, save_game
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame, play
-from alphago.ui.terminal.thinking import Limit, think
+from alphago.ui.terminal.thinking import Limit
 from examples.tic_tac_toe import SQUARES, TicTacToeEnv
 
 BLACK, WHITE = 1, -1
 
 
 class ScriptedPlayer:
-    """Stands in for `MCTSPlayer`: suggests the moves of a list, sees one value everywhere."""
+    """A stand-in for `MCTSPlayer` that suggests the moves of a list and sees one value everywhere."""
 
     def __init__(self, env: GameEnv, moves: str = "", value: float = 0.0, resigns: bool = False) -> None:
         self.env = env
@@ -87,7 +81,7 @@ class Transcript(NamedTuple):
 
 
 def converse(player: ScriptedPlayer, human: int, *lines: str | type[BaseException]) -> Transcript:
-    """Types the lines one by one (an exception class is raised instead), then ends the input."""
+    """Type the lines one by one (an exception class is raised instead), then end the input."""
     shown: list[str] = []
     prompts: list[str] = []
     typed = iter(lines)
@@ -188,15 +182,15 @@ class TestMoves:
 
 
 class TestThinking:
-    """The line that shows how far a search is, and what it has found."""
+    """The status line during a search."""
 
-    def lines(self, limit: Limit, human: int) -> list[str]:
-        """What stands in it while the engine thinks about one move, the empty text once it has gone."""
+    def lines(self, limit: Limit, human: int, **options) -> list[str]:
+        """Its texts while the engine thinks about one move; empty once it is removed."""
         screen = Screen(lambda prompt: "quit", lambda text: None)
         lines: list[str] = []
         screen.status, screen.clear_status = lines.append, lambda: lines.append("")
         player = ScriptedPlayer(GoEnv(5), "C3", value=0.5)
-        TerminalGame(player, human, screen, limit).think()
+        TerminalGame(player, human, screen, limit, **options).think()
         return lines
 
     def test_readouts_of_all(self):
@@ -204,11 +198,9 @@ class TestThinking:
             f"{done} of 40 readouts, win rate of Black 75 %, best line C3 A1" for done in (16, 32, 40)
         ] + [""]
 
-    def test_readouts_alone(self, monkeypatch):
-        """Where time is the limit nobody knows how many there will be."""
+    def test_readouts_of_a_limit_in_time(self):
         times = iter([0.0, 0.0, 0.5, 1.0])
-        monkeypatch.setattr("alphago.ui.terminal.terminal_game.think", partial(think, now=lambda: next(times)))
-        assert self.lines(Limit(None, 1.0), WHITE) == [
+        assert self.lines(Limit(None, 1.0), WHITE, now=lambda: next(times)) == [
             "16 readouts, win rate of Black 75 %, best line C3 A1",
             "32 readouts, win rate of Black 75 %, best line C3 A1",
             "",
@@ -381,23 +373,13 @@ class TestPlay:
         assert position.moves[0] == GoEnv(5).from_text("B2")
         assert len(position.moves) == 2
 
-    @pytest.mark.parametrize(("notes", "threshold"), [({}, -1.0), ({"resign_threshold": "-0.75"}, -0.75), (None, -1.0)])
-    def test_a_network_resigns_by_its_own_note(self, notes, threshold, monkeypatch):
-        """Without one never, as whatever else plays."""
-        players = []
-
-        class Noted(MCTSPlayer):
-            def __init__(self, *words, **keywords):
-                super().__init__(*words, **keywords)
-                players.append(self)
-
-        monkeypatch.setattr("alphago.ui.terminal.terminal_game.MCTSPlayer", Noted)
-        who = UniformEvaluator()
-        if notes is not None:
-            who = NeuralNet(GoEnv(3), tower_height=0, channels=4)
-            who.notes = notes
-        play(GoEnv(3), who, 2, read=self.lines("quit"), write=[].append)
-        assert players[0].resign_threshold == threshold
+    @pytest.mark.parametrize(("threshold", "resigns"), [(None, False), (-1.0, False), (1.0, True)])
+    def test_a_network_resigns_by_its_own_threshold(self, threshold, resigns):
+        network, shown = UniformEvaluator(), []
+        if threshold is not None:
+            network.resign_threshold = threshold
+        play(GoEnv(3), network, 2, read=self.lines("b2", "quit"), write=shown.append)
+        assert ("The engine resigns." in shown) == resigns
 
     def test_input_and_print_are_the_defaults(self, monkeypatch, capsys):
         monkeypatch.setattr("builtins.input", lambda prompt: "quit")
@@ -406,133 +388,14 @@ class TestPlay:
 
     @pytest.mark.parametrize("mode", [2, -1, "black", None])
     def test_unknown_mode(self, mode):
-        with pytest.raises(ValueError, match=r"mode is 0 \(you are Black\) or 1 \(you are White\)"):
+        with pytest.raises(ValueError, match="mode must be 0"):
             play(GoEnv(5), UniformEvaluator(), mode=mode)
 
     def test_tower_height_belongs_to_the_untrained_network(self):
-        with pytest.raises(ValueError, match="untrained"):
+        with pytest.raises(ValueError, match="tower_height must be None with a network"):
             play(GoEnv(5), UniformEvaluator(), tower_height=2)
 
     def test_an_untrained_network_says_so(self):
         shown = []
         play(GoEnv(3), num_readouts=2, tower_height=1, read=self.lines("quit"), write=shown.append)
         assert "untrained" in shown[0]
-
-
-class TestFiles:
-    """save and load, with the real player."""
-
-    def talk(self, env: GameEnv, *typed: str, mode: int = 0, readouts: int = 4) -> tuple[Position, str]:
-        answers = iter(typed)
-        shown: list[str] = []
-        position = play(env, UniformEvaluator(), readouts, mode, read=lambda _: next(answers), write=shown.append)
-        return position, "\n".join(shown)
-
-    def test_go(self, tmp_path):
-        path = tmp_path / "a game.sgf"
-        position, text = self.talk(GoEnv(5, komi=2.5), "c3", "b2", f"save {path}", "quit")
-        assert f"Saved in {path}." in text
-        game = read_sgf(path)
-        assert (game.moves, game.komi, game.result, game.players) == (position.moves, 2.5, "", ("you", "alphago"))
-        again, _ = self.talk(GoEnv(5, komi=2.5), f"load {path}", "undo", "quit")
-        assert again.moves == position.moves[:2]
-        assert again.komi == 2.5
-
-    def test_the_other_sides_turn_after_loading(self, tmp_path):
-        """A game saved by Black goes on with White, who lets the engine move."""
-        path = tmp_path / "game.sgf"
-        self.talk(GoEnv(5), "c3", f"save {path}", "quit")
-        position, _ = self.talk(GoEnv(5), f"load {path}", "quit", mode=1)
-        assert len(position.moves) == 3
-
-    def test_a_game_that_is_over(self, tmp_path):
-        path = tmp_path / "game.sgf"
-        typed = ("c3", "save", f"SAVE {path}", "b2", "hint", "resign", "undo", "resign", f"save {path}", "")
-        _, text = self.talk(GoEnv(3, max_moves=2), *typed)
-        assert "Not saved: type the name of a file too, as in `save game.sgf`." in text
-        assert "illegal move B2" in text
-        assert text.count("The game is over") == 2  # hint and resign change nothing
-        assert read_sgf(path).result == "W+R"
-        assert text.count("You resign.") == 1
-
-    def test_a_resignation_is_saved_and_taken_back(self, tmp_path):
-        path = tmp_path / "game.sgf"
-        position, text = self.talk(GoEnv(5), "c3", "resign", "c2", f"save {path}", "undo", "b1", "quit")
-        assert read_sgf(path).result == "W+R"
-        assert "the game is over by resignation" in text
-        assert position.env.to_text(position.moves[2]) == "B1"
-
-    def test_the_engine_does_not_resign_for_a_handicap(self, tmp_path):
-        """What is safe was measured in games that began on the empty board."""
-        network = UniformEvaluator()
-        network.resign_threshold = 1.0  # whatever it sees
-        for setup, resigns in (("", True), ("AB[bb][dd]", False)):
-            path = tmp_path / "game.sgf"
-            path.write_text(f"(;GM[1]SZ[5]KM[7]{setup}PL[W])" if setup else "(;GM[1]SZ[5]KM[7];B[cc])")
-            shown = []
-            answers = iter((f"load {path}", "quit"))
-            play(GoEnv(5, komi=7), network, 4, read=lambda _: next(answers), write=shown.append)  # noqa: B023
-            assert ("The engine resigns." in "\n".join(shown)) is resigns
-
-    def test_another_game(self, tmp_path):
-        path = tmp_path / "game.npz"
-        position, _ = self.talk(TicTacToeEnv(), "b2", f"save {path}", "quit")
-        again, _ = self.talk(TicTacToeEnv(), f"load {path}", "quit")
-        assert again.moves == position.moves
-        assert str(again) == str(position)
-
-    @pytest.mark.parametrize(
-        ("name", "sentence"),
-        [
-            ("~no-such-user/x.sgf", "Not loaded: there is no home folder ~no-such-user."),
-            ("", "Not loaded: type the name of a file too, as in `load game.sgf`."),
-            ("none.sgf", "No such file or directory"),
-            ("nine.sgf", "Not loaded: nine.sgf: the board must be 5x5, got 9x9."),
-            ("bad.sgf", "Not loaded: bad.sgf: "),
-            ("long.sgf", "long.sgf: move 4, White D5, is illegal: the game ends after move 3."),
-        ],
-    )
-    def test_what_cannot_be_loaded(self, tmp_path, monkeypatch, name, sentence):
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / "nine.sgf").write_text("(;SZ[9];B[aa])")
-        (tmp_path / "bad.sgf").write_text("nothing")
-        (tmp_path / "long.sgf").write_text("(;SZ[5];B[aa];W[ba];B[ca];W[da];B[ea])")
-        position, text = self.talk(GoEnv(5, max_moves=3), f"load {name}", "quit")
-        assert sentence in text
-        assert position.moves == ()
-
-    def test_what_cannot_be_saved(self, tmp_path):
-        (tmp_path / "folder").mkdir()
-        _, text = self.talk(GoEnv(5), f"save {tmp_path / 'folder'}", f"save {tmp_path / 'no' / 'a.sgf'}", "quit")
-        assert text.count("Not saved: ") == 2
-        _, text = self.talk(GoEnv(5), "save ~no-such-user/x.sgf", "quit")
-        assert "Not saved: there is no home folder ~no-such-user." in text
-        assert [path.name for path in tmp_path.iterdir()] == ["folder"]
-
-    @pytest.mark.parametrize("moves", ["C3 pass pass B2", "C3 pass pass pass", "pass pass", "A1 B1 C1 D1 E1 pass"])
-    def test_fixed_turns(self, tmp_path, moves):
-        """Passes end no such game: none of its moves is lost, and it goes on after them."""
-        env = GoEnv(5, turns=3)
-        player = MCTSPlayer(env, UniformEvaluator(), 2)
-        player.initialize_game()
-        for move in moves.split():
-            player.play_move(env.from_text(move))
-        save_game(tmp_path / "game.sgf", env, player.extract_data(), player.position.is_over, ("you", "alphago"))
-        positions = load_game(tmp_path / "game.sgf", env)
-        assert positions[-1].moves == player.position.moves
-        assert positions[-1].is_over == (len(moves.split()) == 6)
-
-    def test_a_record_of_another_game(self, tmp_path):
-        """Its set-up, komi, is nothing that Connect Four knows of."""
-        record = RecordBuilder({"komi": 2.5}).finish(1.0, 1.0, False, 7)
-        with open(tmp_path / "go.npz", "wb") as file:
-            save_records(file, [record])
-        position, text = self.talk(ConnectFourEnv(), f"load {tmp_path / 'go.npz'}", "quit")
-        assert f"Not loaded: {tmp_path / 'go.npz'} holds no game of ConnectFourEnv(" in text
-        assert "komi" in text
-        assert position.moves == ()
-
-    def test_the_network_alone(self):
-        position, text = self.talk(GoEnv(5), "c3", "hint", "quit", readouts=0)
-        assert len(position.moves) == 2
-        assert "Best line: A5." in text  # the first of equally probable actions

@@ -1,4 +1,4 @@
-"""Which game is played, only the games themselves and what is about Go by its nature may ask."""
+"""Only the games themselves, and modules about Go, may ask which game is played; names and settings of games."""
 
 import ast
 from pathlib import Path
@@ -12,7 +12,7 @@ from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 
 PACKAGE = Path(alphago.__file__).parent
-# Modules above the games that name a game's class, and why they may.
+# Modules above the games that name a game's class, and why.
 ABOUT_GO = {
     "__init__.py": "the public names",
     "arena/playout_player.py": "playouts of Go",
