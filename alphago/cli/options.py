@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
                 continue
             longer = [other for other in flags if other.startswith(flag)]
             if not longer:
-                near = near_misses(flag, flags, told=f"{self.prog} --help lists them all")
+                near = near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
                 self.error(f"no option {flag}: {self.others.get(flag, near)}")
             if len(longer) > 1:
                 self.error(f"{flag} may be {', '.join(longer[:-1])} or {longer[-1]}")

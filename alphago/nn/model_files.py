@@ -3,13 +3,9 @@
 A file is data only: tensors, and JSON texts in the header.  Reading one executes nothing.
 """
 
-import contextlib
-import errno
 import hashlib
 import json
-import os
 import re
-import secrets
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -24,6 +20,7 @@ from torch import nn
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, with_settings
 from alphago.nn.parts import fits_game, game_structure
+from alphago.system.files import write_atomic
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
@@ -109,39 +106,11 @@ def write_network(
     # Copies: safetensors refuses tensors that share memory, as tied weights do.
     own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     try:
-        write_whole(Path(path), bytes_of(own, description))
+        write_atomic(Path(path), bytes_of(own, description))
     except OSError as error:
         failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
         failure.errno = error.errno
         raise failure from error
-
-
-def write_whole(path: Path, data: bytes | memoryview) -> None:
-    """Makes `path` hold `data`; a reader sees the old file or the new one, also after a power cut."""
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")
-    part = path.with_name(f".{path.name[:64]}.{secrets.token_hex(8)}.part")
-    try:
-        with open(part, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(part)
-        raise
-    flush_folder(path.parent)
-
-
-def flush_folder(folder: Path) -> None:
-    """Makes a rename last, where the system can flush folders."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:

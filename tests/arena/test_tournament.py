@@ -179,7 +179,7 @@ class TestResume:
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
 
     def test_one_process_plays_in_it(self, tmp_path: Path) -> None:
-        with lock(played(tmp_path).folder.path), pytest.raises(BlockingIOError, match="somebody else writes to"):
+        with lock(played(tmp_path).folder.path), pytest.raises(BlockingIOError, match="another process writes to"):
             tournament(tmp_path).play(Heard())
 
     @pytest.mark.parametrize(

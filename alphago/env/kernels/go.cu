@@ -3,7 +3,7 @@
 // earlier kernel.
 // slots: long long [n]. Whole numbers arrive as Long, others as double.
 
-#include "go_features.cuh"
+#include "go_planes.cuh"
 #include "playouts.cuh"
 
 #define KERNEL extern "C" __global__ void
@@ -119,21 +119,21 @@ KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* sta
 // The planes of boards alone, and a named set of planes in two steps, as numbers of type T.
 // size: of the boards. board, plane, point: the steps of `out`. scratch: int [n, 2, per_board], for one colour each.
 #define PLANES_KERNELS(T, NAME)                                                                                      \
-    KERNEL planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,   \
+    KERNEL history_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,   \
                                  Long point, Long size, Long history) {                                             \
         EACH_PART(i, part, n, history * size + 1)                                                                   \
-        board_planes(ROW, (int)part, (int)history, Planes<T>{out + i * board, plane, point});                       \
+        history_planes(ROW, (int)part, (int)history, Planes<T>{out + i * board, plane, point});                       \
     }                                                                                                               \
-    KERNEL begin_features_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,      \
+    KERNEL begin_rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,      \
                                          Long plane, Long point, const Long* places) {                              \
         EACH_PART(i, part, n, 2 + PLANES)                                                                           \
-        begin_features(ROW, (int)part, places, Planes<T>{out + i * board, plane, point});                           \
+        begin_rule_planes(ROW, (int)part, places, Planes<T>{out + i * board, plane, point});                           \
     }                                                                                                               \
-    KERNEL features_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,            \
+    KERNEL rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,            \
                                    Long plane, Long point, Long size, const Long* places, int* scratch,             \
                                    Long per_board) {                                                                \
         EACH_PART(i, part, n, size + BOARD_PARTS)                                                                   \
-        features(ROW, (int)part, places, scratch + 2 * i * per_board, (int)per_board,                               \
+        rule_planes(ROW, (int)part, places, scratch + 2 * i * per_board, (int)per_board,                               \
                  Planes<T>{out + i * board, plane, point});                                                         \
     }
 

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import torch
 
-from alphago.nn.model_files import write_whole
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
+from alphago.system.files import DAMAGED, write_atomic
 from alphago.training.boards import tensor_name
 from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, explain_os_error, file_size
 from alphago.training.runs.shards import Shard, Shards, digest_of, read_shard, records_to_bytes
-from alphago.training.runs.state import DAMAGED, PIECE, State, pack_arrays, to_bytes, unpack_arrays
+from alphago.training.runs.state import PIECE, State, pack_arrays, to_bytes, unpack_arrays
 
 FOLDER_LIMIT = 60 * 2**20  # bytes of all files
 FILE_LIMIT = PIECE  # bytes of one file
@@ -98,7 +98,7 @@ def thin_log(path: Path, limit: int) -> None:
         half = len(lines) // 2
         lines = lines[:half:2] + lines[half:]
     if len(lines) < count:
-        write_whole(path, b"".join(lines))
+        write_atomic(path, b"".join(lines))
 
 
 def shrink_unfinished(state: State, boards: Sequence[int]) -> None:
@@ -173,7 +173,7 @@ def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], left: in
                 return pieces
             count //= 2
         piece = Shard(end - count, end, digest_of(data), shard.board)
-        write_whole(folder / piece.name, data)
+        write_atomic(folder / piece.name, data)
         pieces.append(piece)
         records, end, left = records[:-count], end - count, left - len(data)
     return pieces

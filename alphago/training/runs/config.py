@@ -7,8 +7,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from alphago.nn.model_files import write_whole
-from alphago.training.runs.state import read_file, set_aside
+from alphago.system.files import read_file, set_aside, write_atomic
 
 CONFIG = "config.json"
 COPY = "config.copy.json"
@@ -55,7 +54,7 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
     """Write the config of the run in a folder, and its copy; raise OSError if that fails."""
     data = (json.dumps(config, indent=2) + "\n").encode()
     for name in (CONFIG, COPY):
-        write_whole(path / name, data)
+        write_atomic(path / name, data)
 
 
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:

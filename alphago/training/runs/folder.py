@@ -12,11 +12,11 @@ import torch
 
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
-from alphago.system.files import LOCK, lock
+from alphago.system.files import LOCK, lock, set_aside
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
 from alphago.training.runs.config import holds_run, how_to_go_on, read_config, repair_config, write_config
 from alphago.training.runs.shards import Shards
-from alphago.training.runs.state import State, StateFiles, set_aside
+from alphago.training.runs.state import State, StateFiles
 
 STATE, GAMES, WEIGHTS = "state", "games", "weights"
 LOGS = (METRICS, EVALUATIONS)

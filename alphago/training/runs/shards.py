@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.nn.model_files import write_whole
 from alphago.records.record import GameRecord, read_arrays, save_records
-from alphago.training.runs.state import read_file, set_aside
+from alphago.system.files import read_file, set_aside, write_atomic
 
 
 class Shard(NamedTuple):
@@ -45,7 +44,7 @@ class Shards:
         for board, records in sorted(self.waiting.items()):
             data = records_to_bytes(records)
             shard = Shard(self.written, self.written + len(records), digest_of(data), board)
-            write_whole(self.folder / shard.name, data)
+            write_atomic(self.folder / shard.name, data)
             self.files.append(shard)
             self.written = shard.end
             del self.waiting[board]

@@ -1,10 +1,8 @@
 """The state of a run in a file: tensors, and all else as JSON in the header, with a digest of both."""
 
-import errno
 import hashlib
 import io
 import json
-import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,13 +14,12 @@ import torch
 from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
 
-from alphago.nn.model_files import write_whole
+from alphago.system.files import read_file, set_aside, write_atomic
 
 FORMAT = "alphago-state"
 FORMAT_VERSION = "4"
 STATES = 2  # on disk: the newest, and the one before in case the disk damages that
 PIECE = 16 * 2**20  # bytes; a larger state is split into files of this size
-DAMAGED = ".damaged"  # suffix of files that were set aside
 
 
 class VersionError(ValueError):
@@ -64,7 +61,7 @@ class StateFiles:
             piece.unlink()
         for begin in reversed(range(0, len(data), PIECE)):  # the first piece last: it makes the state exist
             piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // PIECE + 1}")
-            write_whole(piece, data[begin : begin + PIECE])
+            write_atomic(piece, data[begin : begin + PIECE])
         for number in numbers[: 1 - STATES]:
             for piece in pieces(self.path(number)):
                 piece.unlink()
@@ -97,27 +94,10 @@ class StateFiles:
         raise ValueError("; ".join([*notes, f"{self.folder} holds no state to go on from"]))
 
 
-def read_file(path: Path) -> bytes:
-    """What is in a file; ValueError where the disk cannot read it any more, OSError for another trouble."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        if error.errno != errno.EIO:
-            raise
-        raise ValueError(f"cannot be read ({os.strerror(errno.EIO)})") from error
-
-
 def pieces(path: Path) -> list[Path]:
     """Return the files of the state whose first file this is, in order."""
     further = [piece for piece in path.parent.glob(f"{path.name}.*") if piece.suffix[1:].isdecimal()]
     return [path, *sorted(further, key=lambda piece: int(piece.suffix[1:]))]
-
-
-def set_aside(path: Path, why: str) -> str:
-    """Renames a file that cannot be used; returns a sentence that tells it."""
-    aside = path.with_name(path.name + DAMAGED)
-    path.replace(aside)
-    return f"{path} {why}; it was set aside as {aside.name}"
 
 
 def to_bytes(state: State) -> bytes:

@@ -9,6 +9,7 @@ from alphago.env.games import require_go
 from alphago.records.record import GameRecord, load_records, save_records
 from alphago.records.sgf import format_sgf, read_sgf
 from alphago.records.sgf_game import SgfGame
+from alphago.system.files import write_atomic
 
 
 def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players: tuple[str, str]) -> None:
@@ -17,15 +18,13 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
     over: whether the game has ended with the record's result; otherwise an SGF file has none.
     players: names of Black and White.
     """
-    from alphago.nn.model_files import write_whole  # only now: it loads torch
-
     if env.has_sgf:
         result = {} if over else {"result": ""}
-        write_whole(path, format_sgf(SgfGame.from_record(record, env, players=players, **result)))
+        write_atomic(path, format_sgf(SgfGame.from_record(record, env, players=players, **result)))
     else:
         data = io.BytesIO()
         save_records(data, [record])
-        write_whole(path, data.getvalue())
+        write_atomic(path, data.getvalue())
 
 
 def load_game(path: Path, env: GameEnv) -> list[Position]:

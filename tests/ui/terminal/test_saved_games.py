@@ -86,7 +86,7 @@ def test_another_game(tmp_path):
         ("~no-such-user/x.sgf", "Not loaded: there is no home folder ~no-such-user."),
         ("", "Not loaded: type the name of a file too, as in `load game.sgf`."),
         ("none.sgf", "No such file or directory"),
-        ("nine.sgf", "Not loaded: nine.sgf: the board is 9x9, wanted 5x5."),
+        ("nine.sgf", "Not loaded: nine.sgf: the board must be 5x5, got 9x9."),
         ("bad.sgf", "Not loaded: bad.sgf: "),
         ("long.sgf", "long.sgf: move 4, White D5, is illegal: the game ends after move 3."),
     ],

@@ -1,12 +1,15 @@
-"""The planes of what the rules know, on drawings; random games hold them to plain Go in test_go_agreement.py."""
+"""What a network receives, on drawings; random games hold it to plain Go in test_go_agreement.py."""
+
+import re
 
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_planes as features
 from tests.diagrams import board, owners, play, position
+from tests.env.test_go_ko import KO as ONE_KO
 from tests.naive.go import random_board
 
 
@@ -290,3 +293,70 @@ def test_boards_alone_tell_the_colour_to_move() -> None:
     black, white = env.position().planes(), env.position(to_play="white").planes()
     assert black[-1].all()
     assert not white.any()
+
+
+HISTORY = GoEnv(5, planes=17)
+
+
+def test_planes_carry_the_history_from_the_movers_view() -> None:
+    env = GoEnv(3, planes=17)
+    now = play(env.position(), "B A1, W C3, B B2")
+    planes = now.planes()
+    assert planes.shape == (17, 3, 3)
+    assert planes.dtype == np.float32
+    black = [board(". . ./. X ./X . .".replace("/", "\n")), board(". . ./. . ./X . .".replace("/", "\n"))]
+    white = board(". . O/. . ./. . .".replace("/", "\n"))
+    # White moves: own stones first.  Newest board, then one and two plies earlier, then before the start.
+    assert np.array_equal(planes[0], white == -1)
+    assert np.array_equal(planes[1], black[0] == 1)
+    assert np.array_equal(planes[2], white == -1)
+    assert np.array_equal(planes[3], black[1] == 1)
+    assert not planes[4].any()
+    assert np.array_equal(planes[5], black[1] == 1)
+    assert not planes[6:16].any()
+    assert not planes[16].any()
+    # A pass repeats the board; Black's own stones come first now, and the last plane is full.
+    passed = play(now, "W pass").planes()
+    assert np.array_equal(passed[0], planes[1])
+    assert np.array_equal(passed[1], planes[0])
+    assert np.array_equal(passed[2:16:2], planes[1:14:2])
+    assert np.array_equal(passed[3:16:2], planes[0:14:2])
+    assert passed[16].all()
+
+
+def test_history_holds_eight_boards_and_captured_stones() -> None:
+    now = position(ONE_KO, "B C4, W A1, B B1, W C1, B D1, W E1, B E2", env=HISTORY)
+    planes = now.planes()
+    assert np.array_equal(planes[0] - planes[1], -now.board)  # White moves: own stones are White's
+    oldest = planes[15] - planes[14]
+    assert np.array_equal(oldest, board(ONE_KO))
+    assert np.array_equal(
+        play(now, "W pass").planes()[14] - play(now, "W pass").planes()[15], position(ONE_KO, "B C4").board
+    )
+
+
+def test_planes_before_a_set_up_are_empty() -> None:
+    planes = position(ONE_KO, env=HISTORY, to_play="white").planes()
+    assert np.array_equal(planes[0] - planes[1], -board(ONE_KO))
+    assert not planes[2:].any()
+
+
+@pytest.mark.parametrize("count", [3, 5, 17, 33])
+def test_any_odd_number_of_planes(count: int) -> None:
+    env = GoEnv(5, planes=count)
+    now = env.position()
+    for point in ("A1", "B1", "C1", "D1", "E1"):
+        now = now.play(env.from_text(point))
+    long = HISTORY.position()
+    for point in ("A1", "B1", "C1", "D1", "E1"):
+        long = long.play(env.from_text(point))
+    same = min(count, 17) - 1
+    assert now.planes().shape == (count, 5, 5)
+    assert np.array_equal(now.planes()[:same], long.planes()[:same])
+    assert np.array_equal(now.planes()[-1], long.planes()[-1])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 16, -3, 17.0, True, "", "rule", "17"])
+def test_other_numbers_of_planes_are_refused(count: object) -> None:
+    with pytest.raises(ValueError, match=rf"planes must be one of 'rules', .*, got {re.escape(repr(count))}$"):
+        GoEnv(9, planes=count)

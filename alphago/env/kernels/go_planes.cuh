@@ -1,10 +1,10 @@
-// What a network sees: the boards of env/kernels/go.py (`planes`) and the named planes of env/kernels/go_features.py.
+// What a network receives: go_planes.py.
 
 #pragma once
 #include "go_alive.cuh"
 #include "go_score.cuh"
 
-static_assert(PLANES == 20, "a new plane of go_features.py has to be written here too, in begin_features or features");
+static_assert(PLANES == 20, "a new plane of go_planes.py has to be written here too, in begin_rule_planes or rule_planes");
 
 // One position's planes in the network's tensor: numbers of type T, `plane` and `point` steps apart.
 template <typename T>
@@ -37,7 +37,7 @@ struct PlaneMark {
 
 // A part of: own and enemy stones of the newest board, of the one before, and so on; last plane: 1 if Black is to move.
 template <typename T>
-BOTH void board_planes(const int* row, int part, int history, Planes<T> planes) {
+BOTH void history_planes(const int* row, int part, int history, Planes<T> planes) {
     int size = row[SIZE], age = part / size, r = part % size;
     bool black_moves = row[TO_PLAY] == BLACK;
     if (age == history) {
@@ -146,9 +146,9 @@ BOTH void write_background(const int* row, int plane, const Long* places, Planes
     if (0 <= action && action < points) planes.set(place, action, 1);
 }
 
-// A part of what comes before `features`: the marks of areas for a colour, or a plane's background.
+// A part of what comes before `rule_planes`: the marks of areas for a colour, or a plane's background.
 template <typename T>
-BOTH void begin_features(int* row, int part, const Long* places, Planes<T> planes) {
+BOTH void begin_rule_planes(int* row, int part, const Long* places, Planes<T> planes) {
     if (part < 2)
         mark_area(row, part == 0 ? BLACK : WHITE);
     else
@@ -158,7 +158,7 @@ BOTH void begin_features(int* row, int part, const Long* places, Planes<T> plane
 // A part of a set of planes, of which `places` says which and where: a board row, the score, its sign, or what is alive
 // for a colour. scratch: twice the words that `Alive` needs.
 template <typename T>
-__device__ inline void features(const int* row, int part, const Long* places, int* scratch, int words,
+__device__ inline void rule_planes(const int* row, int part, const Long* places, int* scratch, int words,
                                 Planes<T> planes) {
     int size = row[SIZE];
     if (part < size) {
