@@ -148,7 +148,7 @@ class MCTSPlayer:
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
 
     def expected_line(self, action: int, plies: int = 6) -> str:
-        """Return the moves that the search expects from `action` on, as text; itself alone if it was not searched."""
+        """Return the moves expected from `action` on, as text; the action alone if it was not searched."""
         tree = self.search.tree
         nodes = [node for node in self._children(ROOT) if tree.action[0, node] == action]
         return self._line(nodes[0], plies) if nodes else self.env.to_text(action)

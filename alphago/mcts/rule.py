@@ -11,6 +11,8 @@ from alphago.mcts.kernels import nodes
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.tree import Tree
 
+CLEARLY = 0.5  # between a draw and a win; in drawn games values of 0.2 are common
+
 
 class SearchRule(ABC):
     """How the trees of one search begin a move, choose children, and end with a policy and an action.
@@ -94,17 +96,17 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
 
 
 def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
-    """Return the priors [n, A] with 0 for each pass that could throw a won game away.
+    """Return the priors [n, A] with 0 for each pass that could throw the game away.
 
-    A policy passes when it takes the game to be decided, with dead stones still on the board; if the other side passes
-    too, they count as alive.  A search sees that one ply ahead; without one, a mover whose value [n] says that it wins
-    does not pass until the outcome [n] of the board as it stands (mover's view) says so too.
+    A policy passes once a game is decided, with dead stones left on the board; if the other side passes too, they count
+    as alive.  A search sees that a ply ahead.  Without one, a mover whose value [n] is clearly better than the outcome
+    [n] of the board as it stands (mover's view) plays on, if only by its second choice.
     """
     if env.pass_action is None:
         return priors
     others = np.delete(priors, env.pass_action, axis=1).any(axis=1)
     priors = priors.copy()
-    priors[(values > 0) & (outcomes <= 0) & others, env.pass_action] = 0
+    priors[(values > outcomes + CLEARLY) & others, env.pass_action] = 0
     return priors
 
 

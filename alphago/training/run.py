@@ -20,7 +20,7 @@ from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.batches import Part, Prefetcher, to_device
 from alphago.training.boards import Boards, BoardTraining
 from alphago.training.group import SelfPlay
-from alphago.training.judges.resignation import calibrated
+from alphago.training.judges.resignation import calibrate
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory
 from alphago.training.runs.folder import RunFolder
@@ -157,9 +157,9 @@ class Run:
 
     @property
     def player(self) -> NeuralNet:
-        """The network that plays, on the main board: a judge's best, or the latest average."""
+        """The network that plays, on the main board: a judge's best, or the latest."""
         best = next((judge.best for judge in self.judges if judge.best is not None), None)
-        return self.learner.average if best is None else best.resized(self.main.env)
+        return self.learner.net if best is None else best.resized(self.main.env)
 
     @property
     def pause_at(self) -> float:
@@ -249,15 +249,15 @@ class Run:
     def publish(self) -> None:
         """Let self-play go on with a snapshot of the network that plays now, if it is another one."""
         net = self.player
-        version = (net, self.learner.steps if net is self.learner.average else 0)
+        version = (net, self.learner.steps if net is self.learner.net else 0)
         if version != self._published:
             self.boards.publish(net)
             self._published = version
 
     def judge(self, stop: threading.Event) -> None:
-        """Let each judge decide that has to now; raise Stopped if `stop` comes before the end."""
+        """Let each judge decide that has to now, between two iterations; raise Stopped if `stop` comes first."""
         for judge in self.judges:
-            if judge.due(self):
+            if not self.in_iteration and judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
                     raise Stopped
                 self.publish()
@@ -277,7 +277,7 @@ class Run:
         """
         began = time.monotonic()
         latest = islice(reversed(self.main.memory.entries), CALIBRATION_GAMES)
-        resignation = calibrated([entry.record for entry in latest])
+        resignation = calibrate([entry.record for entry in latest])
         notes = resignation.notes() if resignation else {}
         if keep:
             self.saved_games = self.games

@@ -8,7 +8,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.waves import select_by
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct, PuctParameters
-from alphago.mcts.rule import choose_actions, resigns, temperature_plies
+from alphago.mcts.rule import choose_actions, resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import SearchSettings
 from alphago.system.kernels.jit import inlined
 from alphago.training.selfplay import selfplay
@@ -68,6 +68,18 @@ def test_rows_are_independent() -> None:
     visits = np.array([[1, 1, 0], [0, 2, 1], [4, 0, 4], [3, 1, 0]])
     by_visits = np.array([True, False, False, True])
     assert choose_actions(visits, by_visits, np.array([0.6, 0.99, 0.4, 0.8])).tolist() == [1, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome", "passes"),
+    [(0.9, -1, False), (0.9, 0, False), (0.2, 0, True), (0.9, 1, True), (-0.9, -1, True), (-0.2, -1, False)],
+)
+def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, outcome: float, passes: bool) -> None:
+    env = GoEnv(2)
+    priors = np.array([[0.1, 0.2, 0.0, 0.0, 0.7], [0, 0, 0, 0, 1]], np.float32)  # the second has no other move
+    ready = without_rash_passes(env, priors, np.full(2, value, np.float32), np.full(2, outcome, np.float32))
+    assert ready.argmax(axis=1).tolist() == [4 if passes else 1, 4]
+    assert without_rash_passes(TicTacToeEnv(), priors, np.ones(2), -np.ones(2)).tolist() == priors.tolist()
 
 
 @pytest.mark.parametrize(

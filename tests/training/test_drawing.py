@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from alphago.training.drawing import Drawing
 
 

@@ -1,7 +1,10 @@
 """What a recipe makes of a run: boards in turn, readouts that rise, a variant of the game, presets."""
 
+import os
+import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,12 +13,13 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.selfplay import SelfPlay
 from alphago.training.session import train
 from alphago.training.settings import TrainingSettings
+from alphago.training.watch import run_clock
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.training.small_runs import GO, Listener, run
+from tests.training.small_runs import GO, TINY, Listener, run
 
 TIC_TAC_TOE = TicTacToeEnv()
 
@@ -47,15 +51,20 @@ class TestCurriculum:
         """A first iteration of most of a run's time leaves the smaller board its share of the rest."""
         run(tmp_path / "compiled", num_games=8, curriculum=((2, 0.5),))
         play = SelfPlay.go_on
-        slow = iter([4.0])
+        times = SimpleNamespace(monotonic=lambda: time.monotonic() + shift, process_time=time.process_time)
+        shift = 0.0
 
         def compiling(selfplay: SelfPlay, *options: Any) -> bool:
-            time.sleep(next(slow, 0.0))
+            nonlocal shift
+            shift = 4000.0
             return play(selfplay, *options)
 
+        monkeypatch.setattr(run_clock, "time", times)
         monkeypatch.setattr(SelfPlay, "go_on", compiling)
-        _, listener = run(tmp_path / "run", num_games=None, max_minutes=0.1, curriculum=((2, 0.6),))
-        assert listener.rows[0]["seconds"] > 4.0
+        listener = Listener(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 2 else None)
+        settings = {**TINY, "max_minutes": 100, "curriculum": ((2, 0.6),)}
+        train(GO, folder=tmp_path / "run", reports=[listener], **settings)
+        assert listener.rows[0]["seconds"] > 4000
         assert listener.rows[1]["board_size"] == 2
 
     def test_numbers_of_games_go_on(self, tmp_path: Path) -> None:
@@ -122,9 +131,9 @@ class TestVariant:
 
 
 class TestPresets:
-    @pytest.mark.parametrize("name", PRESETS)
+    @pytest.mark.parametrize("name", RECIPES)
     def test_they_fit_together(self, name: str) -> None:
-        preset = PRESETS[name]
+        preset = RECIPES[name]
         settings = TrainingSettings(**preset.settings)
         env = preset.make_env()
         if name != "paper":  # 23 million weights
@@ -134,7 +143,7 @@ class TestPresets:
     def test_a_timed_run_takes_the_boards_recipe(self, tmp_path: Path) -> None:
         listener = Listener()
         net = train(GoEnv(7), folder=tmp_path / "run", reports=[listener], max_minutes=0.01)
-        recipe = PRESETS["7x7"]
+        recipe = RECIPES["7x7"]
         assert (net.tower_height, net.channels) == (recipe.network["tower_height"], recipe.network["channels"])
         assert listener.settings["readouts"] == recipe.settings["readouts"]
         assert listener.settings["max_minutes"] == 0.01
@@ -150,6 +159,6 @@ class TestPresets:
         train(
             GO, 1, preset="9x9", folder=tmp_path / "run", reports=[listener], readouts=1, curriculum=(), max_minutes=1
         )
-        assert listener.settings["samples_per_position"] == PRESETS["9x9"].settings["samples_per_position"]
-        with pytest.raises(ValueError, match="no preset '8x8': there are '7x7', "):
+        assert listener.settings["samples_per_position"] == RECIPES["9x9"].settings["samples_per_position"]
+        with pytest.raises(ValueError, match="preset must be one of '7x7', "):
             train(GO, 1, preset="8x8", folder=tmp_path / "other")

@@ -73,7 +73,7 @@ class TestWindow:
             memory.sample(1, np.random.default_rng(0))
 
     def test_a_record_of_another_game(self) -> None:
-        with pytest.raises(ValueError, match=r"policies \(4, 26\) was added to a memory of GoEnv\(3, .* 10 actions"):
+        with pytest.raises(ValueError, match=r"GoEnv\(3, .* must have shape \(4, 10\), got \(4, 26\)"):
             ReplayMemory(GO).add([made_up(4, actions=26)])
 
     def test_the_window_grows_more_slowly_than_the_run(self) -> None:
@@ -85,7 +85,7 @@ class TestWindow:
         assert shares == sorted(shares, reverse=True)
 
     def test_capacity(self) -> None:
-        with pytest.raises(ValueError, match="capacity is 1 position or more, got 0"):
+        with pytest.raises(ValueError, match="capacity must be an integer >= 1, got 0"):
             ReplayMemory(GO, 0)
 
 
@@ -124,7 +124,7 @@ class TestSurprise:
         assert self.drawn(memory) == pytest.approx([1 / 3] * 3, abs=0.02)
 
     def test_a_share_of_two(self) -> None:
-        with pytest.raises(ValueError, match="surprise_share is 0 to 1, got 2"):
+        with pytest.raises(ValueError, match="surprise_share must be a number from 0 to 1, got 2"):
             ReplayMemory(GO, surprise_share=2)
 
 
@@ -290,7 +290,7 @@ class TestLabels:
             wanted.append(black * mover)
             black = 0.75 * black + 0.25 * value * mover
         assert value_targets(record, 0.25) == pytest.approx(wanted[::-1])
-        with pytest.raises(ValueError, match="search_share is 0 to 1, got 2"):
+        with pytest.raises(ValueError, match="search_share must be a number from 0 to 1, got 2"):
             ReplayMemory(GO, search_share=2)
 
     def test_resigned_games_have_no_ownership(self) -> None:

@@ -1,7 +1,6 @@
 """Learning rates over a run."""
 
 import pytest
-
 from alphago.training.schedule import checked, factor
 
 

@@ -417,5 +417,5 @@ class TestErrors:
             def evaluate(self, batch, slots, priors, values) -> None:
                 raise AssertionError("a game was searched")
 
-        with pytest.raises(ValueError, match=r"a game's seed is two numbers from 0 to 2\^63 - 1, got"):
+        with pytest.raises(ValueError, match=r"seed must be two integers from 0 to 2\^63 - 1, got"):
             play(GO, 2, Unasked(), seed=2**63)

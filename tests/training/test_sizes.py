@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from alphago.training.shares import apportion
 
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
@@ -22,7 +23,6 @@ from alphago.training.runs.resume import saved_settings
 from alphago.training.selfplay import selfplay
 from alphago.training.session import train
 from alphago.training.settings import TrainingSettings, stages
-from alphago.training.shares import apportion
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import GO, TINY, Listener, go_on, run, run_killed, same
 

@@ -1,10 +1,9 @@
 """How kernels are compiled: two decorators, and array access without Python's index rules.
 
-`kernel` compiles a function with numba, without the GIL and without reference counting; `part` does so with what
-only other kernels call.  Passing
-numpy arrays from one compiled function to the next otherwise costs an atomic increment each time,
-which made the Go rules four times slower.  In return a kernel must not allocate, and must not
-assign to slices.
+`kernel` compiles a function with numba, without the GIL and without reference counting; `part` does so for functions
+that only other kernels call.  With reference counting, passing an array from one compiled function to the next costs an
+atomic increment, which made the rules of Go four times slower.  In return a kernel must not allocate, nor assign to
+slices.
 
 `load` and `store` are `array[i]` and `array[i] = value` for one-dimensional arrays, without the
 test for negative indices.  They never check bounds.  With `NUMBA_DISABLE_JIT=1` both are plain
@@ -33,7 +32,7 @@ from numba.extending import intrinsic
 
 
 def cache_folder(package: pathlib.Path) -> str:
-    """Where compiled kernels are kept: its name is a digest of all kernel sources and numba's version."""
+    """Return the folder of compiled kernels: its name is a digest of all kernel sources and numba's version."""
     sources = {*package.glob("*/kernels.py"), *package.glob("*/kernels/*.py")}
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(sources):
@@ -48,12 +47,12 @@ CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compiles `function` for use on rows and flat arrays; see the module's text for what it may do."""
+    """Compile `function` for use on rows and flat arrays; see the module's text for what it may do."""
     return compiled(function)
 
 
 def part(function: Callable[..., Any], **options: bool) -> Any:
-    """As `kernel`, for what only kernels call: without the code by which Python could, a sixth of compiling them all.
+    """As `kernel`, for functions that only kernels call: without the wrapper for Python, a sixth of the compile time.
 
     Called from Python it raises TypeError.
     """
@@ -90,7 +89,7 @@ def specialise(template: Any, **kernels: Any) -> Any:
 
 
 def compiled(function: Callable[..., Any], **options: bool) -> Any:
-    """The function as numba compiles it, cached."""
+    """Return the function as numba compiles it, cached."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = CACHE_FOLDER
     try:
@@ -153,11 +152,11 @@ else:
 
     def check_array(array):
         if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
-            raise TypingError(f"load and store want a contiguous 1-D array, got {array}")
+            raise TypingError(f"load and store take a contiguous 1-D array, got {array}")
 
     @intrinsic
     def load(typing_context, array, i):
-        """`array[i]`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        """Return `array[i]`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -172,7 +171,7 @@ else:
 
     @intrinsic
     def store(typing_context, array, i, value):
-        """`array[i] = value`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        """Do `array[i] = value`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -185,13 +184,13 @@ else:
         return types.void(array, types.intp, value), generate
 
     def pair_place(context, builder, array_type, array, i):
-        """Where two words begin; nothing says that it is a multiple of 8 bytes."""
+        """Return a pointer to two words, which need not be aligned to 8 bytes."""
         view = context.make_array(array_type)(context, builder, array)
         return builder.bitcast(builder.gep(view.data, [i]), ir.IntType(64).as_pointer())
 
     @intrinsic
     def load_pair(typing_context, array, i):
-        """The int64 of two words of an int32 array, the lower one at `i`."""
+        """Return the int64 of two words of an int32 array, the lower one at `i`."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -201,7 +200,7 @@ else:
 
     @intrinsic
     def store_pair(typing_context, array, i, value):
-        """Writes an int64 into two words of an int32 array, the lower one at `i`."""
+        """Write an int64 into two words of an int32 array, the lower one at `i`."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -212,17 +211,17 @@ else:
 
     @intrinsic
     def wrap(typing_context, x):
-        """An integer's low 64 bits, as int64."""
+        """Return an integer's low 64 bits, as int64."""
         return types.int64(types.int64), lambda context, builder, signature, arguments: arguments[0]
 
     @intrinsic
     def count_bits(typing_context, x):
-        """The number of ones in an int64 that is not negative."""
+        """Return the number of ones in an int64 that is not negative."""
         return types.int64(types.int64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
 
     @intrinsic
     def lowest_bit(typing_context, x):
-        """The place of the lowest one in an int64 that is not zero."""
+        """Return the index of the lowest one in an int64 that is not zero."""
 
         def generate(context, builder, signature, arguments):
             return builder.cttz(arguments[0], context.get_constant(types.boolean, True))

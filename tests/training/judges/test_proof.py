@@ -17,7 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.proof import Examiner, Opponent, expectation
-from alphago.training.recipes import Preset
+from alphago.training.recipes import Recipe
 from alphago.training.session import train
 from alphago.training.watch.diagnosis import Diagnosis
 from tests.training.small_runs import TINY, go_on, run
@@ -168,7 +168,7 @@ class TestWhatIsTold:
         """Once a call, as soon as the speed is known and unless it has had as many; beside the diagnosis."""
         monkeypatch.setattr("alphago.training.judges.proof.GAMES_AT_ONCE", 2)
         monkeypatch.setattr("alphago.training.session.MEASURED_MINUTES", 0.0)
-        monkeypatch.setattr(Preset, "needed", lambda recipe, opponent, env: 100_000)
+        monkeypatch.setattr(Recipe, "positions_to_beat", lambda recipe, opponent, env: 100_000)
         remembered: list[int] = []
         monkeypatch.setattr(Diagnosis, "remember", lambda self, rows: remembered.append(len(rows)))
         monkeypatch.setattr(Diagnosis, "update", lambda self, row: [f"ill after {row['games']} games"])
@@ -181,7 +181,7 @@ class TestWhatIsTold:
                 f"ill after {row['games']} games" for row in listener.rows
             ]
         assert remembered == [0, len(first.rows)]
-        monkeypatch.setattr(Preset, "needed", lambda recipe, opponent, env: 1)
+        monkeypatch.setattr(Recipe, "positions_to_beat", lambda recipe, opponent, env: 1)
         _, third = go_on(tmp_path, 16, **settings)
         assert not any("which would be" in note for note in third.notes)
 

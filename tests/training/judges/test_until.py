@@ -60,7 +60,7 @@ class TestUntil:
         def interrupted(*arguments: Any) -> None:
             if once.acquire(blocking=False):
                 os.kill(os.getpid(), signal.SIGINT)
-                asked.append(arguments[-1].wait(30))
+                asked.append(arguments[-1].wait(600))
             play_games(*arguments)
 
         monkeypatch.setattr("alphago.arena.match.play_games", interrupted)

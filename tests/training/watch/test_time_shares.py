@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from alphago.training.watch.time_shares import KINDS, bound, mean_shares, overhead, time_shares, told
 
 from alphago.training.watch.report import ConsoleReport
-from alphago.training.watch.time_shares import KINDS, bound, mean_shares, overhead, time_shares, told
 from tests.training.small_runs import run
 
 
