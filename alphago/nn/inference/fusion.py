@@ -14,6 +14,7 @@ fused and scripted; 4 x 32 at 7x7 55 000, 60 000 and 85 000/s.
 
 import copy
 import operator
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -32,12 +33,27 @@ ADDS = {operator.add, operator.iadd, torch.add, "add", "add_"}
 LAYOUT_BATCH = 128  # weights are laid out for batches of about this size; any other works
 
 
+class OneThreadsTracer(fx.Tracer):
+    """A tracer of what its own thread calls; torch.fx lays hold of the calls of all modules meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.thread = threading.get_ident()
+
+    def call_module(self, m: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        if threading.get_ident() != self.thread:
+            return forward(*args, **kwargs)
+        return super().call_module(m, forward, args, kwargs)
+
+
 def folded(module: nn.Module) -> fx.GraphModule:
     """The module as a graph in which batch norms are part of the convolutions before them.
 
     `module` is in eval mode; it stays as it is and shares nothing with the result.
     """
-    graph_module = fx.symbolic_trace(copy.deepcopy(module))
+    tracer = OneThreadsTracer()
+    graph = tracer.trace(copy.deepcopy(module))
+    graph_module = fx.GraphModule(tracer.root, graph)
     parts = dict(graph_module.named_modules())
     uses = module_uses(graph_module)
     for node in list(graph_module.graph.nodes):
