@@ -1,7 +1,9 @@
 """Small runs for tests: what they are told, and their sudden end."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.system.validation import UNSET, Unset
 from alphago.training.runs.state import StateFiles
+from alphago.training.selfplay import SelfPlay
 from alphago.training.session import train
 from alphago.training.watch import run_clock as clock
 
@@ -84,6 +87,19 @@ def save_always(patch: pytest.MonkeyPatch, seconds: float = 0.0) -> None:
     """Makes runs save before every move and every gradient step, but for so many seconds after each time."""
     patch.setattr(clock, "SAVE_EVERY", seconds)
     patch.setattr(clock, "SAVING_SHARE", 1e9)
+
+
+def time_by_iterations(patch: pytest.MonkeyPatch, *seconds: float) -> None:
+    """The clock of runs stands still, but for so many seconds at each time of self-play, the last number ever after."""
+    play, now, steps = SelfPlay.go_on, time.monotonic() + 1e6, list(seconds)
+
+    def go_on(selfplay: SelfPlay, *options: Any) -> bool:
+        nonlocal now
+        now += steps.pop(0) if len(steps) > 1 else steps[0]
+        return play(selfplay, *options)
+
+    patch.setattr(SelfPlay, "go_on", go_on)
+    patch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: now, process_time=time.process_time))
 
 
 def same(one: NeuralNet, other: NeuralNet) -> bool:

@@ -1,10 +1,6 @@
 """What a recipe makes of a run: boards in turn, readouts that rise, a variant of the game, presets."""
 
-import os
-import signal
-import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,12 +10,10 @@ from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
 from alphago.training.recipes import RECIPES
-from alphago.training.selfplay import SelfPlay
 from alphago.training.session import train
 from alphago.training.settings import TrainingSettings
-from alphago.training.watch import run_clock
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.training.small_runs import GO, TINY, Listener, run
+from tests.training.small_runs import GO, Listener, run, time_by_iterations
 
 TIC_TAC_TOE = TicTacToeEnv()
 
@@ -50,21 +44,9 @@ class TestCurriculum:
     def test_compiling_takes_no_board_its_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A first iteration of most of a run's time leaves the smaller board its share of the rest."""
         run(tmp_path / "compiled", num_games=8, curriculum=((2, 0.5),))
-        play = SelfPlay.go_on
-        times = SimpleNamespace(monotonic=lambda: time.monotonic() + shift, process_time=time.process_time)
-        shift = 0.0
-
-        def compiling(selfplay: SelfPlay, *options: Any) -> bool:
-            nonlocal shift
-            shift = 4000.0
-            return play(selfplay, *options)
-
-        monkeypatch.setattr(run_clock, "time", times)
-        monkeypatch.setattr(SelfPlay, "go_on", compiling)
-        listener = Listener(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 2 else None)
-        settings = {**TINY, "max_minutes": 100, "curriculum": ((2, 0.6),)}
-        train(GO, folder=tmp_path / "run", reports=[listener], **settings)
-        assert listener.rows[0]["seconds"] > 4000
+        time_by_iterations(monkeypatch, 4.0, 0.1)
+        _, listener = run(tmp_path / "run", num_games=None, max_minutes=0.1, curriculum=((2, 0.6),))
+        assert listener.rows[0]["seconds"] == pytest.approx(4.0)
         assert listener.rows[1]["board_size"] == 2
 
     def test_numbers_of_games_go_on(self, tmp_path: Path) -> None:

@@ -25,7 +25,18 @@ from alphago.training.judges.proof import Examiner, Opponent
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.session import train
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.training.small_runs import GO, TINY, Killed, Listener, go_on, run, run_killed, same, save_always
+from tests.training.small_runs import (
+    GO,
+    TINY,
+    Killed,
+    Listener,
+    go_on,
+    run,
+    run_killed,
+    same,
+    save_always,
+    time_by_iterations,
+)
 
 
 def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
@@ -246,12 +257,13 @@ class TestOver:
         seeds = [record.seed for path in (folder / "games").iterdir() for record in load_records(path)]
         assert len(set(seeds)) == len(seeds) == 24
 
-    def test_more_minutes(self, tmp_path: Path) -> None:
+    def test_more_minutes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The clock goes on, and the learning rate is that of the longer run."""
+        time_by_iterations(monkeypatch, 0.5)
         settings = {"num_games": 100_000, "max_minutes": 0.02, "learning_rate": 1e-3}
         _, first = run(tmp_path, **settings)
         assert run(tmp_path, **settings)[1].rows == []
-        _, second = go_on(tmp_path, max_minutes=0.12)  # long beside an iteration on any machine
+        _, second = go_on(tmp_path, max_minutes=0.04)
         assert second.rows[0]["seconds"] > 1.2 > first.rows[0]["seconds"]  # an iteration that time cuts has no row yet
         assert second.rows[0]["iteration"] == first.last["iteration"] + 1
         assert second.rows[0]["learning_rate"] > first.last["learning_rate"]

