@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from alphago.training.selfplay import selfplay
     from alphago.training.session import train
     from alphago.training.watch.plots import plot
-    from alphago.ui.terminal.game import play
+    from alphago.ui.terminal.terminal_game import play
 
 __version__ = "0.1.0"
 
@@ -54,7 +54,7 @@ _HOMES = {
     "selfplay": "alphago.training.selfplay",
     "train": "alphago.training.session",
     "plot": "alphago.training.watch.plots",
-    "play": "alphago.ui.terminal.game",
+    "play": "alphago.ui.terminal.terminal_game",
 }
 
 __all__ = [

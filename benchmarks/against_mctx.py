@@ -18,14 +18,13 @@ SearchSettings), `same` with ours on both sides, where the two should hardly eve
 import argparse
 import os
 import sys
-import threading
 import time
 from functools import partial
 
 import numpy as np
 
 from alphago import GameEnv, GoEnv, MatchResult, SearchSettings, load_model
-from alphago.arena.match_games import MatchGame, MatchPlan, play_games, random_points
+from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games, random_points
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 
@@ -151,7 +150,7 @@ class MctxPlayer:
         return logits, values, outcomes, over
 
 
-def seats(env: GameEnv, evaluator: Evaluator, games: int, readouts: int, constants: str) -> list:
+def make_players(env: GameEnv, evaluator: Evaluator, games: int, readouts: int, constants: str) -> list:
     """Our player and mctx's, with each library's constants ("own") or with ours on both sides ("same")."""
     settings = SearchSettings(gumbel=True, considered=16)
     qtransform = mctx.qtransform_completed_by_mix_value
@@ -203,13 +202,13 @@ def main() -> None:
     for readouts in arguments.readouts:
         for constants in arguments.constants:
             start = time.perf_counter()
-            players = seats(env, evaluator, 16, readouts, constants)
+            players = make_players(env, evaluator, 16, readouts, constants)
             same, asked = agreement(env, players, 16, 20, arguments.seed)
             print(f"\n{readouts} readouts, {constants} constants: the same move in {same} of {asked} positions")
-            players = seats(env, evaluator, arguments.games, readouts, constants)
+            players = make_players(env, evaluator, arguments.games, readouts, constants)
             plan = MatchPlan(arguments.games, 0, OPENING_PLIES, arguments.seed, 1)
             played: list[MatchGame] = []
-            play_games(env, players, range(arguments.games), plan, played.append, threading.Event())
+            play_games(ParallelGames(env, players, range(arguments.games), plan), played.append)
             result = MatchResult.of(env, played)
             print(f"  ours against mctx: {result}  ({time.perf_counter() - start:.0f} s)", flush=True)
 

@@ -24,8 +24,10 @@ from gpu_figures import QUICK, SECTIONS, Figure, Scale
 
 from alphago import GoEnv
 from alphago.arena.standings import table
-from alphago.cuda.backend import BackendMissing, find_backend
+from alphago.cuda.backend import find_backend
+from alphago.cuda.contract import BackendMissing
 from alphago.cuda.device import import_cupy
+from alphago.env.devices import choose_device
 from alphago.nn.machine import describe_machine
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -113,7 +115,7 @@ def main() -> None:
     parser.add_argument("--games-only", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     try:
-        find_backend(options.device)
+        choose_device(GoEnv(9), options.device)
     except BackendMissing as error:
         raise SystemExit(f"make gpu: {error}") from None
     if options.games_only:

@@ -10,19 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from alphago.training.watch.time_shares import mean_shares, overhead
 from torch.utils.flop_counter import FlopCounterMode
 
 from alphago import GoEnv, NeuralNet, selfplay, train
-from alphago.cuda.backend import Backend, find_backend
+from alphago.cuda.backend import find_backend
 from alphago.env.game import GameBatch, Leaves, Reached
-from alphago.env.go_batch import GoBatch
-from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.kernels.playouts import playout_batch
 from alphago.nn.threads import Workers, available_cores
 from alphago.training.history import METRICS, number, read_history
 from alphago.training.recipes import PRESETS
 from alphago.training.watch.gpu_meter import GpuMeter
-from alphago.training.watch.time_shares import mean_shares, overhead
 
 OPENING = 10  # plies before a wave is timed
 
@@ -105,7 +103,7 @@ def random_moves(scale: Scale) -> Iterator[Figure]:
 
 def device_moves(env: GoEnv, count: int, scale: Scale) -> float:
     """Moves per second of as many games at once."""
-    batch, slots = CudaGoBatch(env, count, find_backend(scale.device)), np.arange(count)
+    batch, slots = env.new_batch(count, scale.device), np.arange(count)
     streams = np.arange(count, dtype=np.int64) + 1
 
     def play() -> float:
@@ -118,7 +116,7 @@ def device_moves(env: GoEnv, count: int, scale: Scale) -> float:
 def host_moves(env: GoEnv, count: int, scale: Scale) -> float:
     """Moves per second by numba, of as many games on each core."""
     cores = available_cores()
-    batches = [GoBatch(env, count) for _ in range(cores)]
+    batches = [env.new_batch(count) for _ in range(cores)]
 
     def play(core: int) -> float:
         batches[core].reset(np.arange(count))
@@ -146,10 +144,12 @@ def wave_seconds(scale: Scale) -> float:
     mask = backend.zeros((count, env.action_space), np.bool_)
     planes = backend.zeros((count, 9, 9, env.planes), np.int16).transpose(0, 3, 1, 2)
     reached = Reached(*(backend.zeros((count,), kind) for kind in (np.bool_, np.int8, np.float32)))
-    batch = CudaGoBatch(env, 2 * count, backend)
+    batch = env.new_batch(2 * count, scale.device)
     here, there = (backend.upload(np.arange(first, first + count), np.int64) for first in (0, count))
     ones = backend.upload(np.ones(count), np.int32)
-    moves = [backend.upload(actions, np.int32) for actions in game_of_all(env, backend, count, OPENING + scale.waves)]
+    moves = [
+        backend.upload(actions, np.int32) for actions in game_of_all(env, scale.device, count, OPENING + scale.waves)
+    ]
     seconds = []
     for _ in range(4):
         batch.reset(here)
@@ -167,9 +167,9 @@ def wave_seconds(scale: Scale) -> float:
     return min(seconds[1:])  # the first one compiles
 
 
-def game_of_all(env: GoEnv, backend: Backend, count: int, plies: int) -> list[np.ndarray]:
+def game_of_all(env: GoEnv, device: str, count: int, plies: int) -> list[np.ndarray]:
     """Random legal moves of as many games for so many plies, int32 [count] each; passes only where nothing else is."""
-    batch, slots, random = CudaGoBatch(env, count, backend), np.arange(count), np.random.default_rng(1)
+    batch, slots, random = env.new_batch(count, device), np.arange(count), np.random.default_rng(1)
     moves = []
     for _ in range(plies):
         mask = batch.legal_mask(slots, np.empty((count, env.action_space), np.bool_))
@@ -212,7 +212,7 @@ def network(scale: Scale) -> Iterator[Figure]:
 def positions(env: GoEnv, scale: Scale) -> GameBatch:
     """Positions of random games after some moves, where the network is."""
     batch, slots = env.new_batch(scale.wave, **scale.where), np.arange(scale.wave)
-    for actions in game_of_all(env, find_backend(scale.device), scale.wave, OPENING):
+    for actions in game_of_all(env, scale.device, scale.wave, OPENING):
         batch.play(slots, actions)
     return batch
 

@@ -35,7 +35,7 @@ assert "torch" not in sys.modules, "a first position has imported torch"
 KERNELS = """
 import sys
 import numpy as np
-from alphago.cli.signature import RULES, search_positions
+from alphago.cli.bench import RULES, search_positions
 from alphago.env.games import make_game
 from alphago.env.kernels.playouts import playout_batch
 for name in sys.argv[1:]:

@@ -1,7 +1,7 @@
 """Ten minutes of 7x7 by the recipe, measured: what every change to search, network or training has to hold.
 
 Trains from random weights with a fixed seed and prints one line: the win rate of the policy alone and of a small
-search, each against a player without a network (`alphago.arena.anchors`), which is the same on every machine.
+search, each against a player without a network (`alphago.arena.playout_player`), which is the same on every machine.
 docs/results.md keeps the lines.  Not part of `make test`: learning is not the same on a busy machine.
 """
 

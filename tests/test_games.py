@@ -119,12 +119,12 @@ class TestCommandLineErrors:
         [
             ("train --game connect-four --board-size 8", "connect-four has no board_size, got 8"),
             ("train --game gomoku --komi 7", "gomoku has no komi, got 7.0"),
-            ("train --game gomoku --board-size 4", "connect_row is 1 to board_size (4), or nobody could win, got 5"),
+            ("train --game gomoku --board-size 4", "connect_row must be an integer from 1 to 4, got 5"),
             ("play --game gomoku", "no network for gomoku comes with the package: name one (alphago train"),
             ("play 7x7 --game gomoku", "{packaged} holds a network for GoEnv(7"),
-            ("evaluate 7x7@0 random --game gomoku", "7x7 plays go, wanted a network for gomoku"),
-            ("evaluate random gnugo --game gomoku --games 2", "gnugo:10 plays Go, got GomokuEnv("),
-            ("evaluate uct:10 random --game gomoku", "uct:10 plays Go, got GomokuEnv("),
+            ("evaluate 7x7@0 random --game gomoku", "every network must be for gomoku, got 7x7 for go"),
+            ("evaluate random gnugo --game gomoku --games 2", "env must be Go for gnugo:10, got GomokuEnv("),
+            ("evaluate uct:10 random --game gomoku", "env must be Go for uct:10, got GomokuEnv("),
             ("evaluate random uct:1 --game oware --turns 9", "oware has no turns, got 9"),
             ("evaluate random uct:1 --game oware --rules nz", "oware has no ko, got 'situational'"),
         ],
@@ -141,5 +141,5 @@ class TestCommandLineErrors:
         with pytest.raises(SystemExit):
             main(["train", "--game", "chess"])
         assert "invalid choice: 'chess'" in capsys.readouterr().err
-        with pytest.raises(ValueError, match="no game 'chess': there are go, gomoku, connect-four"):
+        with pytest.raises(ValueError, match="game must be one of go, gomoku, connect-four"):
             make_game("chess")

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from alphago.training.schedule import checked, factor
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from alphago.arena.anchors import Anchor
-from alphago.arena.engine import GtpProgram
-from alphago.arena.entrant import read_text
-from alphago.arena.players import contestant
+from alphago.arena.engine import Engine
+from alphago.arena.entrant import parse_entrant
+from alphago.arena.players import resolve_player
+from alphago.arena.playout_player import PlayoutSettings
 from alphago.arena.standings import read_anchor
 from alphago.cli.options import Setting, read_value, settings_of, spelled
 from alphago.env.connect_four import ConnectFourEnv
@@ -29,8 +30,8 @@ from alphago.env.reversi import ReversiEnv
 from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, save_records
 from alphago.training.history import number, read_rows
-from alphago.training.runs.state import State, from_bytes, to_bytes
 from alphago.training.optimizer import check_schedule, rate_factor
+from alphago.training.runs.state import State, from_bytes, to_bytes
 from alphago.training.settings import TrainingSettings, check_curriculum, check_sizes
 from examples.tic_tac_toe import TicTacToeEnv
 
@@ -117,10 +118,10 @@ def test_none_after_a_flag() -> None:
 @MANY
 @given(st.one_of(st.text(max_size=10), st.from_regex(r"(uct|rave|gnugo)(:[0-9]{0,10})?", fullmatch=True)))
 def test_a_player_without_a_network(name: str) -> None:
-    who = read(lambda: contestant(name), "no player is called|playouts are 1 or more|GNU Go's level")
-    if who is not REFUSED:
-        assert isinstance(who, (Anchor, GtpProgram)) or who == "random"
-        assert not isinstance(who, Anchor) or who.settings.playouts >= 1
+    player = read(lambda: resolve_player(name), "no player is called|playouts must be 1 or more|GNU Go's level")
+    if player is not REFUSED:
+        assert isinstance(player, (PlayoutSettings, Engine)) or player == "random"
+        assert not isinstance(player, PlayoutSettings) or player.playouts >= 1
 
 
 @MANY
@@ -132,17 +133,17 @@ def test_a_player_without_a_network(name: str) -> None:
 )
 def test_a_player_with_readouts(text: str) -> None:
     """`runs/a@64,gumbel`: the name that it gets is that player's."""
-    entry = read(lambda: read_text(text), rf"{re.escape(text)}: |no network |playouts are ")
+    entry = read(lambda: parse_entrant(text), rf"{re.escape(text)}: |no network |playouts must ")
     if entry is not REFUSED:
         assert entry.readouts >= 0
-        again = read_text(entry.name)
+        again = parse_entrant(entry.name)
         assert (again.base, again.model, again.name) == (entry.base, entry.model, entry.name)
 
 
 @MANY
 @given(st.one_of(st.text(max_size=8), st.from_regex(r"(a|b=1|c)(=-?[0-9a-z.]{0,6})?", fullmatch=True)))
 def test_an_anchor_is_a_player_and_a_rating(text: str) -> None:
-    anchor = read(lambda: read_anchor(text, ["a", "b=1", "c"]), "no player is called|the anchor's rating is")
+    anchor = read(lambda: read_anchor(text, ["a", "b=1", "c"]), "no player is called|the anchor's rating must")
     if anchor is not REFUSED:
         assert anchor[0] in range(3)
         assert math.isfinite(anchor[1])

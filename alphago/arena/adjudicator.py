@@ -1,62 +1,65 @@
-"""`Adjudicator`: a program that says how finished games of Go ended, where the board as it stands would not do."""
+"""`Adjudicator`: an engine that counts finished games of Go, where the board as it stands does not tell who won."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from alphago.arena.engine import EngineError, GtpEngine, GtpProgram, named_program
-from alphago.arena.engine_player import COLOURS, margin, set_up
+from alphago.arena.engine import Engine, EngineError, EngineProcess, find_engine
+from alphago.arena.engine_player import COLOURS, read_margin, set_up
 from alphago.arena.match_games import MatchGame
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 
 
 class Adjudicator:
-    """Counts finished games by a program's `final_score`, each in a process of its own.
+    """Counts finished games by an engine's `final_score`, with a process for each.
 
-    For programs that pass before dead stones are taken: Tromp and Taylor's rules count them as alive.  ValueError for
-    other games than Go, and for fixed turns, of whose end programs know nothing.
+    For players that pass before dead stones are captured: Tromp and Taylor's rules count them as alive.  Raises
+    ValueError for games other than Go, and for games of fixed turns, which engines do not know.
     """
 
-    def __init__(self, env: GameEnv, program: GtpProgram) -> None:
-        self.env = go_only(env, f"{program.name} counts")
-        self.program = program
+    def __init__(self, env: GameEnv, engine: Engine) -> None:
+        self.env = require_go(env, engine.name)
+        self.engine = engine
         if self.env.turns is not None:
-            raise ValueError(f"{program.name} counts games that end by two passes, these end after fixed turns")
+            raise ValueError(f"{engine.name} counts games that end by two passes, got games of fixed turns")
 
-    def judged(self, game: MatchGame, seed: int) -> MatchGame:
-        """The game with the program's result, and both told where they differ; as it is where a side gave up.
+    def judge(self, game: MatchGame, seed: int) -> MatchGame:
+        """Return the game with the engine's result; both results go into `disagreement` where they differ.
 
-        seed: the program's.  EngineError where it does not count.
+        A game that one side gave up is returned unchanged.  Raises EngineError where the engine does not count.
         """
         if game.margin is None:
             return game
-        with self.program.start(seed, self.env.rules) as engine:
-            text = self._ask(engine, game)
-        counted = margin(text)
+        with self.engine.start(seed, self.env.rules) as process:
+            text = self._ask(process, game)
+        counted = read_margin(text)
         if counted is None:
-            raise EngineError(f"{self.program.name} answered {text!r} to final_score of game {game.number}, no result")
-        told = f"{result_text(game.margin)} on the board, {text} counts {self.program.name}"
-        told = "; ".join(filter(None, (game.disagreement, "" if counted == game.margin else told)))
+            raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, no result")
+        both = f"{result_text(game.margin)} on the board, {text} counts {self.engine.name}"
+        disagreement = "; ".join(filter(None, (game.disagreement, "" if counted == game.margin else both)))
         side = 1 if game.number % 2 == 0 else -1
         outcome = side * float(np.sign(counted)) + 0.0  # no -0.0
-        return replace(game, outcome=outcome, margin=counted, counted=True, disagreement=told)
+        return replace(game, outcome=outcome, margin=counted, counted=True, disagreement=disagreement)
 
-    def _ask(self, engine: GtpEngine, game: MatchGame) -> str:
-        set_up(engine, self.env)
+    def _ask(self, process: EngineProcess, game: MatchGame) -> str:
+        set_up(process, self.env)
         position = self.env.position()
         for action in game.moves:
-            engine.ask(f"play {COLOURS[position.to_play]} {self.env.to_text(action)}")
+            process.ask(f"play {COLOURS[position.to_play]} {self.env.to_text(action)}")
             position = position.play(action)
-        return engine.ask("final_score")
+        return process.ask("final_score")
 
 
-def named_adjudicator(who: str | GtpProgram | None) -> GtpProgram | None:
-    """The program of that name, "gnugo" or "gnugo:LEVEL"; ValueError for another one, EngineError if it is missing."""
-    if who is None or isinstance(who, GtpProgram):
-        return who
-    program = named_program(who) if isinstance(who, str) else None
-    if program is None:
-        raise ValueError(f"adjudicator is 'gnugo', 'gnugo:LEVEL', a GtpProgram or None, got {who!r}")
-    return program
+def find_adjudicator(adjudicator: str | Engine | None) -> Engine | None:
+    """Return the engine named "gnugo" or "gnugo:LEVEL"; an Engine and None stay as they are.
+
+    Raises ValueError for another name, EngineError for an engine that is not installed.
+    """
+    if adjudicator is None or isinstance(adjudicator, Engine):
+        return adjudicator
+    engine = find_engine(adjudicator) if isinstance(adjudicator, str) else None
+    if engine is None:
+        raise ValueError(f"adjudicator must be 'gnugo', 'gnugo:LEVEL', an Engine or None, got {adjudicator!r}")
+    return engine

@@ -11,7 +11,7 @@ Z = 1.959964  # of a two-sided 95 % interval
 
 
 class Rating(NamedTuple):
-    """A rating in Elo points with its 95 % interval; all of it nan where nothing ties it to the anchor."""
+    """A rating in Elo points with its 95 % interval; all nan where no chain of matches leads to the anchor."""
 
     elo: float
     low: float
@@ -19,14 +19,14 @@ class Rating(NamedTuple):
 
 
 def expected_score(difference: float) -> float:
-    """Points per game, 0 .. 1, of a player who is rated so many Elo points above the other one."""
+    """Return points per game, 0 .. 1, of a player rated `difference` Elo points above the other one."""
     return 1 / (1 + 10 ** (-difference / 400))
 
 
 def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0) -> list[Rating]:
-    """Ratings by maximum likelihood in the model of Bradley and Terry (1952), one for each player.
+    """Return each player's rating, by maximum likelihood in the model of Bradley and Terry (1952).
 
-    points: float [P, P]; [i, j] are the points that i made against j, a draw giving half a point to both.
+    points: float [P, P]; [i, j] are the points of i against j, a draw giving half a point to both.
     anchor: the player whose rating is `anchor_elo`, to which all intervals are relative.
 
     The prior is one drawn game for each pair that met: a player that won all of n games comes out at
@@ -38,7 +38,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     met = (points + points.T) > 0
     points = points + PRIOR_GAMES / 2 * met
     games = points + points.T
-    free = np.flatnonzero(tied_to(met, anchor))
+    free = np.flatnonzero(connected_to(met, anchor))
     free = free[free != anchor]
     strengths = np.zeros(len(points))  # in nats
     hessian = np.zeros((0, 0))
@@ -62,10 +62,10 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     )]  # fmt: skip
 
 
-def tied_to(met: np.ndarray, anchor: int) -> np.ndarray:
-    """Players, bool [P], that a chain of matches (met, bool [P, P]) ties to the anchor."""
-    tied = np.zeros(len(met), np.bool_)
-    tied[anchor] = True
+def connected_to(met: np.ndarray, anchor: int) -> np.ndarray:
+    """Return the players, bool [P], that a chain of matches (met, bool [P, P]) connects with the anchor."""
+    connected = np.zeros(len(met), np.bool_)
+    connected[anchor] = True
     for _ in met:
-        tied |= met[tied].any(axis=0)
-    return tied
+        connected |= met[connected].any(axis=0)
+    return connected

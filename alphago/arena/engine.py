@@ -1,4 +1,4 @@
-"""Engines: processes that speak the Go Text Protocol."""
+"""GTP engines: programs that speak the Go Text Protocol, and the processes that run them."""
 
 import contextlib
 import os
@@ -17,30 +17,30 @@ from alphago.env.go_rules import Rules
 from alphago.system.validation import check_int, check_positive, checks_keywords
 
 LONGEST_REPLY = 1000  # lines
-GLANCE = 0.5  # seconds between two looks at a process whose answer is awaited
+POLL_SECONDS = 0.5  # between two looks at whether a process still runs while its reply is awaited
 
 
 class EngineError(RuntimeError):
-    """An engine did not do what it should; the text says what was sent, what came, and what was on stderr."""
+    """An engine failed; the text says what was sent, what it replied, and the end of its stderr."""
 
 
 class EngineRefusal(EngineError):
-    """The engine answered a command with a failure; it goes on."""
+    """The engine answered a command with a failure; the process goes on."""
 
 
 @checks_keywords()
 @dataclass(frozen=True)
-class GtpProgram:
-    """How to run an engine.
+class Engine:
+    """A program that speaks GTP, and how to start it.
 
-    command: program and arguments; "{seed}" in an argument becomes a number that differs between games.
-    start_timeout: seconds until the first answer.
-    timeout: seconds for any later one.
-    at_once: processes of one side of a match that run at the same time, 1 or more.
-    rule_options: further arguments for a match by such rules of ko and suicide.  Without it the program plays by the
-        rules that it has, whatever the match's are.
+    command: program and arguments; "{seed}" in an argument is replaced by a number that differs between games.
+    start_timeout: seconds until the first reply.
+    timeout: seconds until any later reply.
+    at_once: how many processes one side of a match may run at the same time, at least 1.
+    rule_options: returns further arguments for a match's rules of ko and suicide; without it the program plays by its
+        own rules, whatever the match's are.
 
-    ValueError that names what cannot be, a command in one text among it.
+    Raises ValueError for a value that cannot be, such as a command in one string.
     """
 
     name: str
@@ -51,25 +51,25 @@ class GtpProgram:
     rule_options: Callable[[Rules], tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
-        texts = isinstance(self.command, (tuple, list)) and all(isinstance(word, str) for word in self.command)
-        if not texts or not self.command:
-            raise ValueError(f'command is a tuple of texts such as ("gnugo", "--mode", "gtp"), got {self.command!r}')
+        words = self.command if isinstance(self.command, (tuple, list)) else ()
+        if not words or not all(isinstance(word, str) for word in words):
+            raise ValueError(f'command must be strings such as ("gnugo", "--mode", "gtp"), got {self.command!r}')
         check_positive("start_timeout", self.start_timeout)
         check_positive("timeout", self.timeout)
         check_int("at_once", self.at_once, 1)
 
-    def start(self, seed: int, rules: Rules) -> "GtpEngine":
-        """A process for one game by such rules."""
+    def start(self, seed: int, rules: Rules) -> "EngineProcess":
+        """Start a process for one game by these rules."""
         command = [argument.replace("{seed}", str(seed)) for argument in self.command]
         if self.rule_options is not None:
             command += self.rule_options(rules)
-        return GtpEngine(command, name=self.name, start_timeout=self.start_timeout, timeout=self.timeout)
+        return EngineProcess(command, name=self.name, start_timeout=self.start_timeout, timeout=self.timeout)
 
 
-def gnugo(level: int = 10) -> GtpProgram:
-    """GNU Go, made to play games out under the match's rules, so that the board as it stands can be counted.
+def gnugo(level: int = 10) -> Engine:
+    """Return GNU Go, which plays games out under the match's rules, so that the board as it stands can be counted.
 
-    Raises EngineError with a sentence where it is not installed.
+    Raises EngineError where it is not installed.
     """
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
     path = shutil.which("gnugo", path=places)
@@ -80,25 +80,25 @@ def gnugo(level: int = 10) -> GtpProgram:
         )
     options = "--chinese-rules --capture-all-dead --play-out-aftermath --never-resign"
     command = (path, "--mode", "gtp", *options.split(), "--level", str(level), "--seed", "{seed}")
-    return GtpProgram(f"gnugo:{level}", command, rule_options=gnugo_rules)
+    return Engine(f"gnugo:{level}", command, rule_options=gnugo_rules)
 
 
 def gnugo_rules(rules: Rules) -> tuple[str, ...]:
-    """GNU Go's arguments for rules of ko and suicide; its suicide is ours, of several stones only."""
+    """Return GNU Go's arguments for rules of ko and suicide; both programs allow suicide of several stones only."""
     ko = "--simple-ko" if rules.ko == "simple" else f"--{rules.ko}-superko"
     return ko, "--allow-suicide" if rules.suicide else "--forbid-suicide"
 
 
-def named_program(name: str) -> GtpProgram | None:
-    """The program called "gnugo" or "gnugo:LEVEL"; None for another name."""
+def find_engine(name: str) -> Engine | None:
+    """Return the engine called "gnugo" or "gnugo:LEVEL", or None for another name."""
     match = re.fullmatch(r"gnugo(?::([0-9]{1,2}))?", name)
     return gnugo(int(match[1] or 10)) if match else None
 
 
-class GtpEngine:
-    """One engine process; `ask` it, and `close` it (or use `with`).
+class EngineProcess:
+    """A running engine; `close` it in the end, or use `with`.
 
-    Whatever goes wrong ends the process and raises EngineError, except a command that it refuses.
+    Any failure ends the process and raises EngineError, except a command that the engine refuses.
     """
 
     def __init__(
@@ -111,14 +111,14 @@ class GtpEngine:
     ) -> None:
         self.name = name or os.path.basename(command[0])
         self.timeout = timeout
-        self._limit = start_timeout  # seconds for the next answer
+        self._limit = start_timeout  # seconds for the next reply
         self._sent = ""
         self._due = 0.0
         self._closed = False
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # stdout; None at its end
-        self._last_words: deque[str] = deque(maxlen=10)  # of stderr
+        self._errors: deque[str] = deque(maxlen=10)  # the last lines of stderr
         try:
-            # A session of its own: Ctrl-C reaches us alone, and we end it together with its children.
+            # In its own session Ctrl-C does not reach it, and it can be ended together with its children.
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -136,34 +136,34 @@ class GtpEngine:
             reader.start()
 
     def ask(self, command: str) -> str:
-        """Sends a command and returns the text of the answer."""
+        """Send a command and return the text of the reply."""
         self.send(command)
         return self.receive()
 
     def send(self, command: str) -> None:
-        """Sends a command; `receive` its answer before the next one."""
+        """Send a command; `receive` its reply before the next one."""
         self._sent = command
         self._due = time.monotonic() + self._limit
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(f"{command}\n".encode())
             self.process.stdin.flush()
-        except (OSError, ValueError):  # it has gone, or was closed by us
+        except (OSError, ValueError):  # it has exited, or was closed
             raise self._failed("the process has ended") from None
 
     def receive(self) -> str:
-        """The text of the answer to the command sent last."""
+        """Return the text of the reply to the last command."""
         lines: list[str] = []
         while not lines or lines[-1]:
             raw = self._next_line()
             if raw is None:
-                came = f" after {lines[0]!r}" if lines else ""
-                raise self._failed(f"the process has ended{came}")
+                after = f" after {lines[0]!r}" if lines else ""
+                raise self._failed(f"the process has ended{after}")
             line = raw.decode("utf-8", "replace").strip()
             if not lines and line and line[0] not in "=?":
-                raise self._failed(f"{line[:200]!r} came, which is no answer in GTP")
+                raise self._failed(f"the reply {line[:200]!r} is not GTP")
             if len(lines) > LONGEST_REPLY:
-                raise self._failed(f"an answer of more than {LONGEST_REPLY} lines came")
+                raise self._failed(f"the reply has more than {LONGEST_REPLY} lines")
             if lines or line:
                 lines.append(line)
         self._limit = self.timeout
@@ -173,11 +173,8 @@ class GtpEngine:
         return text
 
     def close(self, patience: float = 1.0) -> None:
-        """Ends the process and those it started: by asking, after `patience` seconds by force.
-
-        Does nothing the second time.
-        """
-        if self._closed:  # by now its number may be another process's
+        """End the process and its children: by `quit`, and by signals after `patience` seconds; can be called again."""
+        if self._closed:  # its process id may be another process's by now
             return
         process = self.process
         if process.stdin is not None and not process.stdin.closed:
@@ -185,52 +182,52 @@ class GtpEngine:
                 process.stdin.write(b"quit\n")
             with contextlib.suppress(OSError):
                 process.stdin.close()
-        if not self._gone_after(patience):
+        if not self._exits_within(patience):
             self._signal("SIGTERM")
-            self._gone_after(1.0)
-        self._signal("SIGKILL")  # also those it started, which may live on without it
+            self._exits_within(1.0)
+        self._signal("SIGKILL")  # also to children, which may outlive it
         process.wait()
         for reader, pipe in zip(self._readers, (process.stdout, process.stderr), strict=True):
             reader.join(1.0)
-            if pipe is not None and not reader.is_alive():  # else somebody it started holds the other end
+            if pipe is not None and not reader.is_alive():  # else a child holds the other end
                 pipe.close()
         self._closed = True
 
-    def __enter__(self) -> "GtpEngine":
+    def __enter__(self) -> "EngineProcess":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def _next_line(self) -> bytes | None:
-        """A line of stdout; None at its end, or where the process has gone and whoever else holds it is silent."""
+        """Return a line of stdout; None at its end, or once the process has exited and its children write nothing."""
         while True:
-            gone = self.process.poll() is not None
+            exited = self.process.poll() is not None
             with contextlib.suppress(queue.Empty):
-                return self._lines.get(timeout=min(GLANCE, max(0.0, self._due - time.monotonic())))
-            if gone:
+                return self._lines.get(timeout=min(POLL_SECONDS, max(0.0, self._due - time.monotonic())))
+            if exited:
                 return None
             if time.monotonic() >= self._due:
-                raise self._failed(f"no answer came in {self._limit:g} s")
+                raise self._failed(f"no reply came in {self._limit:g} s")
 
     def _failed(self, what: str) -> EngineError:
-        """The error for a broken engine, which is ended first: then its last words are complete."""
+        """Return the error for a broken engine, after ending it, so that its stderr is complete."""
         self.close(patience=0.1)
-        words = " | ".join(self._last_words)
+        errors = " | ".join(self._errors)
         status = self.process.returncode
         exited = f" (exit status {status})" if "ended" in what else ""
         return EngineError(
             f"{self.name}: {self._sent!r} was sent, {what}{exited}"
-            + (f"; the end of its stderr: {words}" if words else "; nothing on stderr")
+            + (f"; the end of its stderr: {errors}" if errors else "; nothing on stderr")
         )
 
-    def _gone_after(self, seconds: float) -> bool:
+    def _exits_within(self, seconds: float) -> bool:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
         return self.process.returncode is not None
 
     def _signal(self, name: str) -> None:
-        """Signals the process and those it started."""
+        """Send a signal to the process and its children."""
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, getattr(signal, name))
@@ -246,4 +243,4 @@ class GtpEngine:
     def _read_stderr(self) -> None:
         assert self.process.stderr is not None
         while line := self.process.stderr.readline(10_000):
-            self._last_words.append(line.decode("utf-8", "replace").strip()[:300])
+            self._errors.append(line.decode("utf-8", "replace").strip()[:300])

@@ -1,4 +1,4 @@
-"""Who plays in a match, and how one is named in text: `runs/a@64,gumbel`, `rave:1000`, `gnugo:10`, `random`."""
+"""Who plays in a match, and how it is named in text: `runs/a@64,gumbel`, `rave:1000`, `gnugo:10`, `random`."""
 
 import hashlib
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.players import contestant, search_settings
+from alphago.arena.players import PlayerSource, resolve_player, search_settings
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
 from alphago.env.go_rules import Rules
@@ -16,7 +16,7 @@ from alphago.nn.net import load_model
 from alphago.nn.saved import model_file, saved_game
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
 
-# What may be chosen for networks that differ.
+# Options that settle in what networks differ.
 OPTIONS = {
     "board_size": "--board-size",
     "komi": "--komi",
@@ -31,13 +31,13 @@ OPTIONS = {
 class Entrant:
     """One side of a match.
 
-    who: what `seat` takes: an evaluator, an Anchor, a GtpProgram, or "random".
+    player: what `make_player` takes: an evaluator, an Engine, PlayoutSettings or "random".
     readouts: simulations per move of an evaluator; 0 plays its policy.
-    search: how they choose: "puct", "gumbel" or settings; None is "puct".
+    search: "puct", "gumbel" or settings, of an evaluator; None is "puct".
     weights: the fingerprint of a network's file, "" for others.
     """
 
-    who: Any
+    player: PlayerSource
     readouts: int = 0
     search: SearchSettings | str | None = None
     name: str = ""
@@ -45,12 +45,12 @@ class Entrant:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "readouts", check_int("readouts", self.readouts, 0, MOST_READOUTS))
-        search_settings(self.search, 1, 1)  # raises for what is none
+        search_settings(self.search, 1, 1)  # raises for an unknown one
 
 
 @dataclass(frozen=True)
 class EntrantText:
-    """What somebody wrote: a network's file (None for a player without one), its readouts and search."""
+    """A named entrant: a network's file (None for a player without one), its readouts and search."""
 
     base: str
     model: Path | None
@@ -64,10 +64,10 @@ class EntrantText:
         return f"{self.base}@{self.readouts}" + (",gumbel" if self.search == "gumbel" and self.readouts else "")
 
 
-def read_text(text: str, readouts: int = 64, search: str = "puct") -> EntrantText:
-    """Reads a player's name, `MODEL`, `MODEL@64` or `MODEL@64,gumbel`; ValueError with a sentence for anything else.
+def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> EntrantText:
+    """Parse an entrant's name: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network.
 
-    MODEL is a file or a run folder; readouts and search count where the text has none of its own.
+    MODEL is a file or a run folder; `readouts` and `search` are the defaults.  Raises ValueError for anything else.
     """
     base, at, own = text.rpartition("@") if "@" in text else (text, "", "")
     match = re.fullmatch(r"([0-9]+)?(?:(?:^|,)(puct|gumbel))?", own)
@@ -76,7 +76,7 @@ def read_text(text: str, readouts: int = 64, search: str = "puct") -> EntrantTex
     unknown = "only networks take readouts"
     if not at:
         try:
-            contestant(base)
+            resolve_player(base)
             return EntrantText(base, None, 0, "")
         except ValueError as error:
             unknown = str(error)
@@ -95,60 +95,64 @@ def read_entrants(
     readouts: int = 64, search: str = "puct", game: str | None = None, rules: Rules | None = None,
     turns: int | None = None, device: str = "cpu",
 ) -> tuple[GameEnv, list[Entrant]]:  # fmt: skip
-    """The game and the players of an evaluation.
+    """Return the game and the entrants of an evaluation.
 
-    The game is the one that is named, else that of the networks, else Go; with what is given of board, komi, rules and
-    fixed turns (0: games that two passes end), else as the networks know it, who have to agree, else as usual.
-    device: of networks and their searches' boards.
-    ValueError with a sentence for what does not exist or does not go together.
+    The game is `game`, by default that of the networks, or Go without any.  Board size, komi, rules and fixed turns
+    (0: two passes end a game) that are not given are those of the networks, which have to agree, or the usual ones.
+    device: for networks and the boards of their searches.
+    Raises ValueError for what does not exist or does not go together.
     """
     check_int("readouts", readouts, 0, MOST_READOUTS)
-    entries = [read_text(text, readouts, search) for text in texts]
+    entries = [parse_entrant(text, readouts, search) for text in texts]
     for name in {entry.name for entry in entries}:
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, rules, turns)
-    known = {entry.base: contestant(entry.base, env) for entry in entries if entry.model is None}
-    loaded: dict[Path, tuple[Any, str]] = {}  # one evaluator per file, whatever the readouts
+    players: dict[str, tuple[PlayerSource, str]] = {}  # with weights; one evaluator per network, whatever the readouts
     for entry in entries:
-        if entry.model is not None and entry.model not in loaded:
+        if entry.base in players:
+            continue
+        if entry.model is None:
+            players[entry.base] = resolve_player(entry.base, env), ""
+        else:
             net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
-            loaded[entry.model] = contestant(net, device=device), hashlib.sha256(entry.model.read_bytes()).hexdigest()
-    entrants = []
-    for entry in entries:
-        who, weights = (known[entry.base], "") if entry.model is None else loaded[entry.model]
-        entrants.append(Entrant(who, entry.readouts, entry.search or None, entry.name, weights))
-    return env, entrants
+            weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
+            players[entry.base] = resolve_player(net, device=device), weights
+    return env, [
+        Entrant(player, entry.readouts, entry.search or None, entry.name, weights)
+        for entry in entries
+        for player, weights in [players[entry.base]]
+    ]
 
 
 def common_game(
     entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None,
     rules: Rules | None, turns: int | None,
 ) -> GameEnv:  # fmt: skip
-    """The game that all networks are for, with what is given in place of theirs."""
+    """Return the game of all networks, with the given options in place of theirs."""
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:
         return with_rules(make_game(game, board_size, komi=komi), rules, turns)
     name = game or next(iter(envs.values())).name
     for base, env in envs.items():
         if env.name != name:
-            raise ValueError(f"{base} plays {env.name}, wanted a network for {name}")
+            raise ValueError(f"every network must be for {name}, got {base} for {env.name}")
     envs = {base: with_rules(env, rules, turns) for base, env in envs.items()}
     first = next(iter(envs.values()))
-    for what in (*OPTIONS, *first.config):
-        if what == "planes" or what not in first.config:  # each network sees the games in its own way
+    for key in (*OPTIONS, *first.config):
+        if key == "planes" or key not in first.config:  # each network has its own planes
             continue
-        values = {base: env.config[what] for base, env in envs.items()}
+        values = {base: env.config[key] for base, env in envs.items()}
         if len(set(values.values())) > 1:
-            told = ", ".join(f"{value:g} of {base}" if isinstance(value, float) else f"{value} of {base}"
-                             for base, value in values.items())  # fmt: skip
-            option = f"; choose one with {OPTIONS[what]}" if what in OPTIONS else ""
-            raise ValueError(f"the networks differ in {what}: {told}{option}")
+            listed = ", ".join(f"{value:g} of {base}" if isinstance(value, float) else f"{value} of {base}"
+                               for base, value in values.items())  # fmt: skip
+            option = f"; choose one with {OPTIONS[key]}" if key in OPTIONS else ""
+            raise ValueError(f"the networks differ in {key}: {listed}{option}")
     return first
 
 
 def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
-    """The game by the given rules and fixed turns (0: none); ValueError where some are given that it does not have."""
+    """Return the game with these rules and fixed turns (0: none); raise ValueError for one that the game lacks."""
     given: dict[str, Any] = {} if rules is None else rules._asdict()
     given |= {} if turns is None else {"turns": turns or None}
     return with_settings(env, given)

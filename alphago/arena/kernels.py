@@ -3,7 +3,7 @@
 UCT is that of Kocsis and Szepesvári 2006, "Bandit based Monte-Carlo planning"; RAVE that of Gelly and Silver 2011,
 "Monte-Carlo tree search and rapid action value estimation in computer Go".  Both learn values from random games.
 
-`tree` and `game` are `PlayoutTree` and `PlayoutGame` (see anchors.py).  Results are summed in points, 2 for
+`tree` and `game` are `PlayoutTree` and `PlayoutGame` (see playout_player.py).  Results are summed in points, 2 for
 a win and 1 for a draw, so that sums are exact.  A child's points belong to the side that chose its action.
 """
 
@@ -17,12 +17,12 @@ from alphago.env.kernels.playouts import next_random, random_action
 from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
 ROOT = 0
-NOBODY = -1  # has played on a point
+NO_SIDE = -1  # has played on a point
 
 
 @part
 def black_points(row):
-    """Black's 2, 1 or 0 points for the board as it stands."""
+    """Return Black's 2, 1 or 0 points for the board as it stands."""
     margin = 2 * area(row) - load(row, KOMI2)
     return 2 * (margin > 0) + (margin == 0)
 
@@ -42,7 +42,7 @@ def add_node(tree, action, amaf_visits, amaf_points):
 
 @part
 def add_points(tree, row, own_eyes, prior):
-    """Adds the mover's legal points as nodes, with `own_eyes` or without; returns whether any point is legal."""
+    """Add the mover's legal points as nodes, with or without own eyes; return whether any point is legal."""
     size = load(row, SIZE)
     any_legal = False
     for r in range(size):
@@ -57,7 +57,7 @@ def add_points(tree, row, own_eyes, prior):
 
 @part
 def shuffle(tree, first, state):
-    """Brings the new nodes from `first` into random order, for the first of equals is chosen."""
+    """Bring the new nodes from `first` into random order, because the first of equals is chosen."""
     for left in range(load(tree.used, 0) - first, 1, -1):
         a = first + left - 1
         b = first + ((next_random(state) * left) >> 32)
@@ -68,11 +68,11 @@ def shuffle(tree, first, state):
 
 @part
 def expand(tree, node, row, state, prior):
-    """Gives a node its children, unless the tree is full: the legal points that are no own eyes, and perhaps a pass.
+    """Give a node its children, unless the tree is full: the legal points except own eyes, and perhaps a pass.
 
     A pass is a child of the root, where it ends the game, and where there is no other; anywhere else it would
-    only spread the search.  It begins with the result of the board as it stands, as if that had come from `prior`
-    playouts; points begin as even.
+    only spread the search.  It starts with the result of the board as it stands, as if `prior` playouts had given it;
+    points start as even.
     """
     size = load(row, SIZE)
     first = load(tree.used, 0)
@@ -93,7 +93,7 @@ def expand(tree, node, row, state, prior):
 
 @part
 def uct_value(tree, child, log_visits, exploration):
-    """The upper confidence bound w / n + c sqrt(log(N) / n); untried children come first."""
+    """Return the upper confidence bound w / n + c sqrt(log(N) / n); untried children come first."""
     visits = load(tree.visits, child)
     if visits == 0:
         return math.inf
@@ -102,7 +102,7 @@ def uct_value(tree, child, log_visits, exploration):
 
 @part
 def rave_value(tree, child, equivalence):
-    """(1 - beta) w / n + beta w' / n', where n', w' count the playouts in which the side played there at any time.
+    """Return (1 - beta) w / n + beta w' / n'; n', w' count the playouts in which the side played there at any time.
 
     beta = n' / (n + n' + n n' / k): the schedule of least squared error (Gelly and Silver 2011, section 4.4) with
     1 / k for four times the squared bias.  No exploration term: the other playouts' moves explore enough.
@@ -115,7 +115,7 @@ def rave_value(tree, child, equivalence):
 
 @part
 def best_child(tree, node, exploration, equivalence):
-    """The child with the greatest value, the first of equals; RAVE's value where `equivalence` is not 0."""
+    """Return the child with the greatest value, the first of equals; the value is RAVE's where `equivalence` > 0."""
     log_visits = math.log(max(1, load(tree.visits, node)))
     first = load(tree.first_child, node)
     best = first
@@ -133,7 +133,7 @@ def best_child(tree, node, exploration, equivalence):
 
 @part
 def descend(tree, game, settings):
-    """Plays from the root to a node without children and leaves the way in `game`; returns its depth.
+    """Play from the root to a node without children, write the path into `game`, and return the depth.
 
     A node gets children when it is reached for the second time.
     """
@@ -158,7 +158,7 @@ def descend(tree, game, settings):
 
 @part
 def play_out(game, ply):
-    """Plays random moves to the end and notes them from `ply`; returns the plies of the whole game."""
+    """Play random moves to the end, write them from `ply` on, and return the plies of the whole game."""
     while not is_over(game.row):
         action = random_action(game.row, game.state, False)
         store(game.actions, ply, action)
@@ -169,7 +169,7 @@ def play_out(game, ply):
 
 @part
 def count_amaf(tree, node, first_side, side, points):
-    """Counts a result of `points` for `side` on the children whose point that side was the first to play on."""
+    """Count a result of `points` for `side` at the children whose point that side was the first to play on."""
     first = load(tree.first_child, node)
     for child in range(first, first + load(tree.children, node)):
         if load(first_side, load(tree.action, child)) == side:
@@ -179,14 +179,14 @@ def count_amaf(tree, node, first_side, side, points):
 
 @part
 def back_up(tree, game, depth, plies, mover_points):
-    """Counts a finished game; `mover_points` are those of the root's mover, who is side 0.
+    """Count a finished game; `mover_points` are those of the root's mover, which is side 0.
 
-    `first_side` holds who was first to play on each point after the node in hand, so nodes are visited from
-    the last to the first.  Passes say nothing about other passes.
+    `first_side` holds which side was first to play on each point after the current node, so nodes are visited from
+    the last to the first.  A pass tells nothing about other passes.
     """
     passing = game.first_side.shape[0] - 1
     for action in range(passing + 1):
-        store(game.first_side, action, NOBODY)
+        store(game.first_side, action, NO_SIDE)
     for ply in range(plies - 1, -1, -1):
         side = ply & 1
         points = mover_points if side == 0 else 2 - mover_points
@@ -203,7 +203,7 @@ def back_up(tree, game, depth, plies, mover_points):
 
 @kernel
 def search(root, tree, game, settings, out_visits):
-    """Searches from the row `root`, with an empty tree; writes the visits of its actions, int32 [A]."""
+    """Search from the row `root` with an empty tree, and write the visits of its actions, int32 [A]."""
     store(tree.used, 0, 0)
     add_node(tree, -1, 0, 0)
     for _ in range(settings.playouts):

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from alphago.arena.adjudicator import Adjudicator, named_adjudicator
-from alphago.arena.anchors import Anchor
-from alphago.arena.engine import GtpProgram
-from alphago.arena.engine_player import GtpPlayer
+from alphago.arena.adjudicator import Adjudicator, find_adjudicator
+from alphago.arena.engine import Engine
+from alphago.arena.engine_player import EnginePlayer
 from alphago.arena.entrant import Entrant
-from alphago.arena.match_games import MatchGame, MatchPlan, distinct_games, play_games
-from alphago.arena.players import Player, contestant, seat
+from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, distinct_games, play_games
+from alphago.arena.players import Player, PlayerSource, make_player, resolve_player
+from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.root import temperature_plies
 from alphago.mcts.search import SearchSettings, leaves_for
@@ -27,15 +27,15 @@ from alphago.system.validation import check_int, checks_keywords
 
 @dataclass(frozen=True)
 class MatchResult:
-    """What `black` made of its games against `white`; both played both colours.
+    """What `black` achieved against `white`; both played both colours.
 
     outcomes: float32 [games], the result in `black`'s view: 1, 0 or -1 (or between, where games have
         graded results).  In even games (0, 2, …) it had Black.
     games: the moves of each game, as tuples of actions.
-    forfeits: games that an engine lost by a fault of its own (a crash, an illegal move), with a sentence.
-    counted: games whose result an engine told as well.
-    disagreements: those of them where it was another one, with both results.
-    symmetries: int64 [S, A], what each way to turn the game makes of its actions; None for none but itself.
+    forfeits: games that an engine lost by a fault of its own (a crash, an illegal move), and why.
+    counted: games whose final board an engine counted too.
+    disagreements: those of them where its result differs, with both results.
+    symmetries: int64 [S, A], the actions under each symmetry of the game; None without any.
     """
 
     outcomes: np.ndarray
@@ -47,7 +47,7 @@ class MatchResult:
 
     @classmethod
     def of(cls, env: GameEnv, games: Sequence[MatchGame]) -> "MatchResult":
-        """The result of all games of a match, in any order."""
+        """Return the result of all games of a match, in any order."""
         games = sorted(games, key=lambda game: game.number)
         return cls(
             np.array([game.outcome for game in games], np.float32),
@@ -70,7 +70,7 @@ class MatchResult:
 
     @property
     def draws(self) -> int:
-        """Games that nobody won."""
+        """Games without a winner."""
         return int((self.outcomes == 0).sum())
 
     @property
@@ -84,7 +84,7 @@ class MatchResult:
 
     @property
     def distinct(self) -> int:
-        """Games that differ in some move, and not by a turn or mirror of the board alone."""
+        """Games that differ in some move, and not by a rotation or reflection of the board alone."""
         return distinct_games(self.games, self.symmetries)
 
     @property
@@ -100,31 +100,25 @@ class MatchResult:
     def __str__(self) -> str:
         low, high = self.interval
         (as_black, *_), (as_white, *_) = self.by_colour
-        return (
+        text = (
             f"{self.wins} wins ({as_black} as Black, {as_white} as White), {self.draws} draws, {self.losses} losses "
             f"in {len(self.outcomes)} games ({self.distinct} distinct): "
-            f"{self.win_rate:.1%}, 95 % interval {low:.1%} to {high:.1%}{self._of_engines()}"
+            f"{self.win_rate:.1%}, 95 % interval {low:.1%} to {high:.1%}"
         )
-
-    def _of_engines(self) -> str:
-        """What the result of a match with engines has to be read with."""
-        text = ""
         if self.counted:
             text += f"; an engine counted {self.counted} final boards and {len(self.disagreements)} of them otherwise"
         if self.forfeits:
             number, why = min(self.forfeits.items())
-            text += (
-                f"; {len(self.forfeits)} games were lost by an engine's fault, the first of them game {number}: {why}"
-            )
+            text += f"; {len(self.forfeits)} games were lost by an engine's fault, the first game {number}: {why}"
         return text
 
 
 class MatchStopped(Exception):
-    """A match ended before its games were over, because somebody asked for it."""
+    """A match was stopped before its games were over."""
 
 
 def wilson(rate: float, games: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a success rate."""
+    """Return Wilson's 95 % interval of a success rate."""
     z = 1.959964
     centre = rate + z * z / (2 * games)
     spread = z * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
@@ -145,127 +139,132 @@ def evaluate(
     random_opening: int = 0,
     seed: int = 0,
     device: str = "auto",
-    adjudicator: str | GtpProgram | None = None,
+    adjudicator: str | Engine | None = None,
     progress: Callable[[int], Any] | None = None,
     stop: threading.Event | None = None,
 ) -> MatchResult:
-    """Plays a match and returns what `black` made of it.
+    """Play a match and return what `black` achieved.
 
-    black, white: "random" (any legal action, the pass among them), "uct:N" or "rave:N" (Go without a network, N
-        random games a move; see `alphago.arena.anchors`), a NeuralNet, an evaluator, a function on positions,
-        "gnugo" (level 10; "gnugo:1" is another level) where that is installed, or a `GtpProgram`.
+    black, white: "random" (any legal action, the pass included), "uct:N" or "rave:N" (Go without a network, N
+        random games a move; see `alphago.arena.playout_player`), a NeuralNet, an evaluator, a function on positions,
+        "gnugo" (level 10; "gnugo:1" is another level) where that is installed, or an `Engine`.
         `black` has Black in every other game, beginning with the first.
     readouts: simulations per move, of both or (black's, white's); 0 plays the network's most probable
-        action without any search.
+        action without search.
     search: "puct", "gumbel" (without noise) or SearchSettings, for both or (black's, white's).
     opening_plies: plies in which a move is drawn in proportion to its visits (or probability), so that
         games differ; None for N^2 / 12, or 0 where openings are random.  Engines vary by their seeds.
-    random_opening: plies on random points, none of them on the edge, before anybody chooses a move.
+    random_opening: plies on random points, none of them on the edge, before the players choose.
         Games 2k and 2k + 1 share an opening and exchange colours, so neither side profits from it.
-    device: where networks are computed and the boards of their searches are: "cpu", "cuda", or "auto" for the GPU
-        where there is one that suits game and network.
-    adjudicator: who counts final boards of Go, "gnugo", "gnugo:LEVEL" or a GtpProgram; None for Tromp-Taylor rules.
-        Where the two differ the result tells both.
-    progress: told of each finished game.
-    stop: ends the match at the next move when it is set; MatchStopped is raised then.
+    device: for networks and the boards of their searches: "cpu", "cuda", or "auto" for the GPU if there is one that
+        supports game and network.
+    adjudicator: counts final boards of Go, "gnugo", "gnugo:LEVEL" or an Engine; None for Tromp-Taylor rules.
+        Where the two differ the result reports both.
+    progress: called with the number of each finished game.
+    stop: ends the match at the next move when it is set, with MatchStopped.
 
-    All games are played to their end by the rules; none of our players resigns.  The same seed gives the
-    same games on a CPU.  Networks of Go may have different input planes.  Against a GTP program no ply limit below
-    4 N^2 and no `first_pass` of the environment holds: it would not know of them; nor against "uct:N" and
-    "rave:N", which are rated by such games.  Fixed turns do hold: the game ends when they are played and counts as
-    the board stands, and a program's pass gives up a turn.
+    All games are played to their end by the rules; only engines resign.  The same seed gives the same games on a CPU.
+    Networks of Go may have different input planes.  Against an engine, and against "uct:N" and "rave:N", no ply limit
+    below 4 N^2 and no `first_pass` of the environment holds: engines do not know them, and the others are rated by
+    such games.  Fixed turns do hold: the game ends when they are played and counts as the board stands, and an
+    engine's pass gives up a turn.
     """
     check_env(env)
     compile_ahead()
     num_games = check_int("num_games", num_games, 1)
-    both = tuple(readouts) if isinstance(readouts, (tuple, list)) else (readouts, readouts)
-    if len(both) != 2:
-        raise ValueError(f"readouts is one number for both or a pair, got {readouts!r}")
-    both = (check_int("readouts", both[0], 0), check_int("readouts", both[1], 0))
-    searches = search if isinstance(search, tuple) else (search, search)
-    if len(searches) != 2:
-        raise ValueError(f"search is one for both or a pair, got {search!r}")
+    both = [check_int("readouts", n, 0) for n in pair_of("readouts", readouts)]
     random_opening, seed = check_int("random_opening", random_opening, 0), check_int("seed", seed, 0)
     first, second = (
-        Entrant(contestant(who, env, device), n, how)
-        for who, n, how in zip((black, white), both, searches, strict=True)
+        Entrant(resolve_player(player, env, device), n, own_search)
+        for player, n, own_search in zip((black, white), both, pair_of("search", search), strict=True)
     )
-    program = named_adjudicator(adjudicator)
-    if program is not None or any(isinstance(entrant.who, (Anchor, GtpProgram)) for entrant in (first, second)):
+    engine = find_adjudicator(adjudicator)
+    if engine is not None or any(isinstance(one.player, (PlayoutSettings, Engine)) for one in (first, second)):
         env = env.match_variant()
-    judge = None if program is None else Adjudicator(env, program)
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
     opening_plies = check_int("opening_plies", opening_plies, 0)
     plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves_for(num_games // 2, max(both)))
     games: list[MatchGame] = []
 
-    def finished(game: MatchGame) -> None:
+    def add(game: MatchGame) -> None:
         games.append(game)
         if progress:
             progress(game.number)
 
-    play_match(env, first, second, plan, range(num_games), finished, stop, judge)
+    play_match(
+        env, (first, second), plan, range(num_games), add,
+        stop=stop, adjudicator=None if engine is None else Adjudicator(env, engine),
+    )  # fmt: skip
     if len(games) < num_games:
         raise MatchStopped(f"the match was stopped after {len(games)} of {num_games} games")
     return MatchResult.of(env, games)
 
 
+def pair_of(name: str, value: Any) -> tuple[Any, Any]:
+    """Return a pair as it is, and one value twice; raise ValueError for a tuple or list of another length."""
+    if not isinstance(value, (tuple, list)):
+        return value, value
+    if len(value) != 2:
+        raise ValueError(f"{name} must be one for both players or a pair, got {value!r}")
+    return value[0], value[1]
+
+
 def play_match(
     env: GameEnv,
-    first: Entrant,
-    second: Entrant,
+    entrants: tuple[Entrant, Entrant],
     plan: MatchPlan,
     numbers: Sequence[int],
-    finished: Callable[[MatchGame], Any],
+    on_game: Callable[[MatchGame], Any],
+    *,
     stop: threading.Event | None = None,
     adjudicator: Adjudicator | None = None,
+    cores: int | None = None,
 ) -> None:
-    """Plays those games of a match, on all cores, and tells `finished` of each, one at a time.
+    """Play games of a match by their numbers, on all cores, and call `on_game` with each, one at a time.
 
-    `stop` ends the call at the next move; it is also set where one thread ends by an error, or by Ctrl-C.
+    `stop` ends the call at the next move; it is also set when one thread fails, and by Ctrl-C.
     """
-    entrants = (first, second)
-    at_once = [entrant.who.at_once for entrant in entrants if isinstance(entrant.who, GtpProgram)]
-    groups = min([available_cores(), len(numbers), *at_once])
+    at_once = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
+    threads = min([cores or available_cores(), len(numbers), *at_once])
     stop = stop or threading.Event()
-    telling = threading.Lock()
+    one_at_a_time = threading.Lock()
 
-    def tell(game: MatchGame) -> None:
+    def finish(game: MatchGame) -> None:
         if adjudicator is not None:
-            game = adjudicator.judged(game, plan.engine_seed(game.number))
-        with telling:
-            finished(game)
+            game = adjudicator.judge(game, plan.engine_seed(game.number))
+        with one_at_a_time:
+            on_game(game)
 
     def play(part: Sequence[int]) -> None:
         seeds = [plan.engine_seed(number) for number in part]
         with contextlib.ExitStack() as stack:
-            seats: list[Player] = []
+            players: list[Player] = []
             for entrant in entrants:
-                who = seat(
-                    own_view(env, entrant.who), entrant.who, len(part), entrant.readouts, plan.leaves,
+                player = make_player(
+                    own_view(env, entrant.player), entrant.player, len(part), entrant.readouts, plan.leaves,
                     search=entrant.search, seeds=seeds,
                 )  # fmt: skip
-                if isinstance(who, GtpPlayer):
-                    stack.callback(who.close)
-                seats.append(who)
-            play_games(env, seats, part, plan, tell, stop)
+                if isinstance(player, EnginePlayer):
+                    stack.callback(player.close)
+                players.append(player)
+            play_games(ParallelGames(env, players, part, plan), finish, stop)
 
     def play_in_parts(numbers: Sequence[int]) -> None:
-        """As many games side by side as there may be engines."""
-        most = min(at_once) // groups if at_once else len(numbers)
+        """Play as many games side by side as there may be engines."""
+        most = min(at_once) // threads if at_once else len(numbers)
         for begin in range(0, len(numbers), most):
             if not stop.is_set():
                 play(numbers[begin : begin + most])
 
-    with one_torch_thread(), Workers(groups) as workers:
-        tasks = [functools.partial(play_in_parts, numbers[group::groups]) for group in range(groups)]
+    with one_torch_thread(), Workers(threads) as workers:
+        tasks = [functools.partial(play_in_parts, numbers[thread::threads]) for thread in range(threads)]
         workers.run(tasks, stop)
 
 
-def own_view(env: GameEnv, who: Any) -> GameEnv:
-    """The match's game as this player sees it: a network by its own planes, for it may be older than the other one."""
-    own = getattr(who, "env", None)
+def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
+    """Return the match's game as a player sees it: a network with its own planes, which may be an older set."""
+    own = getattr(player, "env", None)
     if type(own) is type(env) and "planes" in env.config:
         env = env.replace(planes=own.config["planes"])
-    return env if isinstance(who, GtpProgram) else env.player_view()
+    return env if isinstance(player, Engine) else env.player_view()

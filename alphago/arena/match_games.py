@@ -1,13 +1,13 @@
-"""The games of a match, played side by side."""
+"""The games of a match: played side by side, then read for what they tell."""
 
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.arena.engine_player import GIVES_UP, GtpPlayer
+from alphago.arena.engine_player import RESIGN, EnginePlayer
 from alphago.arena.players import Player
 from alphago.env.board import result_text
 from alphago.env.game import GameBatch, GameEnv
@@ -16,12 +16,12 @@ from alphago.mcts.root import choose_actions
 
 @dataclass(frozen=True)
 class MatchPlan:
-    """What makes the games of a match: the same plan and players give the same games.
+    """What determines the games of a match: the same plan and players give the same games.
 
     games: in the whole match; its first player has Black in games 0, 2, 4, …
     opening_plies: plies in which a move is drawn in proportion to its visits (or probability).
-    random_opening: plies on random points before anybody chooses; games 2k and 2k + 1 share them.
-    leaves: positions of one game that a search without settings of its own evaluates together.
+    random_opening: plies on random points before the players choose; games 2k and 2k + 1 share them.
+    leaves: positions of one game that a search without its own settings evaluates together.
     """
 
     games: int
@@ -31,7 +31,7 @@ class MatchPlan:
     leaves: int
 
     def engine_seed(self, number: int) -> int:
-        """An engine's seed for a game, positive and 31 bits long."""
+        """Return an engine's seed for a game, positive and 31 bits long."""
         return 1 + (self.games * self.seed + number) % (2**31 - 1)
 
 
@@ -41,9 +41,9 @@ class MatchGame:
 
     outcome: -1 .. 1, the first player's; it had Black if `number` is even.
     margin: Black's points on the final board, komi included; None where a side gave up.
-    fault: why an engine that gave up did so, "" for a resignation and where nobody did.
-    counted: whether an engine told the result too.
-    disagreement: both results where an engine told another one, else "".
+    fault: why an engine that gave up did so, "" for a resignation and where both played on.
+    counted: whether an engine counted the final board too.
+    disagreement: both results where the engine's differs, else "".
     """
 
     number: int
@@ -67,11 +67,11 @@ class MatchGame:
         return f"{'B' if self.black > 0 else 'W'}+{'F' if self.fault else 'R'}"
 
 
-class Games:
+class ParallelGames:
     """Games side by side on one thread; `step` plays a move in each."""
 
-    def __init__(self, env: GameEnv, seats: Sequence[Player], numbers: Sequence[int], plan: MatchPlan) -> None:
-        self.seats = seats
+    def __init__(self, env: GameEnv, players: Sequence[Player], numbers: Sequence[int], plan: MatchPlan) -> None:
+        self.players = players
         self.numbers = numbers
         self.plan = plan
         self.board = env.new_batch(len(numbers))
@@ -79,19 +79,19 @@ class Games:
         self.openers = [np.random.default_rng([plan.seed, number // 2, 1]) for number in numbers]
         self.first_is_black = np.array([number % 2 == 0 for number in numbers])
         self.moves: list[list[int]] = [[] for _ in numbers]
-        self.going = np.arange(len(numbers))
+        self.active = np.arange(len(numbers))
 
     def step(self) -> list[MatchGame]:
-        """Plays one move in every game that goes on; returns those that ended."""
-        going, board = self.going, self.board
-        movers = board.to_play(going, np.empty(len(going), np.int8))
-        first_moves = (movers > 0) == self.first_is_black[going]
+        """Play one move in every active game and return those that ended."""
+        active, board = self.active, self.board
+        movers = board.to_play(active, np.empty(len(active), np.int8))
+        first_moves = (movers > 0) == self.first_is_black[active]
         actions = self.choose(first_moves)
-        lost = actions == GIVES_UP
-        played = going[~lost]
+        lost = actions == RESIGN
+        played = active[~lost]
         board.play(played, actions[~lost])
-        for who in self.seats:
-            who.follow(played, actions[~lost])
+        for player in self.players:
+            player.follow(played, actions[~lost])
         for game, action in zip(played, actions[~lost], strict=True):
             self.moves[game].append(int(action))
         over = played[board.is_over(played, np.empty(len(played), np.bool_))]
@@ -100,74 +100,98 @@ class Games:
         margins = sides * board.score(over, np.empty(len(over), np.float32)) + 0.0  # no -0.0
         signs = np.where(self.first_is_black[over], 1, -1)
         ended = [
-            self.finished(game, outcome, margin)
+            self.finish(game, outcome, margin)
             for game, outcome, margin in zip(over, (signs * blacks).tolist(), margins.tolist(), strict=True)
         ]
-        ended += [self.finished(game, -1.0 if mine else 1.0, None)
-                  for game, mine in zip(going[lost], first_moves[lost], strict=True)]  # fmt: skip
-        self.going = np.setdiff1d(going, np.concatenate([over, going[lost]]))
+        ended += [self.finish(game, -1.0 if mine else 1.0, None)
+                  for game, mine in zip(active[lost], first_moves[lost], strict=True)]  # fmt: skip
+        self.active = np.setdiff1d(active, np.concatenate([over, active[lost]]))
         return ended
 
     def choose(self, first_moves: np.ndarray) -> np.ndarray:
-        """Actions int32 [n] for the games that go on, in which the first player is to move or not (bool [n])."""
-        going, plan = self.going, self.plan
-        plies = np.array([len(self.moves[game]) for game in going])
-        chance = np.array([self.generators[game].random() for game in going])
-        actions = np.empty(len(going), np.int32)
+        """Return actions, int32 [n], of the active games; `first_moves` (bool [n]): the first player is to move."""
+        active, plan = self.active, self.plan
+        plies = np.array([len(self.moves[game]) for game in active])
+        chance = np.array([self.generators[game].random() for game in active])
+        actions = np.empty(len(active), np.int32)
         drawn = plies < plan.random_opening
         if drawn.any():
-            actions[drawn] = random_points(self.board, going[drawn], [self.openers[game] for game in going[drawn]])
-        for who, its_turn in zip(self.seats, (first_moves & ~drawn, ~first_moves & ~drawn), strict=True):
+            actions[drawn] = random_points(self.board, active[drawn], [self.openers[game] for game in active[drawn]])
+        for player, its_turn in zip(self.players, (first_moves & ~drawn, ~first_moves & ~drawn), strict=True):
             if its_turn.any():
                 early = plies[its_turn] < plan.opening_plies
-                actions[its_turn] = who.choose(going[its_turn], early, chance[its_turn])
+                actions[its_turn] = player.choose(active[its_turn], early, chance[its_turn])
         return actions
 
-    def finished(self, game: int, outcome: float, margin: float | None) -> MatchGame:
-        engines = [who for who in self.seats if isinstance(who, GtpPlayer)]
+    def finish(self, game: int, outcome: float, margin: float | None) -> MatchGame:
+        engines = [player for player in self.players if isinstance(player, EnginePlayer)]
         return MatchGame(
             self.numbers[game],
             outcome + 0.0,  # no -0.0
             tuple(self.moves[game]),
             margin,
-            fault=next((who.faults[game] for who in engines if game in who.faults), ""),
-            counted=any(game in who.scores for who in engines),
-            disagreement="; ".join(filter(None, (who.disagreement(game) for who in engines))),
+            fault=next((player.faults[game] for player in engines if game in player.faults), ""),
+            counted=any(game in player.scores for player in engines),
+            disagreement="; ".join(filter(None, (player.disagreement(game) for player in engines))),
         )
 
 
-def play_games(
-    env: GameEnv,
-    seats: Sequence[Player],
-    numbers: Sequence[int],
-    plan: MatchPlan,
-    finished: Callable[[MatchGame], Any],
-    stop: threading.Event,
-) -> None:
-    """Plays the numbered games and tells `finished` of each; `stop` ends the call at the next move."""
-    games = Games(env, seats, numbers, plan)
-    while len(games.going) and not stop.is_set():
+def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: threading.Event | None = None) -> None:
+    """Play games to their end, calling `on_game` with each; `stop` ends the call at the next move."""
+    while len(games.active) and not (stop and stop.is_set()):
         for game in games.step():
-            finished(game)
+            on_game(game)
 
 
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
-    """A legal one of `opening_actions` for each game, int32 [n]; any legal action where there is none."""
+    """Return a legal one of `opening_actions` for each game, int32 [n]; any legal action where there is none."""
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
-    wanted = legal & env.opening_actions
-    wanted[~wanted.any(axis=1)] = legal[~wanted.any(axis=1)]
+    allowed = legal & env.opening_actions
+    allowed[~allowed.any(axis=1)] = legal[~allowed.any(axis=1)]
     chance = np.array([generator.random() for generator in generators])
-    return choose_actions(wanted.astype(np.int32), np.ones(len(games), np.bool_), chance)
+    return choose_actions(allowed.astype(np.int32), np.ones(len(games), np.bool_), chance)
 
 
 def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | None = None) -> int:
-    """Games that differ in some move; repeated games prove nothing new.
+    """Count games that differ in some move; repeated games prove nothing new.
 
-    symmetries: int64 [S, A], what each way to turn the game makes of its actions (`env.symmetries.actions`); games
-        that are the same but for a turn or a mirror count once.
+    symmetries: int64 [S, A], the actions under each symmetry of the game (`env.symmetries.actions`); games that are
+        the same but for a rotation or reflection count once.
     """
     if symmetries is None:
         return len(set(games))
-    turned = (symmetries[:, list(game)] for game in games)  # [S, plies]
-    return len({min(map(tuple, ways.tolist())) for ways in turned})
+    images = (symmetries[:, list(game)] for game in games)  # [S, plies]
+    return len({min(map(tuple, ways.tolist())) for ways in images})
+
+
+class FinalBoards(NamedTuple):
+    """Means over the games of a match, of the player who has Black in games 0, 2, …
+
+    score: its margin in points.  captures, captured: stones that it took, and lost, in a game.
+    """
+
+    score: float
+    captures: float
+    captured: float
+
+
+def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
+    """Return score and captures at the end of these games; each is its moves from the start position.
+
+    env: a game that `has_captures`.  Stones of suicide count as captured.  A game that was given up counts as its
+    board stands.
+    """
+    boards = [final_board(env, moves, 1 - 2 * (number % 2)) for number, moves in enumerate(games)]
+    return FinalBoards(*np.mean(boards, axis=0).tolist())
+
+
+def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, int, int]:
+    """Return score, captures and losses of one side, 1 for Black or -1 for White."""
+    position: Any = env.position()  # with a board, which not every game has
+    played = {1: 0, -1: 0}
+    for action in moves:
+        played[position.to_play] += action != env.pass_action
+        position = position.play(action)
+    captured = {colour: count - int((position.board == colour).sum()) for colour, count in played.items()}
+    return side * position.score(), captured[-side], captured[side]

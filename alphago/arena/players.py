@@ -1,36 +1,39 @@
-"""Players that move in many games at once."""
+"""Players: each chooses the moves of one side in many games at once."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
-from alphago.arena.anchors import Anchor, AnchorPlayer, named_anchor
-from alphago.arena.engine import GtpProgram, named_program
-from alphago.arena.engine_player import GtpPlayer
+from alphago.arena.engine import Engine, find_engine
+from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.game import GameBatch, GameEnv
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.root import choose_actions, chosen_actions
+from alphago.mcts.root import choose_actions, chosen_actions, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings
+
+# What `make_player` makes a player from.
+PlayerSource = Evaluator | PlayoutSettings | Engine | Literal["random"]
 
 
 class Player(Protocol):
-    """One side of many games.  It follows all moves, its own and the other side's."""
+    """One side of many games, which follows the moves of both sides."""
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Actions int32 [n] for the games (int64 [n]) in which it is to move.
+        """Return actions, int32 [n], for those games (int64 [n]) in which this player is to move.
 
-        Where `by_chance` (bool [n]) is set it should vary its choice; `chance` [n], in [0, 1), is the
-        randomness it may use.  GIVES_UP (see gtp_player) loses the game and ends it.
+        Where `by_chance` (bool [n]) is set the choice should vary; `chance` [n], in [0, 1), is the randomness it may
+        use.  RESIGN (see engine_player) loses the game and ends it.
         """
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """These moves were played."""
+        """Play these moves, of either side, in its own copy of the games."""
 
 
 class RandomPlayer:
-    """Every legal action with the same probability, the pass among them."""
+    """A player that chooses every legal action, the pass included, with the same probability."""
 
     def __init__(self, env: GameEnv, games: int) -> None:
         self.batch: GameBatch = env.new_batch(games)
@@ -44,12 +47,11 @@ class RandomPlayer:
 
 
 class SearchPlayer:
-    """A search with `readouts` simulations added per move.
+    """A player that searches with `readouts` simulations a move.
 
-    PUCT keeps its tree from move to move and plays the most visited action.  Gumbel begins each move
-    anew, has no noise in matches, and plays the action with which sequential halving ends.
-    By chance, actions are drawn in proportion to visits, or from Gumbel's improved policy; else a search ends as
-    soon as its choice is certain.
+    PUCT keeps its tree from move to move and plays the most visited action.  Gumbel starts each move with an empty
+    tree, without noise, and plays the action that sequential halving ends with.  By chance, actions are drawn in
+    proportion to visits, or from Gumbel's improved policy; otherwise a search stops as soon as its choice is certain.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
@@ -71,7 +73,7 @@ class SearchPlayer:
 
 
 class PolicyPlayer:
-    """A network's policy without search: its most probable action."""
+    """A network's policy without search: its most probable action, but for passes that throw a won game away."""
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int) -> None:
         self.batch: GameBatch = env.new_batch(games)
@@ -79,30 +81,35 @@ class PolicyPlayer:
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         priors = np.empty((len(games), self.batch.env.action_space), np.float32)
-        self.evaluator.evaluate(self.batch, games, priors, np.empty(len(games), np.float32))
-        return choose_actions(priors, by_chance, chance)
+        values, outcomes = np.empty((2, len(games)), np.float32)
+        self.evaluator.evaluate(self.batch, games, priors, values)
+        self.batch.outcome(games, outcomes)
+        return choose_actions(without_rash_passes(self.batch.env, priors, values, outcomes), by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.batch.play(games, actions)
 
 
-def contestant(who: Any, env: GameEnv | None = None, device: str = "cpu") -> Any:
-    """What `seat` takes, from what `evaluate` accepts, for `env`.
+def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:
+    """Return what `make_player` takes, from a name, a network, an evaluator or a function on positions.
 
-    ValueError for a name that nobody has, and where `env` is given and is no game that this player knows.
-
-    device: of networks, see `as_evaluator`.
+    device: where networks are computed, see `as_evaluator`.
+    Raises ValueError for an unknown name, and for a player that does not know the game `env`.
     """
-    if isinstance(who, str) and who != "random":
-        who = named_player(who)
-    if isinstance(who, (Anchor, GtpProgram)) and env is not None:
-        go_only(env, f"{who.name} plays")
-    return who if isinstance(who, (str, Anchor, GtpProgram)) else as_evaluator(who, env, device)
+    if player == "random":
+        return "random"
+    if isinstance(player, str):
+        player = find_player(player)
+    if isinstance(player, (PlayoutSettings, Engine)):
+        if env is not None:
+            require_go(env, player.name)
+        return player
+    return as_evaluator(player, env, device)
 
 
-def named_player(name: str) -> Anchor | GtpProgram:
-    """The player of Go without a network that is called so; ValueError for a name that nobody has."""
-    player = named_anchor(name) or named_program(name)
+def find_player(name: str) -> PlayoutSettings | Engine:
+    """Return the player of Go without a network that has this name; raise ValueError for an unknown one."""
+    player = playout_settings(name) or find_engine(name)
     if player is None:
         raise ValueError(
             f"no player is called {name!r}: there is 'random', and any network, 'uct' and 'rave' or, with their "
@@ -112,19 +119,19 @@ def named_player(name: str) -> Anchor | GtpProgram:
 
 
 def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:
-    """Settings as they are, or those of a search called "puct" or "gumbel"; None is "puct"."""
+    """Return settings as they are, or those of the search "puct" (also None) or "gumbel"."""
     if isinstance(search, SearchSettings):
         return search
     if search == "gumbel":
         return SearchSettings(gumbel=True, considered=max(2, min(16, readouts // 2)), leaves=leaves)
     if search not in ("puct", None):
-        raise ValueError(f"search is 'puct', 'gumbel' or SearchSettings, got {search!r}")
+        raise ValueError(f"search must be 'puct', 'gumbel' or SearchSettings, got {search!r}")
     return SearchSettings(leaves=leaves)
 
 
-def seat(
+def make_player(
     env: GameEnv,
-    who: Any,
+    source: PlayerSource,
     games: int,
     readouts: int,
     leaves: int,
@@ -132,18 +139,18 @@ def seat(
     search: SearchSettings | str | None = None,
     seeds: Sequence[int] | None = None,
 ) -> Player:
-    """A player of `games` games from what `evaluate` accepts; `seeds` are an engine's, one for each game.
+    """Return a player of `games` games; an EnginePlayer has to be closed in the end.
 
-    A GtpPlayer has to be closed in the end.
+    readouts, leaves, search: of a search with an evaluator; 0 readouts play its policy.
+    seeds: one for each game of an engine; None is 1, 2, 3, …
     """
-    who = contestant(who)
-    if isinstance(who, str):
+    if source == "random":
         return RandomPlayer(env, games)
-    if isinstance(who, (Anchor, GtpProgram)):
-        game = go_only(env, f"{who.name} plays")
-        if isinstance(who, Anchor):
-            return AnchorPlayer(game, who, games)
-        return GtpPlayer(game, who, range(1, games + 1) if seeds is None else seeds)
+    if isinstance(source, PlayoutSettings):
+        return PlayoutPlayer(require_go(env, source.name), source, games)
+    if isinstance(source, Engine):
+        return EnginePlayer(require_go(env, source.name), source, seeds or range(1, games + 1))
+    evaluator = as_evaluator(source)
     if readouts == 0:
-        return PolicyPlayer(env, who, games)
-    return SearchPlayer(env, who, games, readouts, search_settings(search, readouts, leaves))
+        return PolicyPlayer(env, evaluator, games)
+    return SearchPlayer(env, evaluator, games, readouts, search_settings(search, readouts, leaves))

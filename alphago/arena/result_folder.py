@@ -1,4 +1,4 @@
-"""The folder of an evaluation: what was asked for, and every game as soon as it is over."""
+"""The folder of an evaluation: its settings, and every game as soon as it is over."""
 
 import json
 import os
@@ -16,37 +16,38 @@ Match = tuple[int, int]  # numbers of two players
 
 
 class ResultFolder:
-    """
-    evaluation.json   the settings, by which a folder is known again
+    """The files of an evaluation.
+
+    evaluation.json   the settings, which another call has to share
     games.jsonl       one line per game, in the order in which they ended
     games/M-N-G.sgf   game G of player M against player N, all counted from 1
     lock              held by the process that plays
 
-    A line is written when its game is over; the SGF file is made from it, for games of Go.
+    A line is written when its game is over, and for games of Go an SGF file.
     """
 
     def __init__(self, path: str | Path, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:
-        """Opens a folder, or makes one; ValueError or OSError with a sentence if it holds something else."""
+        """Open or make a folder; raise ValueError or OSError for one with other contents."""
         self.path = Path(path)
         self.env = env
         self.names = names
-        self.without_sgf = ""  # why SGF files could not be written, where they were wanted
+        self.without_sgf = ""  # why no SGF files could be written
         self.games: dict[Match, dict[int, MatchGame]] = {}
-        known = self.path / "evaluation.json"
-        if known.exists():
-            self._compare(known, settings)
+        path = self.path / "evaluation.json"
+        if path.exists():
+            self._compare(path, settings)
             self._read_games()
         elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise ValueError(f"{self.path} holds something else than an evaluation: choose another folder")
+            raise ValueError(f"{self.path} must be new, empty or of an evaluation: choose another folder")
         else:
             try:
                 self.path.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise type(error)(f"the folder {self.path} cannot be made: {error.strerror}") from error
-            write_whole(known, (json.dumps(settings, indent=2) + "\n").encode())
+            write_whole(path, (json.dumps(settings, indent=2) + "\n").encode())
 
     def add(self, match: Match, game: MatchGame) -> None:
-        """Keeps a finished game."""
+        """Save a finished game."""
         line = {
             "match": match,
             "game": game.number,
@@ -60,33 +61,31 @@ class ResultFolder:
         }
         with open(self._lines, "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-        self._keep(match, game)
+        self._insert(match, game)
 
     def game_name(self, match: Match, number: int) -> str:
-        """What a game's SGF file is called."""
+        """Return the name of a game's SGF file, without its ending."""
         return f"{match[0] + 1}-{match[1] + 1}-{number + 1:04d}"
 
     @property
     def _lines(self) -> Path:
         return self.path / "games.jsonl"
 
-    def _compare(self, known: Path, wanted: Mapping[str, Any]) -> None:
-        """ValueError that names the first thing that is different, if anything is."""
+    def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
+        """Raise ValueError that names the first setting that differs from the saved one."""
         try:
-            found = json.loads(known.read_text(encoding="utf-8"))
-            other = [key for key in wanted if found[key] != wanted[key]]
+            saved = json.loads(path.read_text(encoding="utf-8"))
+            different = [key for key in settings if saved[key] != settings[key]]
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{known} is damaged: {error!r}") from error
-        if not other:
-            return
-        key = other[0]
-        told = f"its {key} is {found[key]!r}, now {wanted[key]!r} came"
-        if key == "weights":
-            told = "the networks' files have changed since"
-        raise ValueError(f"{self.path} holds another evaluation ({told}): choose another folder")
+            raise ValueError(f"{path} is damaged: {error!r}") from error
+        for key in different[:1]:
+            why = f"its {key} is {saved[key]!r}, got {settings[key]!r}"
+            if key == "weights":
+                why = "the networks' files have changed"
+            raise ValueError(f"{self.path} holds another evaluation ({why}): choose another folder")
 
     def _read_games(self) -> None:
-        """Reads the games of an earlier call; half a line at the end, after a crash, is cut off."""
+        """Read the games of an earlier call; half a line at the end, after a crash, is cut off."""
         data = self._lines.read_bytes() if self._lines.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
@@ -99,11 +98,11 @@ class ResultFolder:
                 i, j = line["match"]
                 if not 0 <= i < j < len(self.names):
                     raise ValueError(f"there is no match of the players {i} and {j}")
-                self._keep((i, j), MatchGame(line["game"], line["outcome"], moves, *rest))
+                self._insert((i, j), MatchGame(line["game"], line["outcome"], moves, *rest))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(f"{self._lines} is damaged in line {number}: {error}") from error
 
-    def _keep(self, match: Match, game: MatchGame) -> None:
+    def _insert(self, match: Match, game: MatchGame) -> None:
         self.games.setdefault(match, {})[game.number] = game
         path = self.path / "games" / f"{self.game_name(match, game.number)}.sgf"
         if self.without_sgf or path.exists() or not self.env.has_sgf:

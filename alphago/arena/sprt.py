@@ -1,4 +1,4 @@
-"""The sequential probability ratio test: stop a match as soon as it has proved something.
+"""The sequential probability ratio test: stop a match as soon as its result is significant.
 
 A match tests H1, "the first player is elo1 points stronger", against H0, "elo0 points".  The generalised
 test compares likelihoods of the whole distribution of scores, whose shape is estimated under either
@@ -17,13 +17,13 @@ import numpy as np
 from alphago.arena.elo import expected_score
 from alphago.system.validation import checks_keywords
 
-RARE = 1e-3  # count of an outcome that has not occurred: with 0 it would be held impossible
+RARE = 1e-3  # count of an outcome that has not occurred, which with 0 would be impossible
 
 State = Literal["accept", "reject", "continue"]
 
 
 class Verdict(NamedTuple):
-    """What a test says: H1 accepted or rejected (H0 accepted), or no decision yet."""
+    """The result of a test: H1 accepted or rejected (H0 accepted), or no decision yet."""
 
     state: State
     ratio: float  # log likelihood ratio
@@ -49,10 +49,10 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if not self.elo0 < self.elo1 or not abs(self.elo0) <= 2000 or not abs(self.elo1) <= 2000:
-            raise ValueError(f"elo0 is less than elo1, both from -2000 to 2000, got {self.elo0!r} and {self.elo1!r}")
+            raise ValueError(f"elo0 must be below elo1, both from -2000 to 2000, got {self.elo0!r} and {self.elo1!r}")
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
-                raise ValueError(f"{name} is between 0 and 0.5, got {getattr(self, name)!r}")
+                raise ValueError(f"{name} must be between 0 and 0.5, got {getattr(self, name)!r}")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -60,7 +60,7 @@ class Sprt:
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def ratio(self, counts: Sequence[float] | np.ndarray) -> float:
-        """The log likelihood ratio of H1 over H0.
+        """Return the log likelihood ratio of H1 over H0.
 
         counts: how often each score occurred, from 0 to 1 in equal steps: 3 for single games (loss,
             draw, win), 5 for pairs (0, 1/2, 1, 3/2 and 2 points).
@@ -71,10 +71,10 @@ class Sprt:
         return likelihoods[1] - likelihoods[0]
 
     def judge(self, scores: Sequence[float], outcomes: int = 5) -> Verdict:
-        """Goes through scores (0 to 1) in order and stops at the first that decides.
+        """Test after each score (0 to 1) in order, and stop at the first decision.
 
-        outcomes: 5 where they are of pairs, 3 of games.  What comes after a decision is not looked at, so
-        the verdict does not depend on which of the games under way ended first.
+        outcomes: 5 for scores of pairs, 3 of games.  Scores after a decision are ignored, so the verdict does not
+        depend on which of the running games ended first.
         """
         low, high = self.bounds
         counts = np.zeros(outcomes)
@@ -88,7 +88,7 @@ class Sprt:
 
 
 def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float:
-    """Up to a constant, the greatest log likelihood of counts [n] of scores [n] in 0 .. 1 with such a mean.
+    """Return, up to a constant, the greatest log likelihood of counts [n] of scores [n] in 0 .. 1 with this mean.
 
     The most likely distribution with that mean is p_i = f_i / (1 + x (a_i - mean)), where f_i are the
     frequencies, a_i the scores and x solves sum f_i (a_i - mean) / (1 + x (a_i - mean)) = 0 (a Lagrange
@@ -106,7 +106,7 @@ def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float
 
 
 def pair_scores(outcomes: Sequence[float] | np.ndarray) -> list[float]:
-    """Scores, 0 to 1 in steps of 1/4, of games 0 and 1, games 2 and 3, and so on.
+    """Return the scores, 0 to 1 in steps of 1/4, of games 0 and 1, games 2 and 3, and so on.
 
     outcomes: above 0 a win, below 0 a loss.  A last game without its partner is left out.
     """

@@ -1,4 +1,4 @@
-"""What an evaluation has found, as text, and its progress bar."""
+"""The results of an evaluation as text, and its progress bar."""
 
 import math
 import re
@@ -12,11 +12,11 @@ from alphago.arena.match import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
 
-TOLD = 3  # faults and disagreements that are quoted; all of them are in games.jsonl
+MAX_QUOTED = 3  # faults and disagreements of a match; all of them are in games.jsonl
 
 
 class ProgressBar:
-    """Follows a tournament on stderr."""
+    """A tournament's progress on stderr."""
 
     def __init__(self) -> None:
         self.bar: tqdm | None = None
@@ -25,11 +25,11 @@ class ProgressBar:
         self.bar = tqdm(total=games, initial=done, unit="game", dynamic_ncols=True)
 
     def game(self, match: str, result: MatchResult) -> None:
-        """Counts a finished game, and tells what there is of pairs whose games have both ended."""
+        """Count a finished game, and show the result of the pairs of which both games have ended."""
         assert self.bar is not None
-        told = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
+        text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
         self.bar.set_description(match, refresh=False)
-        self.bar.set_postfix_str(told, refresh=False)
+        self.bar.set_postfix_str(text, refresh=False)
         self.bar.update()
 
     def skip(self, games: int) -> None:
@@ -38,15 +38,15 @@ class ProgressBar:
         self.bar.refresh()
 
     def close(self) -> None:
-        """Leaves the last line; does nothing before `start`."""
+        """End the bar, leaving its last line; do nothing before `start`."""
         if self.bar is not None:
             self.bar.close()
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
-    """The player (its number) and rating in 'gnugo:10' or 'gnugo:10=1800'.
+    """Return the number of the player and its rating, from 'gnugo:10' or 'gnugo:10=1800'.
 
-    None is GNU Go, without it a player without a network (rave before uct), else the last one, at 0.
+    None is GNU Go, or else a player without a network (rave before uct), or else the last one, rated 0.
     """
     if text is None:
         fixed = [i for kind in ("gnugo", "rave", "uct") for i, name in enumerate(names) if name.split(":")[0] == kind]
@@ -57,14 +57,14 @@ def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
     if name not in names:
         raise ValueError(f"no player is called {name!r}: there are {', '.join(names)}")
     if not re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?", elo):
-        raise ValueError(f"the anchor's rating is {elo!r}, wanted a number")
+        raise ValueError(f"the anchor's rating must be a number, got {elo!r}")
     return names.index(name), float(elo)
 
 
 def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.0) -> str:
-    """All matches, Elo ratings and what the results have to be read with, as text.
+    """Return a table of the matches, Elo ratings and notes on the results, as text.
 
-    anchor: the player (its number) whose rating is `anchor_elo`.
+    anchor: the number of the player whose rating is `anchor_elo`.
     """
     results = {match: tournament.result(match) for match in tournament.matches}
     played = {match: result for match, result in results.items() if len(result.games)}
@@ -117,14 +117,14 @@ def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anch
 
 
 def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[str]:
-    """What was decided early, what engines did wrong and counted otherwise, what is missing, where it all is."""
+    """Yield what was decided early, engines' faults and disagreements, what is missing, and where the games are."""
     for match, result in played.items():
         title = " - ".join(tournament.names[i] for i in match)
         verdict = tournament.verdict(match)
         if verdict is not None and tournament.settings.sprt is not None:
             elo0, elo1 = tournament.settings.sprt
-            said = {"accept": f"above {elo0:+g} Elo", "reject": f"below {elo1:+g} Elo", "continue": "undecided"}
-            yield (f"{title}: {said[verdict.state]} by the sequential test of {elo0:+g} against {elo1:+g} Elo "
+            decision = {"accept": f"above {elo0:+g} Elo", "reject": f"below {elo1:+g} Elo", "continue": "undecided"}
+            yield (f"{title}: {decision[verdict.state]} by the sequential test of {elo0:+g} against {elo1:+g} Elo "
                    f"(pairs of games: {verdict.samples}, log likelihood ratio: {verdict.ratio:.2f})")  # fmt: skip
         if result.forfeits:
             yield f"{title}: games lost by an engine's fault: {len(result.forfeits)}"
@@ -136,23 +136,23 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
             yield from quoted(tournament, match, result.disagreements.items())
     alone = sum(len(games) for games in tournament.folder.games.values()) - sum(len(r.games) for r in played.values())
     if alone:
-        yield f"games that do not count yet, their opening having been played with one colour only: {alone}"
+        yield f"games that do not count yet, because their opening was played with one colour only: {alone}"
     if tournament.folder.without_sgf:
         yield f"no SGF files were written: {tournament.folder.without_sgf}"
     yield f"games are in {tournament.folder.path}"
 
 
 def quoted(tournament: Tournament, match: Match, sentences: Iterable[tuple[int, str]]) -> Iterable[str]:
-    """The first few sentences about games (by number)."""
+    """Yield the first few sentences about games (by number)."""
     sentences = list(sentences)
-    for number, text in sentences[:TOLD]:
+    for number, text in sentences[:MAX_QUOTED]:
         yield f"  {tournament.folder.game_name(match, number)}: {text}"
-    if len(sentences) > TOLD:
-        yield f"  and {len(sentences) - TOLD} more in {tournament.folder.path / 'games.jsonl'}"
+    if len(sentences) > MAX_QUOTED:
+        yield f"  and {len(sentences) - MAX_QUOTED} more in {tournament.folder.path / 'games.jsonl'}"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Columns of text, the first flush left, the others flush right."""
+    """Return columns of text, the first flush left, the others flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])

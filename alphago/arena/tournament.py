@@ -1,4 +1,4 @@
-"""Evaluations that stop and go on: a match, or a round robin of several players, kept in a folder."""
+"""Evaluations that can be stopped and resumed: a match, or a round robin, saved in a folder."""
 
 import hashlib
 import itertools
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from alphago.arena.adjudicator import Adjudicator, named_adjudicator
+from alphago.arena.adjudicator import Adjudicator, find_adjudicator
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import MatchResult, play_match
 from alphago.arena.match_games import MatchGame, MatchPlan
@@ -17,23 +17,23 @@ from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.root import temperature_plies
 from alphago.system.files import lock
-from alphago.system.validation import checks_keywords
+from alphago.system.validation import check_int, checks_keywords
 
-SIDE_BY_SIDE = 64  # games at once: enough for a network's batches, and few to lose by an interruption
-LOOK = 32  # games between two looks at a sequential test
+BATCH_GAMES = 64  # games at once: enough for a network's batches, few enough to lose by an interruption
+SPRT_GAMES = 32  # games between two sequential tests
 
 
-class Listener(Protocol):
-    """Whoever follows an evaluation."""
+class ProgressListener(Protocol):
+    """What follows the progress of an evaluation."""
 
     def start(self, games: int, done: int) -> None:
-        """`done` of `games` games were played before."""
+        """Begin; `done` of `games` games were played before."""
 
     def game(self, match: str, result: MatchResult) -> None:
-        """One more game is over; `result` is the match's so far."""
+        """Count a finished game; `result` is the match's so far."""
 
     def skip(self, games: int) -> None:
-        """A sequential test has made so many games unnecessary."""
+        """Leave out games that a sequential test has made unnecessary."""
 
 
 @checks_keywords()
@@ -45,8 +45,8 @@ class TournamentSettings:
     random_opening: plies on random points, the same in all matches.
     opening_plies: plies drawn in proportion to visits; None for none where openings are random, else N^2 / 12.
     seed: of openings and of players that draw; another one gives other games.
-    adjudicator: who counts final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; where the
-        two differ both are told.
+    adjudicator: counts final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; where the two
+        differ both are reported.
     sprt: (elo0, elo1): a match ends early when `Sprt(elo0, elo1)` decides, the first player against the second.
     """
 
@@ -59,21 +59,20 @@ class TournamentSettings:
 
     def __post_init__(self) -> None:
         if self.games < 2 or self.games % 2:
-            raise ValueError(f"games is an even number from 2, for each opening with both colours; came {self.games}")
+            raise ValueError(f"games must be an even number >= 2, for each opening with both colours, got {self.games}")
         for name in ("random_opening", "opening_plies", "seed"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValueError(f"{name} is 0 or more, got {getattr(self, name)}")
+            if getattr(self, name) is not None:
+                check_int(name, getattr(self, name), 0)
         if self.sprt is not None:
             Sprt(*self.sprt)
 
 
 class Tournament:
-    """Everybody against everybody else: a match where there are two.
+    """A round robin of entrants: a match for each two.
 
-    Games of Go are scored after two passes and never cut short, a ply limit of `env` below 4 N^2 does not count; or, in
-    games of fixed turns, when these are played.
-    Whatever was finished is in the folder, and `play` goes on from there, in this process or in a later
-    one with the same players, game and settings.
+    Games of Go are scored after two passes, whatever ply limit below 4 N^2 `env` has, or when their fixed turns are
+    played.  Finished games are in the folder, and `play` resumes there, in this process or in a later one with the
+    same entrants, game and settings.
     """
 
     def __init__(
@@ -83,9 +82,9 @@ class Tournament:
         settings: TournamentSettings,
         folder: str | Path | None = None,
     ) -> None:
-        """Opens the folder, by default one in `runs` that is named after all that decides the games.
+        """Open the folder, by default one in `runs` that is named after everything that determines the games.
 
-        Raises ValueError for a folder with something else, for fewer than two players, and for an adjudicator that
+        Raises ValueError for a folder with other contents, for fewer than two entrants, and for an adjudicator that
         does not know the game; EngineError for one that is not installed.
         """
         if len(entrants) < 2:
@@ -93,8 +92,8 @@ class Tournament:
         self.env = env.match_variant()
         self.entrants = list(entrants)
         self.settings = settings
-        program = named_adjudicator(settings.adjudicator)
-        self.adjudicator = None if program is None else Adjudicator(self.env, program)
+        engine = find_adjudicator(settings.adjudicator)
+        self.adjudicator = None if engine is None else Adjudicator(self.env, engine)
         self.names = [entrant.name for entrant in entrants]
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
         identity = self.identity()
@@ -104,8 +103,8 @@ class Tournament:
         self.folder = ResultFolder(folder, self.env, self.names, identity)
 
     def identity(self) -> dict[str, Any]:
-        """All that decides what the games are, as JSON has it."""
-        known = {
+        """Return everything that determines the games, as JSON."""
+        identity = {
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
@@ -114,7 +113,7 @@ class Tournament:
             **self.env.rule_options,
             **asdict(self.settings),
         }
-        as_saved: dict[str, Any] = json.loads(json.dumps(known))
+        as_saved: dict[str, Any] = json.loads(json.dumps(identity))
         return as_saved
 
     def plan(self) -> MatchPlan:
@@ -122,33 +121,30 @@ class Tournament:
         opening = settings.opening_plies
         if opening is None:
             opening = 0 if settings.random_opening else temperature_plies(self.env)
-        # One leaf at a time: readouts then mean the same however many games are played.
+        # With one leaf at a time, readouts mean the same however many games are played.
         return MatchPlan(settings.games, opening, settings.random_opening, settings.seed, leaves=1)
 
-    def play(self, listener: Listener) -> None:
-        """Plays what is missing.  Ctrl-C ends the games under way at their next move; they begin anew next time.
+    def play(self, listener: ProgressListener) -> None:
+        """Play the missing games.  Ctrl-C stops unfinished games at their next move; they start again next time.
 
-        BlockingIOError if another process plays in the folder.
+        Raises BlockingIOError if another process plays in the folder.
         """
         with lock(self.folder.path):
-            self._play(listener)
+            done = sum(len(games) for games in self.folder.games.values())
+            listener.start(len(self.matches) * self.settings.games, done)
+            for match in self.matches:
+                self._play_match(match, listener)
 
-    def _play(self, listener: Listener) -> None:
-        done = sum(len(games) for games in self.folder.games.values())
-        listener.start(len(self.matches) * self.settings.games, done)
-        for match in self.matches:
-            self._play_match(match, listener)
-
-    def _play_match(self, match: Match, listener: Listener) -> None:
+    def _play_match(self, match: Match, listener: ProgressListener) -> None:
         plan = self.plan()
-        first, second = (self.entrants[i] for i in match)
-        title = f"{first.name} - {second.name}"
+        entrants = self.entrants[match[0]], self.entrants[match[1]]
+        title = " - ".join(entrant.name for entrant in entrants)
 
-        def finished(game: MatchGame) -> None:
+        def add(game: MatchGame) -> None:
             self.folder.add(match, game)
             listener.game(title, self.result(match))
 
-        step = LOOK if self.settings.sprt else SIDE_BY_SIDE
+        step = SPRT_GAMES if self.settings.sprt else BATCH_GAMES
         for begin in range(0, plan.games, step):
             played = self.folder.games.get(match, {})
             verdict = self.verdict(match, begin)
@@ -157,15 +153,15 @@ class Tournament:
                 return
             numbers = [number for number in range(begin, min(begin + step, plan.games)) if number not in played]
             if numbers:
-                play_match(self.env, first, second, plan, numbers, finished, adjudicator=self.adjudicator)
+                play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator)
 
     def result(self, match: Match) -> MatchResult:
-        """What the first of two players made of the games so far whose opening was played with both colours."""
+        """Return the first player's result of the games so far whose opening was played with both colours."""
         games = self.folder.games.get(match, {})
         return MatchResult.of(self.env, [game for number, game in games.items() if number ^ 1 in games])
 
     def verdict(self, match: Match, games: int | None = None) -> Verdict | None:
-        """What the sequential test says of the first `games` games, by default of all; None without a test.
+        """Return the sequential test's verdict on the first `games` games, by default all; None without a test.
 
         It takes pairs in the order of their numbers and none after a gap, whichever games ended first.  Pairs in which
         an engine lost a game by a fault of its own prove nothing and are left out.

@@ -1,4 +1,4 @@
-"""The command `alphago`: one verb per thing to do.  A verb's code is loaded when it is called."""
+"""The command `alphago`, one module for each verb, which is loaded when it is called."""
 
 import importlib
 import sys
@@ -8,24 +8,24 @@ import alphago
 from alphago.cli.options import Parser
 from alphago.system.validation import near_misses
 
-USAGE_ERROR = 2  # exit code for what the user can put right: a missing file, a wrong model, a bad option
+USAGE_ERROR = 2  # exit code for what the user can correct: a missing file, a wrong model, a bad option
 INTERRUPTED = 130
 
-# Verb: where its `add_VERB(parser)` is, and what it does.
+# What each verb does, and its module here, which has `add_options(parser)` and `run(options)`.
 VERBS = {
-    "train": ("alphago.cli.runs", "train a network from games against itself"),
-    "selfplay": ("alphago.cli.runs", "play games of a network against itself and keep them"),
-    "play": ("alphago.cli.games", "play against a network in this terminal"),
-    "gtp": ("alphago.cli.games", "play Go with any program that speaks the Go Text Protocol"),
-    "evaluate": ("alphago.cli.matches", "play matches, and rate the players"),
-    "plot": ("alphago.cli.runs", "draw the curves of training runs"),
-    "bench": ("alphago.cli.machine", "search fixed positions: one number that says whether the search is the same"),
-    "info": ("alphago.cli.machine", "versions, devices, and how fast this machine is"),
+    "train": ("train", "train a network from games against itself"),
+    "selfplay": ("selfplay_games", "play games of a network against itself and save them"),
+    "play": ("play", "play against a network in this terminal"),
+    "gtp": ("gtp", "play Go with any program that speaks the Go Text Protocol"),
+    "evaluate": ("evaluate", "play matches, and rate the players"),
+    "plot": ("plot", "draw the curves of training runs"),
+    "bench": ("bench", "search fixed positions: one number that changes when the search does"),
+    "info": ("info", "versions, devices, and how fast this machine is"),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; returns the exit code."""
+    """Run one command and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     verb = words[0] if words else "--help"
     if verb in ("-h", "--help"):
@@ -48,25 +48,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser_of(verb: str) -> Parser:
-    """The parser of one verb of VERBS; what it parses has the function to call as `run`."""
-    home, purpose = VERBS[verb]
+    """Return the parser of a verb; the options that it parses have the function to call as `run`."""
+    name, purpose = VERBS[verb]
+    module = importlib.import_module(f"alphago.cli.{name}")
     parser = Parser(prog=f"alphago {verb}", description=f"{purpose[0].upper()}{purpose[1:]}.")
-    getattr(importlib.import_module(home), f"add_{verb}")(parser)
+    module.add_options(parser)
+    parser.set_defaults(run=module.run)
     return parser
 
 
 def overview() -> str:
-    """What `alphago --help` says."""
+    """Return the text of `alphago --help`."""
     width = max(map(len, VERBS))
-    verbs = [f"  {verb:{width}}  {purpose}" for verb, (_, purpose) in VERBS.items()]
-    return "\n".join(
-        [
-            "usage: alphago COMMAND [OPTIONS]",
-            "",
-            "AlphaZero on one machine.",
-            "",
-            *verbs,
-            "",
-            "alphago COMMAND --help lists what a command takes; alphago --version says which version this is.",
-        ]
+    verbs = "\n".join(f"  {verb:{width}}  {purpose}" for verb, (_, purpose) in VERBS.items())
+    return (
+        f"usage: alphago COMMAND [OPTIONS]\n\nAlphaZero on one machine.\n\n{verbs}\n\n"
+        "alphago COMMAND --help lists the options of a command; alphago --version prints the version."
     )

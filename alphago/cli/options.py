@@ -1,10 +1,10 @@
-"""Options of the command line, made from the settings that they set: name, type, default and help stand in one place.
+"""Options of the command line, made from the settings that they set.
 
-A settings dataclass, or a class with keywords such as `GoEnv`, says what each of them is in its docstring, as
-`name: text` paragraphs; `add_settings` makes the flags, and `given_settings` reads them.
+`add_settings` makes a flag for each setting of a dataclass, or keyword of a class such as `GoEnv`, with its type,
+default and help; `given_settings` returns the values that were given.
 
-A value is written as in Python, but for tuples: a pair is A:B, several items have commas between them, or + where they
-stand in a pair themselves (7:0.25,9:0.25 and 7:0.5+9:0.5:0.25).  The word none takes away what may be missing.
+Values are written as in Python, except tuples: a pair is A:B, items are separated by commas, or by + inside a pair
+(7:0.25,9:0.25 and 7:0.5+9:0.5:0.25).  The word none takes an optional setting off.
 """
 
 import argparse
@@ -14,25 +14,24 @@ import inspect
 import re
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from alphago.system.validation import near_misses
 
 PARAGRAPH = re.compile(r"^(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n[ ]+.+)*)", re.MULTILINE)
-REFERENCE = re.compile(r"\bsee (?P<kind>\w+Settings)\b")
+REFERENCE = re.compile(r"\bsee (\w+Settings)\b")
 TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # tuples in tuples, as docstrings have them
 METAVARS = {int: "N", float: "X", str: "TEXT"}
-WANTED = {int: "a whole number", float: "a number", str: "text"}
+EXPECTED = {int: "an integer", float: "a number", str: "text"}
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one sentence, and which knows what a mistyped flag was meant to be.
+    """An argument parser whose errors are one line, with suggestions for a mistyped flag.
 
-    The beginning of a flag stands for it where no other one begins so: `--board` for `--board-size`.
+    The beginning of a flag is enough where no other flag begins so: `--board` for `--board-size`.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -44,7 +43,7 @@ class Parser(argparse.ArgumentParser):
                 **options,
             }
         )
-        self.others: dict[str, str] = {}  # flags of other programs: what to say to who wants one here
+        self.others: dict[str, str] = {}  # flags that do not exist, and what to use instead
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         words = list(sys.argv[1:] if arguments is None else arguments)
@@ -53,14 +52,14 @@ class Parser(argparse.ArgumentParser):
             flag = word.partition("=")[0]
             if not flag.startswith("--") or flag in flags:
                 continue
-            meant = [known for known in flags if known.startswith(flag)]
-            if not meant:
+            longer = [other for other in flags if other.startswith(flag)]
+            if not longer:
                 near = near_misses(flag, flags, told=f"{self.prog} --help lists them all")
                 self.error(f"no option {flag}: {self.others.get(flag, near)}")
-            if len(meant) > 1:
-                self.error(f"{flag} may be {', '.join(meant[:-1])} or {meant[-1]}")
+            if len(longer) > 1:
+                self.error(f"{flag} may be {', '.join(longer[:-1])} or {longer[-1]}")
         if any(action.nargs == "+" and not action.option_strings for action in self._actions):
-            return super().parse_intermixed_args(words, namespace)  # its words may stand between options
+            return super().parse_intermixed_args(words, namespace)  # positional words may stand between options
         return super().parse_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:
@@ -69,69 +68,61 @@ class Parser(argparse.ArgumentParser):
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its name, what reads its value from text, its default, and what the docstring says of it.
+    """One setting: its name, types, default and help.
 
-    kinds: types that it may have and that can be typed, the first that fits is taken; None stands among them as
-        NoneType.
-    choices: the texts that it is one of, where they are few.
+    types: those that can be typed, in the order in which they are tried; NoneType for an optional setting.
+    choices: its possible values, of a Literal.
     """
 
     name: str
-    kinds: tuple[Any, ...]
-    default: Any
-    text: str
+    types: tuple[Any, ...]
+    default: Any = None
+    text: str = ""
     choices: tuple[str, ...] = ()
 
     def read(self, text: str) -> Any:
-        """The value that was written; ArgumentTypeError with what was wanted."""
-        if NoneType in self.kinds and text.lower() == "none":
+        """Parse a value; raise ArgumentTypeError that says what is expected."""
+        if NoneType in self.types and text.lower() == "none":
             return None
-        kinds = [kind for kind in self.kinds if kind is not NoneType]
-        for kind in sorted(kinds, key=lambda kind: kind is str):  # everything is a text
+        types = [kind for kind in self.types if kind is not NoneType]
+        for kind in sorted(types, key=lambda kind: kind is str):  # str last, because it takes any text
             with contextlib.suppress(ValueError):
                 return read_value(kind, text)
-        wanted = " or ".join(map(wanted_for, kinds)) or "none"
-        raise argparse.ArgumentTypeError(f"{wanted} was wanted, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be {' or '.join(map(expected_for, types)) or 'none'}, got {text!r}")
 
     @property
-    def told(self) -> str:
-        """What help says: the text, with tuples as they are typed, and the default unless it is nothing."""
-        text = TUPLES.sub(lambda found: spelled(ast.literal_eval(found[0])), self.text)
+    def help(self) -> str:
+        """The text, with tuples as they are typed, and the default if there is one."""
+        text = TUPLES.sub(lambda match: format_value(ast.literal_eval(match[0])), self.text)
         nothing = self.default in (None, (), inspect.Parameter.empty)
         return text if nothing else f"{text} ({self.default})"
 
     @property
     def metavar(self) -> str:
-        several = {kind: "A:B,…" if Ellipsis in get_args(kind) else "A:B" for kind in self.kinds}
-        return "|".join(METAVARS.get(kind, several[kind]) for kind in self.kinds if kind is not NoneType) or "none"
+        several = {kind: "A:B,…" if Ellipsis in get_args(kind) else "A:B" for kind in self.types}
+        return "|".join(METAVARS.get(kind, several[kind]) for kind in self.types if kind is not NoneType) or "none"
 
 
 class Switch(argparse.BooleanOptionalAction):
-    """--name, --no-name, and `--name none` for a setting that is left to others then."""
+    """--name, --no-name, and `--name none` for an optional bool."""
 
     def __init__(self, *words: Any, **options: Any) -> None:
         super().__init__(*words, **options)
         self.nargs, self.const, self.metavar = "?", True, "none"
-        self.type = Setting("", (NoneType,), None, "").read
+        self.type = Setting("", (NoneType,)).read
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
         setattr(namespace, self.dest, values if values is None else not option_string.startswith("--no-"))
 
 
-def whole(text: str) -> int:
-    """The whole number that was written; ArgumentTypeError with what was wanted."""
-    return int(Setting("", (int,), None, "").read(text))
-
-
-def number(text: str) -> float:
-    """The number that was written; ArgumentTypeError with what was wanted."""
-    return float(Setting("", (float,), None, "").read(text))
+integer: Callable[[str], int] = Setting("", (int,)).read
+number: Callable[[str], float] = Setting("", (float,)).read
 
 
 def read_value(kind: Any, text: str, separator: str = ",") -> Any:
-    """The value of that type: '7:0.15,9:0.25' as ((7, 0.15), (9, 0.25)), 'none' and '()' as (); else ValueError.
+    """Parse a value of a type: '7:0.15,9:0.25' is ((7, 0.15), (9, 0.25)), 'none' and '()' are (); raise ValueError.
 
-    separator: stands between the items of a tuple of any length.
+    separator: between the items of a tuple of any length.
     """
     if get_origin(kind) in (Union, UnionType):
         for member in get_args(kind):
@@ -150,57 +141,55 @@ def read_value(kind: Any, text: str, separator: str = ",") -> Any:
     return read_value(first, left, "+"), read_value(last, right)
 
 
-def spelled(value: Any, separator: str = ",") -> str:
-    """The text that `read_value` reads as the value."""
+def format_value(value: Any, separator: str = ",") -> str:
+    """Return the text that `read_value` parses as the value."""
     if not isinstance(value, tuple):
         return str(value)
     if len(value) == 2 and not isinstance(value[1], tuple):
-        return f"{spelled(value[0], '+')}:{value[1]}"
-    return separator.join(map(spelled, value))
+        return f"{format_value(value[0], '+')}:{value[1]}"
+    return separator.join(map(format_value, value))
 
 
-def wanted_for(kind: Any) -> str:
-    """What an error calls the values of a type."""
+def expected_for(kind: Any) -> str:
+    """Return what an error calls the values of a type."""
     several = "pairs such as 7:0.15,9:0.25" if Ellipsis in get_args(kind) else "a pair such as 0:40"
-    return WANTED.get(kind, several)
+    return EXPECTED.get(kind, several)
 
 
 def settings_of(target: type) -> list[Setting]:
-    """What a class can be told by keywords, in order."""
+    """Return the settings that a class takes as keywords, in order."""
     hints = get_type_hints(target.__init__)  # type: ignore[misc]
-    told = descriptions(target)
-    found = []
-    for name, parameter in list(inspect.signature(target).parameters.items()):
+    settings = []
+    for name, parameter in inspect.signature(target).parameters.items():
         hint = hints[name]
         members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-        choices = tuple(
-            str(choice) for member in members if get_origin(member) is Literal for choice in get_args(member)
-        )
-        kinds = tuple(str if get_origin(member) is Literal else member for member in members if is_typed(member))
-        found.append(Setting(name, kinds, parameter.default, told.get(name, ""), choices))
-    return found
+        literals = [member for member in members if get_origin(member) is Literal]
+        choices = tuple(str(choice) for member in literals for choice in get_args(member))
+        types = tuple(str if member in literals else member for member in members if is_typed(member))
+        settings.append(Setting(name, types, parameter.default, help_of(target, name), choices))
+    return settings
 
 
 def is_typed(kind: Any) -> bool:
-    """Whether a command line can say a value of this type: no function, and nothing made of settings."""
-    return kind in (*WANTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
+    """Return whether a value of this type can be typed: not a function, and not nested settings."""
+    return kind in (*EXPECTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
 
 
-def descriptions(target: type) -> dict[str, str]:
-    """What the docstring of a class says of each keyword; where it says `see OtherSettings`, what that one says."""
-    found = {}
+def help_of(target: type, name: str) -> str:
+    """Return the help of a setting: `help` in its field's metadata, or its paragraph `name: text` in the docstring.
+
+    `see OtherSettings` in a docstring stands for the other class's help on the same name.
+    """
+    field = getattr(target, "__dataclass_fields__", {}).get(name)
+    if field is not None and "help" in field.metadata:
+        return str(field.metadata["help"])
     for match in PARAGRAPH.finditer(inspect.cleandoc(target.__doc__ or "")):
-        text = " ".join(match["text"].split()).removesuffix(".")
-        for name in match["names"].split(", "):
-            resolve = partial(refer, target, name)
-            found[name] = REFERENCE.sub(resolve, text)
-    return found
-
-
-def refer(target: type, name: str, reference: re.Match[str]) -> str:
-    """What the settings class that is referred to, known where `target` is written, says of the keyword."""
-    other = getattr(sys.modules[target.__module__], reference["kind"])
-    return descriptions(other).get(name, reference[0])
+        if name in match["names"].split(", "):
+            text = " ".join(match["text"].split()).removesuffix(".")
+            other = REFERENCE.search(text)
+            resolved = other and help_of(getattr(sys.modules[target.__module__], other[1]), name)
+            return REFERENCE.sub(resolved, text) if resolved else text
+    return ""
 
 
 def add_settings(
@@ -212,10 +201,10 @@ def add_settings(
     defaults: Mapping[str, Any] | None = None,
     prefix: str = "",
 ) -> None:
-    """Adds an option for every setting of the class but those in `leave`.
+    """Add an option for every setting of the class except those in `leave`.
 
-    flags: names of flags that are not the setting's own, without dashes.  defaults: those that are not the class's
-        own here, as help tells them.  prefix: of the names of all flags and parsed options.
+    flags: names of flags that differ from the setting's.  defaults: shown in place of the class's own.
+    prefix: of the names of all flags and parsed options.
     """
     for setting in settings_of(target):
         if setting.name not in leave:
@@ -225,11 +214,11 @@ def add_settings(
 
 
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> None:
-    """Adds one option; without it the parsed options do not have the setting's name at all."""
-    told = setting.told.replace("%", "%%")
-    common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": told}
-    if bool in setting.kinds:
-        action = Switch if NoneType in setting.kinds else argparse.BooleanOptionalAction
+    """Add one option; where it is not given, the parsed options do not have the setting's name."""
+    text = setting.help.replace("%", "%%")
+    common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
+    if bool in setting.types:
+        action = Switch if NoneType in setting.types else argparse.BooleanOptionalAction
         parser.add_argument(flag, action=action, **common)
     elif setting.choices:
         parser.add_argument(flag, choices=setting.choices, **common)
@@ -238,7 +227,7 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
 
 
 def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:
-    """The settings of the class that were given, as keywords; `prefix` as in `add_settings`."""
+    """Return the given settings of the class, as keywords; `prefix` as in `add_settings`."""
     given = vars(options)
     names = [setting.name for setting in settings_of(target)]
     return {name: given[prefix + name] for name in names if prefix + name in given}

@@ -1,4 +1,4 @@
-"""How fast this machine is: rules, search, networks and training, each for a part of a given time."""
+"""How fast this machine is: rules, search, networks and training, each measured for a share of a given time."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,6 @@ import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
-from alphago.env.go_batch import GoBatch
 from alphago.env.kernels.playouts import playout_batch, random_action
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.search import Search, SearchSettings
@@ -24,9 +23,9 @@ SAMPLES = 512  # positions in a gradient step
 
 
 def measure_rates(seconds: float) -> dict[str, float]:
-    """Units per second by name; compiling and loading come on top of the time.
+    """Return units per second by name; compiling and loading take extra time.
 
-    Games are 9x9, the network is the 9x9 recipe's.  A form of the network that this machine cannot compute is left
+    Games are 9x9, the network is the 9x9 recipe's.  Forms of the network that this machine cannot compute are left
     out.  Playouts and search take one core, networks and training all of them.
     """
     recipe = PRESETS["9x9"]
@@ -50,7 +49,7 @@ def measure_rates(seconds: float) -> dict[str, float]:
 
 
 def rate(work: Callable[[], float], seconds: float) -> float:
-    """Units per second of `work`, which returns how many units it did, called until the time is over.
+    """Return units per second of `work`, which returns how many units it did, called until the time is over.
 
     The first call, which compiles and warms up, does not count.
     """
@@ -62,9 +61,9 @@ def rate(work: Callable[[], float], seconds: float) -> float:
 
 
 def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
-    """Random games of Go from the empty board."""
+    """Return random games of Go a second, from the empty board."""
     count = max(1, 16_000 // size**2)
-    batch = GoBatch(GoEnv(size), count)
+    batch = GoEnv(size).new_batch(count)
     slots, state = np.arange(count), np.array([1], np.int64)
 
     def work() -> float:
@@ -76,7 +75,7 @@ def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
 
 
 def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float) -> float:
-    """Simulations of PUCT in games side by side, 400 a move."""
+    """Return simulations of PUCT a second, 400 a move, in games side by side."""
     env, readouts = GoEnv(size), 400
     search = Search(env, evaluator, games, SearchSettings())
     random_starts(env, search.batch, games, 10)
@@ -90,7 +89,7 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
 
 
 def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, seconds: float) -> float:
-    """Positions that the evaluator does on all cores at once, in batches of `width`."""
+    """Return positions a second of the evaluator on all cores at once, in batches of `width`."""
 
     def one_core() -> float:
         batch = env.new_batch(width)
@@ -109,7 +108,7 @@ def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, sec
 
 
 def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
-    """Positions that gradient steps learn from, in batches of SAMPLES; the network is changed."""
+    """Return positions a second of gradient steps, in batches of SAMPLES; the network is changed."""
     sample = random_sample(net, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
         learner = Learner(net, TrainingSettings(), workers)
@@ -122,7 +121,7 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
 
 
 def random_starts(env: GameEnv, batch: GameBatch, games: int, plies: int) -> None:
-    """Plays some random moves in slots 0 .. games - 1, another game in each."""
+    """Play random moves in slots 0 .. games - 1, a different game in each."""
     state = np.array([7], np.int64)
     for slot in range(games):
         for _ in range(plies):
@@ -131,7 +130,7 @@ def random_starts(env: GameEnv, batch: GameBatch, games: int, plies: int) -> Non
 
 
 def random_sample(net: NeuralNet, count: int) -> Sample:
-    """Positions to learn from that mean nothing, in the shapes of real ones."""
+    """Return random training samples in the shapes of real ones."""
     generator, env = np.random.default_rng(1), net.env
     height, width = env.plane_shape
     return Sample(

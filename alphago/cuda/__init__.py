@@ -1,1 +1,4 @@
-"""Boards on the GPU: the rules of Go in CUDA, and the same source compiled for the CPU."""
+"""A device for kernels: a CUDA GPU, or the CPU with the same source compiled by a C++ compiler.
+
+A game hands in its program (`source.Program`); nothing here knows its rules.
+"""

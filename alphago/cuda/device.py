@@ -1,4 +1,4 @@
-"""The CUDA device: the kernels compiled by NVRTC through CuPy, which is imported when the first device is asked for."""
+"""A CUDA device: kernels compiled by NVRTC through CuPy, which is imported with the first `Device`."""
 
 from functools import cache
 from typing import Any
@@ -6,21 +6,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from alphago.cuda.backend import BackendMissing
-from alphago.cuda.source import program
+from alphago.cuda.contract import BackendMissing
+from alphago.cuda.source import Program
 from alphago.system.stopwatch import TRANSFER
 
 # A product and a sum stay two roundings, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")
-THREADS = 32  # of a block: one warp, so that the boards of a wave come to as many multiprocessors as there are
-BLOCKS = 65_535  # at most; a thread takes several boards where there are more
-# Streams that were kept.  None is ever destroyed: torch remembers which streams copied from a block of pinned memory,
-# and asks them when the block is free again, perhaps long after whoever had the stream is gone.
+THREADS = 32  # per block: one warp, so that the boards of a wave spread over as many multiprocessors as possible
+BLOCKS = 65_535  # at most; with more items a thread takes several
+# Streams to use again.  None is ever destroyed: torch remembers which streams copied from a block of pinned memory and
+# asks them whether the block is free again, perhaps long after the stream's last owner is gone.
 KEPT: list[Any] = []
 
 
 def import_cupy() -> Any:
-    """CuPy, with a device that it can use; BackendMissing with a sentence where there is none."""
+    """Return CuPy; raise BackendMissing unless it can be imported and finds a device."""
     try:
         import cupy
     except ImportError as error:
@@ -38,13 +38,10 @@ def import_cupy() -> Any:
 
 
 @cache
-def load_module() -> Any:
-    """The compiled kernels as a `cupy.RawModule`.
-
-    BackendMissing with what is wrong if they cannot be compiled or loaded, MemoryError where they do not fit.
-    """
+def load_module(program: Program) -> Any:
+    """Return the compiled program as a `cupy.RawModule`; raise as `Backend.load`."""
     cupy = import_cupy()
-    module = cupy.RawModule(code=program(), options=OPTIONS, backend="nvrtc")
+    module = cupy.RawModule(code=program.text, options=OPTIONS, backend="nvrtc")
     try:
         module.compile()
     except (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError) as error:
@@ -60,19 +57,39 @@ def load_module() -> Any:
     return module
 
 
-class Device:
-    """The back end on CuPy's current device and stream. Arrays are CuPy's.
+class DeviceKernels:
+    """The kernels of a program on CuPy's current device and stream."""
 
-    threads: of a block; results do not depend on it.
+    def __init__(self, module: Any, threads: int) -> None:
+        self._module = module
+        self._threads = threads
+        self._functions: dict[str, Any] = {}
+
+    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
+        if items == 0:
+            return  # CUDA refuses an empty grid
+        blocks = min(-(-items // self._threads), BLOCKS)
+        prepared = tuple(as_argument(value) for value in arguments)
+        function = self._functions.get(kernel)
+        if function is None:
+            function = self._functions[kernel] = self._module.get_function(kernel)
+        function((blocks,), (self._threads,), prepared)
+
+
+class Device:
+    """The backend on CuPy's current device and stream. Arrays are CuPy's.
+
+    threads: per block; results do not depend on it.
     """
 
     name = "cuda"
 
     def __init__(self, threads: int = THREADS) -> None:
         self._cupy = import_cupy()
-        self._module = load_module()
-        self._kernels: dict[str, Any] = {}
         self._threads = threads
+
+    def load(self, program: Program) -> DeviceKernels:
+        return DeviceKernels(load_module(program), self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         try:
@@ -90,7 +107,7 @@ class Device:
         return self._cupy.asnumpy(array)
 
     def reachable(self, out: Any) -> Any | None:
-        """CuPy arrays, and others on the device that have CUDA's array interface, such as torch's tensors."""
+        """Take CuPy arrays, and others with CUDA's array interface, such as torch's tensors."""
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
     def new_stream(self) -> Any:
@@ -102,19 +119,9 @@ class Device:
     def keep_stream(self, stream: Any) -> None:
         KEPT.append(stream)
 
-    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
-        if items == 0:
-            return  # CUDA refuses an empty grid
-        blocks = min(-(-items // self._threads), BLOCKS)
-        prepared = tuple(as_argument(value) for value in arguments)
-        function = self._kernels.get(kernel)
-        if function is None:
-            function = self._kernels[kernel] = self._module.get_function(kernel)
-        function((blocks,), (self._threads,), prepared)
-
 
 def as_argument(value: Any) -> Any:
-    """Arrays as they are; numbers as the kernels expect them: CuPy passes NumPy's scalars by their type."""
+    """Return arrays as they are, numbers as NumPy scalars, which CuPy passes by their type."""
     if isinstance(value, float):
         return np.float64(value)
     return value if hasattr(value, "__cuda_array_interface__") else np.int64(value)

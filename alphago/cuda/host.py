@@ -1,7 +1,7 @@
 """The host build: a C++ compiler makes a library of the CUDA source, so that it runs, and is tested, without a GPU.
 
-Kernels find in `kernels/host.h` what CUDA would give them. Each launch calls a kernel once per thread of a small grid,
-one after the other.
+`kernels/host.h` has what CUDA would give a kernel.  Each launch calls a kernel once per thread of a small grid, one
+after the other.
 """
 
 import contextlib
@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from alphago.cuda.backend import BackendMissing
-from alphago.cuda.source import host_program
+from alphago.cuda.contract import BackendMissing
+from alphago.cuda.source import Program
 from alphago.system.kernels.jit import CACHE_FOLDER
 
 COMPILERS = ("c++", "g++", "clang++")
@@ -29,35 +29,38 @@ FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-ffp-contract=off")
 
 
 def find_compiler() -> str | None:
-    """The C++ compiler: the one that CXX names, or the first of COMPILERS there is."""
+    """Return the C++ compiler that the variable CXX names, else the first of COMPILERS on the path."""
     named = os.environ.get("CXX")
     return next((path for path in map(shutil.which, [named] if named else COMPILERS) if path), None)
 
 
 def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:
-    """Makes a shared library of a C++ text; `path` is complete or not there.
+    """Compile C++ text to a shared library at `path`, which appears whole or not at all.
 
-    BackendMissing without a compiler, or with the first line that it complains about.
+    Raises BackendMissing without a compiler, or with the compiler's first error.
     """
     compiler = find_compiler()
     if compiler is None:
-        wanted = os.environ.get("CXX") or ", ".join(COMPILERS)
-        raise BackendMissing(f"the host build of the kernels needs a C++ compiler, none was found ({wanted})")
+        names = os.environ.get("CXX") or ", ".join(COMPILERS)
+        raise BackendMissing(f"the host build of the kernels needs a C++ compiler, none was found ({names})")
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = Path(folder) / "library.so"
-        command = [compiler, *FLAGS, *flags, "-x", "c++", "-", "-o", str(made)]
+        library = Path(folder) / "library.so"
+        command = [compiler, *FLAGS, *flags, "-x", "c++", "-", "-o", str(library)]
         run = subprocess.run(command, input=text, capture_output=True, text=True)
         if run.returncode != 0:
             complaint = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr.strip())
             raise BackendMissing(f"{compiler} cannot compile the kernels: {complaint}")
-        os.replace(made, path)
+        os.replace(library, path)
 
 
 @cache
-def load_library() -> ctypes.CDLL:
-    """The kernels' library from the kernel cache, compiled if need be; its name is a digest of text and flags."""
-    text = host_program()
+def load_library(program: Program) -> ctypes.CDLL:
+    """Return a program's library from the kernel cache, compiled first if it is not there.
+
+    Its name has a digest of text and flags.
+    """
+    text = program.host_text
     digest = hashlib.sha256("\n".join([*FLAGS, text]).encode()).hexdigest()
     path = Path(CACHE_FOLDER) / f"cuda-{digest[:16]}.so"
     if not path.is_file():
@@ -65,8 +68,25 @@ def load_library() -> ctypes.CDLL:
     return ctypes.CDLL(str(path))
 
 
+class HostKernels:
+    """The kernels of a program on the CPU. Several threads may launch them at the same time."""
+
+    def __init__(self, library: ctypes.CDLL, blocks: int, threads: int) -> None:
+        self._library = library
+        self._blocks, self._threads = blocks, threads
+
+    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
+        function = self._library[kernel]
+        function.restype = None
+        prepared = [as_argument(value) for value in arguments]
+        for block in range(self._blocks):
+            for thread in range(self._threads):
+                self._library.stand_at(self._blocks, self._threads, block, thread)
+                function(*prepared)
+
+
 class Host:
-    """The back end on the CPU. Arrays are NumPy's. Different threads may launch kernels at the same time.
+    """The backend on the CPU. Arrays are NumPy's.
 
     blocks, threads: the grid of every launch; results do not depend on it.
     """
@@ -74,8 +94,10 @@ class Host:
     name = "host"
 
     def __init__(self, blocks: int = 1, threads: int = 1) -> None:
-        self._library = load_library()
         self._blocks, self._threads = blocks, threads
+
+    def load(self, program: Program) -> HostKernels:
+        return HostKernels(load_library(program), self._blocks, self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
         return np.zeros(shape, dtype)
@@ -93,20 +115,11 @@ class Host:
         return contextlib.nullcontext()
 
     def keep_stream(self, stream: contextlib.AbstractContextManager[None]) -> None:
-        """Nothing is left of it."""
-
-    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
-        function = self._library[kernel]
-        function.restype = None
-        prepared = [as_argument(value) for value in arguments]
-        for block in range(self._blocks):
-            for thread in range(self._threads):
-                self._library.stand_at(self._blocks, self._threads, block, thread)
-                function(*prepared)
+        """Do nothing: the CPU has no streams to keep."""
 
 
 def as_argument(value: Any) -> Any:
-    """An array's address, or a number as C's long long or double."""
+    """Return an array's address, or a number as C's long long or double."""
     if isinstance(value, np.ndarray):
         return ctypes.c_void_p(value.ctypes.data)
     return ctypes.c_double(value) if isinstance(value, float) else ctypes.c_longlong(int(value))

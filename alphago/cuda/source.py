@@ -1,59 +1,69 @@
-"""The kernels' source as one text: the constants that numba's kernels define, then the files in `kernels/`.
+"""Programs: CUDA source as one text, with constants that Python defines.
 
-One text, because a compiler's cache then has one thing to compare; and constants from Python, because then no
-number is written twice.
+One text, because a compiler's cache then compares one thing; constants from Python, because then no number is written
+twice.
 """
 
 import re
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-from alphago.env.kernels import go_alive, go_features, go_row, hashing
+from alphago.system.kernels import hashing
 
-FOLDER = Path(__file__).parent / "kernels"
-FILES = ("go.cu", "policy.cu")
-# How work that is more than one thread's is shared out; whoever launches asks for as many threads.
-LANES = 32  # that copy a row together: those of a warp
-BOARD_PARTS = 4  # of a set of planes, beside one for each board row: the score, its sign, what is alive for a colour
+FOLDER = Path(__file__).parent / "kernels"  # of what the programs of all games include
+LANES = 32  # threads that copy a row together: those of a warp
 _INCLUDE = re.compile(r'#include "(\S+)"\n')
 
 
+class Program:
+    """The kernels of one game: constants, then a `.cu` file with its includes in place.
+
+    path: the file; its includes stand beside it or in FOLDER.
+    numbers: the game's constants (see `constants`), beside those of `alphago.system.kernels.hashing` and LANES.
+    """
+
+    def __init__(self, path: Path, numbers: dict[str, int]) -> None:
+        self.path = path
+        self.numbers = constants(hashing) | {"LANES": LANES} | numbers
+
+    @cached_property
+    def text(self) -> str:
+        """The source for NVRTC and nvcc."""
+        lines = []
+        for name, value in self.numbers.items():
+            c_type = "int" if abs(value) < 2**31 else "long long"
+            lines.append(f"[[maybe_unused]] constexpr {c_type} {name} = {value};\n")
+        return "".join(lines) + expand(self.path, set())
+
+    @property
+    def host_text(self) -> str:
+        """The source for a C++ compiler."""
+        return expand(FOLDER / "host.h", set()) + self.text
+
+
 def constants(*modules: ModuleType) -> dict[str, int]:
-    """The whole numbers with names in capitals; ValueError where two modules give one name two values."""
-    found: dict[str, int] = {}
+    """Return the integers with upper-case names; raise ValueError if two modules give a name different values."""
+    numbers: dict[str, int] = {}
     for module in modules:
         for name, value in vars(module).items():
-            if name.isupper() and isinstance(value, int) and found.setdefault(name, value) != value:
-                raise ValueError(f"{name} is {found[name]} in one kernel module and {value} in {module.__name__}")
-    return found
+            if name.isupper() and isinstance(value, int) and numbers.setdefault(name, value) != value:
+                raise ValueError(f"{name} is {numbers[name]} in one kernel module and {value} in {module.__name__}")
+    return numbers
 
 
-def expand(name: str, seen: set[str]) -> str:
-    """A file's text with its own includes in place, each file once; compilers name the files in their messages."""
-    seen.add(name)
+def expand(path: Path, seen: set[str]) -> str:
+    """Return a file's text with its includes in place, each file once; `#line` keeps compilers' messages right."""
+    seen.add(path.name)
     lines = []
-    for number, line in enumerate((FOLDER / name).read_text().splitlines(keepends=True), 1):
+    for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
         included = _INCLUDE.fullmatch(line)
         if included is None:
             lines.append("\n" if line == "#pragma once\n" else line)
         elif included[1] not in seen:
-            lines.append(f'{expand(included[1], seen)}#line {number + 1} "{name}"\n')
+            beside = path.parent / included[1]
+            text = expand(beside if beside.is_file() else FOLDER / included[1], seen)
+            lines.append(f'{text}#line {number + 1} "{path.name}"\n')
         else:
             lines.append("\n")
-    return f'#line 1 "{name}"\n' + "".join(lines)
-
-
-@cache
-def program() -> str:
-    """The source of all kernels, for NVRTC and nvcc, and after `host.h` for a C++ compiler."""
-    numbers = constants(hashing, go_row, go_alive, go_features) | {"LANES": LANES, "BOARD_PARTS": BOARD_PARTS}
-    kinds = {name: "int" if abs(value) < 2**31 else "long long" for name, value in numbers.items()}
-    defined = "".join(f"[[maybe_unused]] constexpr {kinds[name]} {name} = {numbers[name]};\n" for name in numbers)
-    seen: set[str] = set()
-    return defined + "".join(expand(name, seen) for name in FILES)
-
-
-def host_program() -> str:
-    """`program` for a C++ compiler."""
-    return expand("host.h", set()) + program()
+    return f'#line 1 "{path.name}"\n' + "".join(lines)

@@ -10,7 +10,7 @@ from alphago.env.board import COLUMNS, StonesPosition
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.rows import RowBatch
+from alphago.env.packed import RowBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import checks_keywords
 
@@ -42,7 +42,8 @@ class ConnectFourEnv(GameEnv):
         columns = np.arange(WIDTH)
         return Symmetries(np.stack([points.ravel(), points[:, ::-1].ravel()]), np.stack([columns, columns[::-1]]))
 
-    def new_batch(self, count: int) -> RowBatch:
+    def new_batch(self, count: int, device: str = "cpu") -> RowBatch:
+        self.require_cpu(device)
         return RowBatch(self, count, kernels, HEADER + HEIGHT * WIDTH, (HEIGHT, WIDTH))
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ConnectFourPosition":

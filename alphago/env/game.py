@@ -48,6 +48,7 @@ class GameEnv(ABC):
     has_ownership = False  # whether points belong to somebody in the end: then batches tell `ownership`
     has_captures = False  # whether stones are taken off: then positions have a `board` [N, N] of 1, -1 and 0
     has_sgf = False  # whether games are kept as SGF files, instead of records
+    has_device_kernels = False  # whether `new_batch` takes other devices than "cpu"
 
     @property
     @abstractmethod
@@ -82,9 +83,19 @@ class GameEnv(ABC):
         """bool [action_space]: the actions that random openings are made of, where one of them is legal."""
         return np.ones(self.action_space, np.bool_)
 
-    def new_batch(self, count: int) -> "GameBatch":
-        """`count` slots, each at the start position."""
+    def new_batch(self, count: int, device: str = "cpu") -> "GameBatch":
+        """Return a batch of `count` slots, each at the start position.
+
+        device: "cpu"; for a game that `has_device_kernels` also "cuda" and "host", see `alphago.env.devices`.
+        Raises ValueError for another device, BackendMissing if it cannot be used here, MemoryError if it is full.
+        """
+        self.require_cpu(device)
         return PlainBatch(self, count)
+
+    def require_cpu(self, device: str) -> None:
+        """Raise ValueError unless `device` is "cpu", for a game that has no kernels for another one."""
+        if device != "cpu":
+            raise ValueError(f"device must be 'cpu' or 'auto' for {self}, which has no CUDA kernels, got {device!r}")
 
     def new(self, **setup: Any) -> "PlainState":
         """One start position in plain Python; needed unless `new_batch` is overridden."""
@@ -112,7 +123,7 @@ class GameEnv(ABC):
 
     def resized(self, size: int) -> "GameEnv":
         """The same game on a board of another size; ValueError if there is none."""
-        raise ValueError(f"{self} has one board size, {size} was wanted")
+        raise ValueError(f"{self} has one board size, got {size}")
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
         """How a game of self-play starts, as keywords of `GameBatch.reset` and `position`."""
@@ -162,7 +173,7 @@ class GameEnv(ABC):
 def check_env(env: Any) -> None:
     """TypeError with a sentence for what is no game."""
     if not isinstance(env, GameEnv):
-        raise TypeError(f"a game was wanted, such as GoEnv(9), got {env!r}")
+        raise TypeError(f"env must be a game, such as GoEnv(9), got {env!r}")
 
 
 class PlainState(Protocol):
@@ -220,7 +231,7 @@ class GameBatch(ABC):
     actions are legal: ask `legal_mask`.
     """
 
-    device = "cpu"  # where the positions are: a name that `alphago.env.go_cuda.make_batch` knows
+    device = "cpu"  # where the positions are: "cpu", "cuda" or "host"
 
     def __init__(self, env: GameEnv, count: int) -> None:
         self.env = env
@@ -444,7 +455,7 @@ class Position:
     def check_action(self, action: int) -> int:
         """The action as an int; raises IllegalMove with the reason if it cannot be played here."""
         if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
-            raise IllegalMove(f"an action is a number, got {action!r}; env.from_text('…') reads a written move")
+            raise IllegalMove(f"action must be an integer, got {action!r}; env.from_text('…') reads a written move")
         action = int(action)
         if not 0 <= action < self.env.action_space:
             raise IllegalMove(f"no action {action} in {self.env}: actions are 0 to {self.env.action_space - 1}")
@@ -480,6 +491,6 @@ def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
     batch = env.new_batch(len(positions))
     for slot, position in enumerate(positions):
         if not env.accepts(position.env):
-            raise ValueError(f"a position of {position.env} was given where one of {env} was wanted")
+            raise ValueError(f"positions must be of {env}, got one of {position.env}")
         batch.copy(_FIRST, np.array([slot]), of=position.batch)
     return batch

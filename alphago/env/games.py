@@ -23,7 +23,7 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     """
     name = USUAL_GAME if name is None else name
     if name not in GAMES:
-        raise ValueError(f"no game {name!r}: there are {', '.join(GAMES)}")
+        raise ValueError(f"game must be one of {', '.join(GAMES)}, got {name!r}")
     given = {option: value for option, value in {"board_size": board_size, **options}.items() if value is not None}
     known = inspect.signature(GAMES[name]).parameters
     for option, value in given.items():
@@ -40,8 +40,8 @@ def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
     return env.replace(**given)
 
 
-def go_only(env: GameEnv, who: str) -> GoEnv:
-    """The game, which has to be Go for somebody or something; ValueError that says who wants it, "gnugo plays"."""
+def require_go(env: GameEnv, who: str) -> GoEnv:
+    """Return `env` as a GoEnv. Raises ValueError naming `who` for any other game."""
     if not isinstance(env, GoEnv):
-        raise ValueError(f"{who} Go, got {env}")
+        raise ValueError(f"env must be Go for {who}, got {env}")
     return env

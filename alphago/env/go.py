@@ -10,24 +10,34 @@ from typing import Any, Self
 
 import numpy as np
 
+from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.board import action_text, read_action
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
-from alphago.env.go_batch import GoBatch, GoStart, start_row
-from alphago.env.go_checks import MAX_SIZE, MIN_SIZE, Stones, check_board, check_planes, listed
+from alphago.env.go_batch import GoBatch, GoStart
+from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import (
     ENDLESS,
+    KO_RULES,
+    MAX_SIZE,
+    MIN_SIZE,
     Rules,
+    Stones,
+    check_board,
     check_ko,
     check_komi,
+    check_planes,
     check_player,
     handicap_points,
+    list_points,
     rules_name,
 )
+from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_row as layout
 from alphago.env.symmetry import Symmetries
-from alphago.system.validation import check_float, check_int, checks_keywords, is_int
+from alphago.system.validation import check_bool, check_float, check_int, checks_keywords, is_int
 
 
 @checks_keywords()
@@ -60,12 +70,12 @@ class GoEnv(GameEnv):
         of Go: for self-play, where young networks otherwise end games before there is anything to score
         (cody2007 had such a ply too).
 
-    Raises ValueError (TypeError for a board_size that is no whole number) with a sentence.
+    Raises ValueError for options that cannot be.
     """
 
     name = "go"
     actions_are_points = True
-    has_ownership = has_captures = has_sgf = True
+    has_ownership = has_captures = has_sgf = has_device_kernels = True
     pass_action: int
 
     def __init__(
@@ -82,19 +92,13 @@ class GoEnv(GameEnv):
         komi_spread: float = 0.0,
         first_pass: int = 0,
     ) -> None:
-        if isinstance(board_size, bool) or not isinstance(board_size, (int, np.integer)):
-            raise TypeError(f"board_size is a whole number from {MIN_SIZE} to {MAX_SIZE}, got {board_size!r}")
-        if not MIN_SIZE <= board_size <= MAX_SIZE:
-            raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, got {board_size}")
         if max_moves is not None and turns is not None:
-            raise ValueError(f"a game of {turns!r} turns has no other end, got max_moves {max_moves!r}")
-        if not isinstance(suicide, (bool, np.bool_)):
-            raise ValueError(f"suicide is True or False, got {suicide!r}")
-        self.N = int(board_size)
+            raise ValueError(f"max_moves must be None in a game of {turns!r} turns, got {max_moves!r}")
+        self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)
         self.komi = check_komi((9.0 if self.N == 7 else 7.5) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
         self.history = 1 if self.plane_set else (self.planes - 1) // 2
-        self.ko, self.suicide = check_ko(ko), bool(suicide)
+        self.ko, self.suicide = check_ko(ko), check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1)
         self.fixed_length = self.turns is not None
         if self.turns is not None:
@@ -104,7 +108,7 @@ class GoEnv(GameEnv):
         else:
             self.max_moves = check_int("max_moves", max_moves, 0) or ENDLESS
         if self.max_moves > ENDLESS:
-            raise ValueError(f"no game is longer than {ENDLESS} plies, got {self.max_moves}")
+            raise ValueError(f"max_moves must be at most {ENDLESS}, got {self.max_moves}")
         self.margin_weight = check_float("margin_weight", margin_weight, 0, 1)
         self.komi_spread = check_float("komi_spread", komi_spread, 0)
         self.first_pass = check_int("first_pass", first_pass, 0)
@@ -220,16 +224,24 @@ class GoEnv(GameEnv):
     @cached_property
     def start(self) -> GoStart:
         """What all batches of this game begin with."""
-        return GoStart(start_row(self), None if self.plane_set is None else features.places(self.plane_set))
+        ko = KO_RULES[self.ko]
+        row = np.zeros(layout.row_words(self.N, self.history, ko, self.max_moves), np.int32)
+        row[layout.SIZE] = self.N
+        row[layout.DEPTH] = self.history
+        row[layout.KO_RULE] = ko
+        row[layout.SUICIDE] = self.suicide
+        row[layout.MAX_MOVES] = self.max_moves
+        row[layout.FIRST_PASS] = self.first_pass
+        row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1
+        row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
+        kernels.lay_out(row)
+        places = None if self.plane_set is None else features.places(self.plane_set)
+        return GoStart(row, places, self.history, self.komi, self.margin_weight)
 
-    def new_batch(self, count: int, device: str = "cpu") -> GameBatch:
-        """`count` slots, each at the start position; device: see `alphago.env.go_cuda.make_batch`."""
+    def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:
         if device == "cpu":
-            return GoBatch(self, count)
-        # The one import that points up: what a device is, and whether there is one, only alphago.cuda knows.
-        from alphago.env.go_cuda import make_batch
-
-        return make_batch(self, count, device)
+            return GoBatch(self, self.start, count)
+        return CudaGoBatch(self, self.start, count, find_backend(device))
 
     @checks_keywords()
     def position(
@@ -252,11 +264,11 @@ class GoEnv(GameEnv):
         """
         setup: dict[str, Any] = {}
         if handicap:
-            black, to_play = [*listed(black), *handicap_points(self.N, handicap)], to_play or "white"
+            black, to_play = [*list_points(black), *handicap_points(self.N, handicap)], to_play or "white"
         if board is not None:
             drawn = check_board(board, self.N).ravel()
-            black = [*listed(black), *np.flatnonzero(drawn == 1).tolist()]
-            white = [*listed(white), *np.flatnonzero(drawn == -1).tolist()]
+            black = [*list_points(black), *np.flatnonzero(drawn == 1).tolist()]
+            white = [*list_points(white), *np.flatnonzero(drawn == -1).tolist()]
         stones = self.place(black, white)
         if stones.any():
             setup |= {
@@ -287,10 +299,10 @@ class GoEnv(GameEnv):
         """Stones as int8 [N, N]: 1 Black, -1 White, 0 empty; ValueError if they cannot stand so."""
         stones = np.zeros(self.N * self.N, np.int8)
         for colour, points in ((1, black), (-1, white)):
-            for point in listed(points):
+            for point in list_points(points):
                 action = self.from_text(point) if isinstance(point, str) else point
                 if not is_int(action, 0) or action >= self.pass_action:
-                    raise ValueError(f"no stone can be placed at {point!r} on {self}")
+                    raise ValueError(f"stones must be on points of {self}, got {point!r}")
                 if stones[action]:
                     raise ValueError(f"two stones were placed at {self.to_text(action)}")
                 stones[action] = colour

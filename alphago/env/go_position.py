@@ -1,7 +1,7 @@
 """One position of Go, to read, print and play on."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,43 +11,44 @@ from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_row as layout
 
-if TYPE_CHECKING:
-    from alphago.env.go import GoEnv
-
 # Why a stone may not bring a board back, by the ko rule.
 REPETITION = {
-    "simple": "ko, the board would be the one before the last move",
-    "positional": "superko, the board would be one that was there before",
-    "situational": "superko, the board would be one that the same side had to move on before",
+    layout.SIMPLE: "ko, the board would be the one before the last move",
+    layout.POSITIONAL: "superko, the board would be one that was there before",
+    layout.SITUATIONAL: "superko, the board would be one that the same side had to move on before",
 }
 
 
 class GoPosition(Position):
     """A Go position to read, print and play on.
 
-    `score()` is Black's area minus White's area and komi (Tromp and Taylor: every stone on the board
-    counts as alive); `result` its sign.
+    `score()` is Black's area minus White's area and komi (Tromp and Taylor: every stone on the board counts as alive);
+    `result` its sign.
     """
 
-    env: "GoEnv"
+    @property
+    def row(self) -> np.ndarray:
+        """int32: the packed row, see `alphago.env.kernels.go_row`."""
+        return self.batch.rows[0]  # type: ignore[attr-defined]
 
     @cached_property
     def board(self) -> np.ndarray:
         """int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 at the top."""
         board = np.zeros(self.env.N * self.env.N, np.int8)
-        kernels.board(self.batch.rows[0], board)  # type: ignore[attr-defined]
+        kernels.board(self.row, board)
         board.flags.writeable = False
         return board.reshape(self.env.N, self.env.N)
 
     @property
     def komi(self) -> float:
-        return float(self.batch.rows[0, layout.KOMI2]) / 2  # type: ignore[attr-defined]
+        return float(self.row[layout.KOMI2]) / 2
 
     @cached_property
     def pass_alive(self) -> np.ndarray:
         """int8 [N, N]: 1 where Black is pass-alive, -1 where White is (see `GoBatch.pass_alive`)."""
-        movers = self.batch.pass_alive(np.zeros(1, np.int64), np.empty((1, self.env.N**2), np.int8))  # type: ignore[attr-defined]
-        points = movers.reshape(self.env.N, self.env.N) * np.int8(self.to_play)
+        out = np.empty((1, self.env.N**2), np.int8)
+        self.batch.pass_alive(np.zeros(1, np.int64), out)  # type: ignore[attr-defined]
+        points = out.reshape(self.env.N, self.env.N) * np.int8(self.to_play)
         points.flags.writeable = False
         return points
 
@@ -55,14 +56,14 @@ class GoPosition(Position):
         return {**self.setup, "komi": self.komi} if getattr(env, "komi", None) != self.komi else dict(self.setup)
 
     def why_illegal(self, action: int) -> str:
+        row = self.row
         if action == self.env.pass_action:
-            return f"passing is allowed from move {self.env.first_pass} on"
+            return f"passing is allowed from move {row[layout.FIRST_PASS]} on"
         if self.board.ravel()[action]:
             return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
-        row = self.batch.rows[0]  # type: ignore[attr-defined]
         if legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False):
-            return REPETITION[self.env.ko]
-        return "suicide that only repeats a board" if self.env.suicide else "suicide"
+            return REPETITION[int(row[layout.KO_RULE])]
+        return "suicide that only repeats a board" if row[layout.SUICIDE] else "suicide"
 
     def moves_text(self) -> str:
         players = [PLAYER_NAMES[self.to_play * (-1) ** (len(self.moves) - i)][0] for i in range(len(self.moves))]

@@ -1,14 +1,22 @@
-"""The rules that a game of Go can be played by: ko, suicide, komi, handicap, and the names that others give them."""
+"""The options of a game of Go and what they may be: ko, suicide, komi, handicap, planes, and names of rule sets."""
 
 import json
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from alphago.env.kernels import go_row as layout
-from alphago.system.validation import check_float, check_int
+import numpy as np
 
+from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_row as layout
+from alphago.system.validation import check_float, check_int, is_int
+
+MIN_SIZE, MAX_SIZE = 2, 25
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # plies of a game without a cap, after which it is scored as it stands: memory has an end
+
+
+Stones = str | Iterable[str | int]
 
 
 class Rules(NamedTuple):
@@ -55,7 +63,7 @@ def named_rules(text: str) -> Rules:
     """The rules of that name; ValueError with the names there are."""
     rules = read_rules(text)
     if rules is None:
-        raise ValueError(f"no rules are called {text!r}: there are {', '.join(NAMED)}")
+        raise ValueError(f"rules must be one of {', '.join(NAMED)}, got {text!r}")
     return rules
 
 
@@ -74,7 +82,7 @@ def rules_json(rules: Rules) -> str:
 def check_ko(ko: str) -> str:
     """The ko rule; ValueError for one that there is not."""
     if not isinstance(ko, str) or ko not in KO_RULES:
-        raise ValueError(f"ko is {', '.join(map(repr, KO_RULES))}, got {ko!r}")
+        raise ValueError(f"ko must be one of {', '.join(map(repr, KO_RULES))}, got {ko!r}")
     return ko
 
 
@@ -85,7 +93,7 @@ def check_komi(komi: float) -> float:
     except ValueError:
         value = 0.25
     if not (2 * value).is_integer():
-        raise ValueError(f"komi is a multiple of 0.5 from -1000 to 1000, got {komi!r}")
+        raise ValueError(f"komi must be a multiple of 0.5 from -1000 to 1000, got {komi!r}")
     return value
 
 
@@ -94,7 +102,7 @@ def check_player(player: int | str) -> int:
     named = {"black": 1, "b": 1, "white": -1, "w": -1}
     value = named.get(player.lower()) if isinstance(player, str) else player
     if value not in (1, -1):
-        raise ValueError(f"to_play is 'black' or 'white' (or +1, -1), got {player!r}")
+        raise ValueError(f"to_play must be 'black' or 'white' (or +1, -1), got {player!r}")
     return int(value)
 
 
@@ -110,8 +118,8 @@ def handicap_points(size: int, count: int) -> list[int]:
     """
     most = most_handicap(size)
     if not 2 <= check_int("handicap", count, 0) <= most:
-        fits = f"2 to {most}" if most else "none"
-        raise ValueError(f"the handicap stones that have a place on {size}x{size} are {fits}, got {count}")
+        fits = f"from 2 to {most}" if most else "0"
+        raise ValueError(f"handicap must be {fits} on {size}x{size}, got {count}")
     near = 2 if size < 13 else 3
     far, middle = size - 1 - near, size // 2
     corners = [(far, near), (near, far), (near, near), (far, far)]  # (row, column), row 0 at the top
@@ -120,3 +128,30 @@ def handicap_points(size: int, count: int) -> list[int]:
     if count in (5, 7, 9):
         places.append((middle, middle))
     return [row * size + column for row, column in places]
+
+
+def list_points(points: Stones) -> list[str | int]:
+    """Points as a list, from text or any collection; ValueError for what is neither."""
+    if not isinstance(points, Iterable):
+        raise ValueError(f"stones must be a text such as 'D4 E5' or a collection of points, got {points!r}")
+    return list(points.split() if isinstance(points, str) else points)
+
+
+def check_board(board: np.ndarray, size: int) -> np.ndarray:
+    """Stones as an array [N, N] of 1, -1 and 0; ValueError for another shape or other numbers."""
+    stones = np.asarray(board)
+    if stones.shape != (size, size) or not np.isin(stones, (-1, 0, 1)).all():
+        raise ValueError(f"board must be {[size, size]} points of 1, -1 and 0, got {list(stones.shape)}: {board!r}")
+    return stones
+
+
+def check_planes(planes: int | str) -> tuple[str | None, int]:
+    """The named set of planes, None for boards alone, and how many planes; ValueError for anything else."""
+    if isinstance(planes, str) and planes in features.SETS:
+        return planes, len(features.SETS[planes])
+    if not is_int(planes, 3) or planes % 2 == 0:
+        raise ValueError(
+            f"planes must be one of {', '.join(map(repr, features.SETS))}, or an odd integer >= 3 (2 per remembered "
+            f"board, 1 for the mover), got {planes!r}"
+        )
+    return None, int(planes)

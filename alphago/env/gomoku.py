@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from alphago.env import symmetry
 from alphago.env.board import StonesPosition, action_text, read_action
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.kernels import gomoku as kernels
-from alphago.env.rows import RowBatch
+from alphago.env.packed import RowBatch
 from alphago.env.symmetry import Symmetries
-from alphago.system.validation import checks_keywords
+from alphago.system.validation import check_int, checks_keywords
 
 MIN_SIZE, MAX_SIZE = 2, 25
 
@@ -28,25 +26,18 @@ class GomokuEnv(GameEnv):
     planes: an odd number from 3: 2 planes per remembered board (own and enemy stones, the newest board first), 1 for
         the side to move.  Names and defaults of all three are AlphaGo.jl's.
 
-    Raises ValueError (TypeError for what is no whole number) with a sentence.
+    Raises ValueError for options that cannot be.
     """
 
     name = "gomoku"
     actions_are_points = True
 
     def __init__(self, board_size: int = 15, connect_row: int = 5, planes: int = 17) -> None:
-        for name, number in (("board_size", board_size), ("connect_row", connect_row), ("planes", planes)):
-            if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-                raise TypeError(f"{name} is a whole number, got {number!r}")
-        if not MIN_SIZE <= board_size <= MAX_SIZE:
-            raise ValueError(f"board_size is {MIN_SIZE} to {MAX_SIZE}, got {board_size}")
-        if not 1 <= connect_row <= board_size:
-            raise ValueError(f"connect_row is 1 to board_size ({board_size}), or nobody could win, got {connect_row}")
-        if planes % 2 == 0 or planes < 3:
-            raise ValueError(f"planes is an odd number from 3 (2 per remembered board, 1 for the mover), got {planes}")
-        self.N = int(board_size)
-        self.connect_row = int(connect_row)
-        self.planes = int(planes)
+        self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)
+        self.connect_row = check_int("connect_row", connect_row, 1, self.N)
+        self.planes = check_int("planes", planes, 3)
+        if self.planes % 2 == 0:
+            raise ValueError(f"planes must be odd (2 per remembered board, 1 for the mover), got {planes}")
         self.plane_shape = (self.N, self.N)
         self.action_space = self.max_moves = self.N * self.N
 
@@ -61,7 +52,8 @@ class GomokuEnv(GameEnv):
     def symmetries(self) -> Symmetries:
         return symmetry.square(self.N)
 
-    def new_batch(self, count: int) -> RowBatch:
+    def new_batch(self, count: int, device: str = "cpu") -> RowBatch:
+        self.require_cpu(device)
         depth = (self.planes - 1) // 2
         return RowBatch(self, count, kernels, kernels.row_words(self.N, depth), (self.N, self.connect_row, depth))
 

@@ -9,8 +9,8 @@ from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN
-from alphago.env.rows import RowBatch
-from alphago.system.validation import checks_keywords
+from alphago.env.packed import RowBatch
+from alphago.system.validation import check_int, checks_keywords
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
 LETTERS = "ABCDEF"
@@ -39,15 +39,14 @@ class OwareEnv(GameEnv):
     action_space = SIDE
 
     def __init__(self, max_moves: int = 200) -> None:
-        if isinstance(max_moves, bool) or not isinstance(max_moves, (int, np.integer)) or max_moves < 1:
-            raise ValueError(f"max_moves is a whole number from 1, got {max_moves!r}")
-        self.max_moves = int(max_moves)
+        self.max_moves = check_int("max_moves", max_moves, 1)
 
     @property
     def config(self) -> dict[str, Any]:
         return {"max_moves": self.max_moves}
 
-    def new_batch(self, count: int) -> "OwareBatch":
+    def new_batch(self, count: int, device: str = "cpu") -> "OwareBatch":
+        self.require_cpu(device)
         return OwareBatch(self, count)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "OwarePosition":
@@ -82,12 +81,12 @@ class OwareBatch(RowBatch):
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
         if seeds.shape != (HOUSES,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.sum() > SEEDS:
-            raise ValueError(f"houses are {HOUSES} whole numbers from 0, {SEEDS} together at most, got {houses!r}")
+            raise ValueError(f"houses must be {HOUSES} integers >= 0 with a sum of at most {SEEDS}, got {houses!r}")
         captured = SEEDS - int(seeds.sum())
         if abs(margin) > captured or (captured + margin) % 2:
-            raise ValueError(f"a margin of {margin!r} cannot be made of {captured} captured seeds")
+            raise ValueError(f"margin must be a difference of two parts of {captured} captured seeds, got {margin!r}")
         if to_play not in (1, -1):
-            raise ValueError(f"to_play is 1 (Black) or -1 (White), got {to_play!r}")
+            raise ValueError(f"to_play must be 1 (Black) or -1 (White), got {to_play!r}")
         kernels.reset_batch(self.rows, slots, seeds.astype(np.int64), to_play, margin, self.env.max_moves)
 
 

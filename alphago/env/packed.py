@@ -1,5 +1,7 @@
-"""`PackedBatch`: positions as packed rows of numbers, whose verbs are kernels."""
+"""Positions as packed rows of numbers, whose verbs are kernels: `PackedBatch`, and `RowBatch` for small games."""
 
+import math
+from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv
+from alphago.env.kernels import rows as row_kernels
 
 
 class PackedBatch(GameBatch):
@@ -59,4 +62,35 @@ class PackedBatch(GameBatch):
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         self._common.score_batch(self.rows, slots, out)
+        return out
+
+
+class RowBatch(PackedBatch):
+    """A batch of a game whose kernels keep to the layout of `alphago.env.kernels.rows`.
+
+    kernels: the module with the game's `reset_batch`, `play_batch`, `replay_batch`, `legal_mask_batch` and
+        `planes_batch`.
+    words: int64 words of a row.  options: what `reset_batch` takes after the slots.
+    """
+
+    def __init__(self, env: GameEnv, count: int, kernels: ModuleType, words: int, options: Sequence[int] = ()) -> None:
+        super().__init__(env, np.zeros((count, words), np.int64), kernels, row_kernels)
+        self._options = tuple(options)
+        self.reset(np.arange(count))
+
+    def reset(self, slots: np.ndarray) -> None:
+        self._rules.reset_batch(self.rows, slots, *self._options)
+
+    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        self._rules.planes_batch(self.rows, slots, out.reshape(len(out), math.prod(out.shape[1:])))
+        return out
+
+    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        row_kernels.outcome_batch(self.rows, slots, out)
+        return out
+
+    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        if not self.env.has_ownership:
+            return super().ownership(slots, out)
+        row_kernels.ownership_batch(self.rows, slots, out)
         return out

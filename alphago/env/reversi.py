@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from alphago.env import symmetry
 from alphago.env.board import StonesPosition, action_text, read_action
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.rows import RowBatch
+from alphago.env.packed import RowBatch
 from alphago.env.symmetry import Symmetries
-from alphago.system.validation import checks_keywords
+from alphago.system.validation import check_int, checks_keywords
 
 MIN_SIZE, MAX_SIZE = 4, 16
 
@@ -37,11 +35,9 @@ class ReversiEnv(GameEnv):
     pass_action: int
 
     def __init__(self, board_size: int = 8) -> None:
-        if isinstance(board_size, bool) or not isinstance(board_size, (int, np.integer)):
-            raise TypeError(f"board_size is a whole number, got {board_size!r}")
-        if not MIN_SIZE <= board_size <= MAX_SIZE or board_size % 2:
-            raise ValueError(f"board_size is an even number from {MIN_SIZE} to {MAX_SIZE}, got {board_size}")
-        self.N = int(board_size)
+        self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)
+        if self.N % 2:
+            raise ValueError(f"board_size must be even, got {board_size}")
         self.plane_shape = (self.N, self.N)
         self.pass_action = self.N * self.N
         self.action_space = self.N * self.N + 1
@@ -61,7 +57,8 @@ class ReversiEnv(GameEnv):
         kept = [0, 2, 4, 6]
         return Symmetries(points[kept], actions[kept])
 
-    def new_batch(self, count: int) -> RowBatch:
+    def new_batch(self, count: int, device: str = "cpu") -> RowBatch:
+        self.require_cpu(device)
         return RowBatch(self, count, kernels, HEADER + self.N * self.N, (self.N,))
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ReversiPosition":

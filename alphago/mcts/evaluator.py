@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from alphago.cuda.backend import check_device
+from alphago.env.devices import check_device
 from alphago.env.game import GameBatch, GameEnv, Leaves, Position, Reached
 from alphago.mcts.kernels.stand_in import hash_evaluation
 

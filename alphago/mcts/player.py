@@ -9,7 +9,7 @@ import numpy as np
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position, check_env
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.kernels.nodes import NONE, ROOT
-from alphago.mcts.root import chosen_actions, temperature_plies
+from alphago.mcts.root import chosen_actions, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings
 from alphago.mcts.warm_up import compile_ahead
 from alphago.records.record import GameRecord, RecordBuilder
@@ -135,11 +135,16 @@ class MCTSPlayer:
         return self.pick_move()
 
     def policy_move(self) -> int:
-        """The most probable action by the evaluator's priors; no search of the position must have begun."""
+        """Return the most probable action by the evaluator's priors, but for passes that throw a won game away.
+
+        No search of the position must have begun.
+        """
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
         self.search.expand_roots(_GAME)
-        return int(self.search.priors(_GAME)[0].argmax())
+        priors, values = self.search.priors(_GAME), self.search.root_values(_GAME)
+        outcomes = np.array([self.position.to_play * self.position.outcome])
+        return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
 
     def expected_line(self, action: int, plies: int = 6) -> str:
         """The moves that the search expects from `action` on, as text; the action alone where it was not searched."""

@@ -22,6 +22,21 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
     return np.argmax(sums > (chance * sums[:, -1])[:, None], axis=1).astype(np.int32)
 
 
+def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
+    """Return the priors [n, A] with 0 for each pass that could throw a won game away.
+
+    A policy passes when it takes the game to be decided, with dead stones still on the board; if the other side passes
+    too, they count as alive.  A search sees that one ply ahead; without one, a mover whose value [n] says that it wins
+    does not pass until the outcome [n] of the board as it stands (mover's view) says so too.
+    """
+    if env.pass_action is None:
+        return priors
+    others = np.delete(priors, env.pass_action, axis=1).any(axis=1)
+    priors = priors.copy()
+    priors[(values > 0) & (outcomes <= 0) & others, env.pass_action] = 0
+    return priors
+
+
 def chosen_actions(search: Search, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """One action for each of some searched games (int64 [n]), int32 [n].
 

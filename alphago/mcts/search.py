@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
-from alphago.env.go_cuda import make_batch
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.halving import stacked_schedules
 from alphago.mcts.kernels import gumbel, roots, subtrees, waves
@@ -117,7 +116,7 @@ class Search:
         self._schedules = np.zeros((1, 1, 1), np.int32)
         self._schedule_of = np.zeros(games, np.int32)
         rows = games * settings.leaves
-        self.batch: GameBatch = make_batch(env, games + rows, getattr(evaluator, "device", "cpu"))
+        self.batch: GameBatch = env.new_batch(games + rows, getattr(evaluator, "device", "cpu"))
         self.tree = new_tree(games, 64, env.action_space)
         self.waves = Ranges(threads) if threads > 1 else waves
         self._leaf_slots = np.arange(games, games + rows)

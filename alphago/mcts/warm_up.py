@@ -26,7 +26,7 @@ def compile_ahead() -> subprocess.Popen[bytes] | None:
     """
     if numba.config.DISABLE_JIT or is_compiled(waves.select):
         return None
-    from alphago.nn.threads import available_cores  # with torch, which searches without a network do without
+    from alphago.system.cores import available_cores
 
     if available_cores() < 2:
         return None

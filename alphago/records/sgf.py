@@ -15,9 +15,8 @@ import numpy as np
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
-from alphago.env.go_checks import MAX_SIZE, MIN_SIZE
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import check_komi
+from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.records.sgf_game import SgfGame
 
 SIGNS = {"B": 1, "W": -1}

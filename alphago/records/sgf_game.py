@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, read_rules, rules_name
@@ -54,7 +54,7 @@ class SgfGame:
     @classmethod
     def in_game(cls, env: GameEnv, moves: tuple[int, ...], **rest: Any) -> "SgfGame":
         """A game with the board, komi and rules of `env`; `rest` are further fields.  ValueError where it is not Go."""
-        game = go_only(env, "SGF files hold games of")
+        game = require_go(env, "SGF files")
         return cls(game.N, moves, **{"komi": game.komi, "rules": rules_name(game.rules), **rest})
 
     @property

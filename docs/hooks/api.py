@@ -19,7 +19,7 @@ BESIDE = {
     "alphago.env.game": ("PlainState",),
     "alphago.env.go_position": ("GoPosition",),
     "alphago.env.go_rules": ("Rules",),
-    "alphago.arena.engine": ("GtpProgram",),
+    "alphago.arena.engine": ("Engine",),
     "alphago.arena.elo": ("elo_ratings",),
     "alphago.arena.sprt": ("Sprt",),
     "alphago.training.group": ("SelfPlaySettings",),

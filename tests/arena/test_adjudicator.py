@@ -1,4 +1,4 @@
-"""Programs that count finished games: their results decide, and where the board says otherwise both are told."""
+"""Engines that count finished games: their results decide, and where the board differs both are reported."""
 
 import re
 from dataclasses import replace
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.adjudicator import Adjudicator, named_adjudicator
-from alphago.arena.engine import EngineError, GtpProgram
+from alphago.arena.adjudicator import Adjudicator, find_adjudicator
+from alphago.arena.engine import Engine, EngineError, gnugo
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import evaluate
 from alphago.arena.match_games import MatchGame
@@ -16,16 +16,16 @@ from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.go import GoEnv
 from alphago.records.sgf import read_sgf
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.arena.test_engine import installed_gnugo, program
+from tests.arena.playing import installed_gnugo, scripted
 from tests.arena.test_tournament import Heard, lines
 
 GO = GoEnv(3, komi=0.5)
 RANDOM = Entrant("random", name="random")
 
 
-def says(folder: Path, score: str) -> GtpProgram:
-    """A program that calls every game so."""
-    return program(folder, final_score=f"reply({score!r})", name="judge")
+def judge_of(folder: Path, score: str) -> Engine:
+    """An engine that gives every game this score."""
+    return scripted(folder, final_score=f"reply({score!r})", name="judge")
 
 
 def game(env: GoEnv, moves: str, number: int = 0) -> MatchGame:
@@ -38,11 +38,11 @@ def game(env: GoEnv, moves: str, number: int = 0) -> MatchGame:
 
 
 class TestAdjudicator:
-    def test_it_is_told_the_whole_game(self, tmp_path: Path) -> None:
-        """This one counts the moves that it heard of."""
+    def test_it_receives_the_whole_game(self, tmp_path: Path) -> None:
+        """This one counts the moves that it received."""
         moves = {"play": "moves.append(line.strip()); reply()", "final_score": 'reply("W+%d" % len(moves))'}
-        judge = Adjudicator(GO, program(tmp_path, **moves))
-        assert judge.judged(game(GO, "B2 A1 pass pass"), 1).margin == -4
+        judge = Adjudicator(GO, scripted(tmp_path, **moves))
+        assert judge.judge(game(GO, "B2 A1 pass pass"), 1).margin == -4
 
     @pytest.mark.parametrize(
         ("number", "score", "outcome", "margin"),
@@ -51,22 +51,22 @@ class TestAdjudicator:
     def test_its_result_counts(self, tmp_path: Path, number: int, score: str, outcome: float, margin: float) -> None:
         before = game(GO, "B2 pass pass", number)
         assert before.margin == 8.5
-        after = Adjudicator(GO, says(tmp_path, score)).judged(before, 1)
-        told = f"B+8.5 on the board, {score} counts judge"
-        assert after == replace(before, outcome=outcome, margin=margin, counted=True, disagreement=told)
+        after = Adjudicator(GO, judge_of(tmp_path, score)).judge(before, 1)
+        both = f"B+8.5 on the board, {score} counts judge"
+        assert after == replace(before, outcome=outcome, margin=margin, counted=True, disagreement=both)
 
     def test_both_say_the_same(self, tmp_path: Path) -> None:
         before = game(GO, "B2 pass pass")
-        assert Adjudicator(GO, says(tmp_path, "B+8.5")).judged(before, 1) == replace(before, counted=True)
+        assert Adjudicator(GO, judge_of(tmp_path, "B+8.5")).judge(before, 1) == replace(before, counted=True)
 
-    def test_what_was_told_before_is_told_too(self, tmp_path: Path) -> None:
-        before = replace(game(GO, "B2 pass pass"), disagreement="told by an engine")
-        after = Adjudicator(GO, says(tmp_path, "B+1")).judged(before, 1)
-        assert after.disagreement == "told by an engine; B+8.5 on the board, B+1 counts judge"
+    def test_an_earlier_disagreement_stays(self, tmp_path: Path) -> None:
+        before = replace(game(GO, "B2 pass pass"), disagreement="an engine's")
+        after = Adjudicator(GO, judge_of(tmp_path, "B+1")).judge(before, 1)
+        assert after.disagreement == "an engine's; B+8.5 on the board, B+1 counts judge"
 
     def test_a_game_that_was_given_up(self, tmp_path: Path) -> None:
         before = MatchGame(0, -1.0, (4,), None, fault="crashed")
-        assert Adjudicator(GO, says(tmp_path, "B+1")).judged(before, 1) is before
+        assert Adjudicator(GO, judge_of(tmp_path, "B+1")).judge(before, 1) is before
 
     @pytest.mark.parametrize(
         ("bodies", "why"),
@@ -78,67 +78,65 @@ class TestAdjudicator:
     )
     def test_one_that_does_not_count(self, tmp_path: Path, bodies: dict, why: str) -> None:
         with pytest.raises(EngineError, match=why):
-            Adjudicator(GO, program(tmp_path, **bodies)).judged(game(GO, "B2 pass pass", 6), 1)
+            Adjudicator(GO, scripted(tmp_path, **bodies)).judge(game(GO, "B2 pass pass", 6), 1)
 
     def test_games_that_it_does_not_know(self, tmp_path: Path) -> None:
-        judge = says(tmp_path, "B+1")
-        with pytest.raises(ValueError, match="judge counts Go, got"):
+        judge = judge_of(tmp_path, "B+1")
+        with pytest.raises(ValueError, match="env must be Go for judge, got"):
             Adjudicator(TicTacToeEnv(), judge)
-        with pytest.raises(ValueError, match="judge counts games that end by two passes, these end after fixed turns"):
+        with pytest.raises(ValueError, match="judge counts games that end by two passes, got games of fixed turns"):
             Adjudicator(GoEnv(3, turns=2), judge)
 
     def test_names(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
-        found = named_adjudicator("gnugo:3")
-        assert found is not None
-        assert found.name == "gnugo:3"
-        assert named_adjudicator(None) is None
-        judge = says(tmp_path, "B+1")
-        assert named_adjudicator(judge) is judge
-        with pytest.raises(ValueError, match="a GtpProgram or None, got 'rave'"):
-            named_adjudicator("rave")
+        assert find_adjudicator("gnugo:3") == gnugo(3)
+        assert find_adjudicator(None) is None
+        judge = judge_of(tmp_path, "B+1")
+        assert find_adjudicator(judge) is judge
+        with pytest.raises(ValueError, match="an Engine or None, got 'rave'"):
+            find_adjudicator("rave")
 
     def test_gnu_go_takes_dead_stones(self) -> None:
-        """White's stone in the corner has no hope; on the board it makes all of Black's area nobody's."""
+        """White's stone in the corner has no hope; on the board it makes all of Black's area neutral."""
         before = game(GoEnv(5, komi=0.5), "C3 A1 B2 pass C2 pass D3 pass pass")
-        after = Adjudicator(GoEnv(5, komi=0.5), installed_gnugo()).judged(before, 1)
+        after = Adjudicator(GoEnv(5, komi=0.5), installed_gnugo()).judge(before, 1)
         assert before.margin == 4 - 1 - 0.5
         assert after.margin == 24.5
         assert after.disagreement == "B+2.5 on the board, B+24.5 counts gnugo:1"
 
 
 class TestMatch:
-    def test_players_without_a_word(self, tmp_path: Path) -> None:
-        """Nobody at the board counts; `black` has Black in games 0 and 2."""
-        match = evaluate(GO, "random", "random", 4, adjudicator=says(tmp_path, "W+40"))
+    def test_players_that_do_not_count(self, tmp_path: Path) -> None:
+        """`black` has Black in games 0 and 2."""
+        match = evaluate(GO, "random", "random", 4, adjudicator=judge_of(tmp_path, "W+40"))
         assert match.outcomes.tolist() == [-1, 1, -1, 1]
         assert match.counted == 4
-        assert all(re.fullmatch(r"\S+ on the board, W\+40 counts judge", told) for told in match.disagreements.values())
+        assert all(re.fullmatch(r"\S+ on the board, W\+40 counts judge", both) for both in match.disagreements.values())
         assert len(match.disagreements) == 4
 
     def test_its_failure_ends_the_match(self, tmp_path: Path) -> None:
         with pytest.raises(EngineError, match="judge answered 'no' to final_score of game"):
-            evaluate(GO, "random", "random", 4, adjudicator=says(tmp_path, "no"))
+            evaluate(GO, "random", "random", 4, adjudicator=judge_of(tmp_path, "no"))
 
-    def test_a_name_that_nobody_has(self) -> None:
-        with pytest.raises(ValueError, match="adjudicator is 'gnugo', 'gnugo:LEVEL', a GtpProgram or None, got 'uct'"):
+    def test_an_unknown_name(self) -> None:
+        with pytest.raises(ValueError, match=r"adjudicator must be .*, got 'uct'"):
             evaluate(GO, "random", "random", 2, adjudicator="uct")
 
 
 class TestTournament:
     def test_its_results_are_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        judge = replace(says(tmp_path, "W+40"), name="gnugo:1")
-        monkeypatch.setattr("alphago.arena.adjudicator.named_program", lambda name: judge)
+        judge = replace(judge_of(tmp_path, "W+40"), name="gnugo:1")
+        monkeypatch.setattr("alphago.arena.adjudicator.find_engine", lambda name: judge)
         settings = TournamentSettings(4, adjudicator="gnugo:1")
         one = Tournament(GO, [RANDOM, replace(RANDOM, name="other")], settings, tmp_path / "out")
         one.play(Heard())
         assert [(row["margin"], row["outcome"]) for row in lines(tmp_path)] == [(-40, -1), (-40, 1)] * 2
         record = read_sgf(one.folder.path / "games" / "1-2-0001.sgf")
         assert record.result == "W+40"
-        told = standings(one)
-        assert "an engine counted 4 final boards too, 4 of them otherwise; the win rate is by gnugo:1" in told
-        assert "1-2-0001: " in told
-        with pytest.raises(ValueError, match="its adjudicator is 'gnugo:1', now None came"):
+        text = standings(one)
+        assert "an engine counted 4 final boards too, 4 of them otherwise; the win rate is by gnugo:1" in text
+        assert "1-2-0001: " in text
+        with pytest.raises(ValueError, match="its adjudicator is 'gnugo:1', got None"):
             Tournament(GO, one.entrants, TournamentSettings(4), one.folder.path)
 
     def test_it_is_looked_for_before_a_folder_is_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

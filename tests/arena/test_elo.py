@@ -48,7 +48,7 @@ class TestManyPlayers:
         assert [rating.elo for rating in ratings] == pytest.approx(strengths, abs=0.2)
 
     def test_the_likelihood_is_at_its_maximum(self) -> None:
-        """There everybody has made as many points as expected, the prior's draws included."""
+        """There each player has as many points as expected, the prior's draws included."""
         points = np.random.default_rng(0).integers(0, 40, (6, 6)).astype(float)
         np.fill_diagonal(points, 0)
         elos = [rating.elo for rating in elo_ratings(points)]
@@ -60,7 +60,7 @@ class TestManyPlayers:
             assert made == pytest.approx(expected, abs=1e-6)
 
     def test_a_circle(self) -> None:
-        """Each beats the next one: nobody is better than the others."""
+        """Each beats the next one: all are equally strong."""
         ratings = elo_ratings(np.array([[0, 9, 1], [1, 0, 9], [9, 1, 0]]))
         assert [rating.elo for rating in ratings] == pytest.approx([0, 0, 0], abs=1e-9)
 
@@ -73,7 +73,7 @@ class TestManyPlayers:
         assert ratings[0].elo == pytest.approx(5 * 400 * math.log10(401))
         assert ratings[0].high - ratings[0].low > ratings[4].high - ratings[4].low
 
-    def test_whom_nothing_ties_to_the_anchor(self) -> None:
+    def test_players_not_connected_with_the_anchor(self) -> None:
         points = np.zeros((4, 4))
         points[0, 1], points[1, 0], points[2, 3] = 5, 5, 4
         ratings = elo_ratings(points)

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
-from alphago.arena.match_games import MatchGame, MatchPlan, play_games
-from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, search_settings, seat
+from alphago.arena.match_games import MatchGame
+from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player, search_settings
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.root import choose_actions
 from alphago.mcts.search import Search, SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
+from tests.arena.playing import match_on
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 
@@ -83,25 +84,21 @@ class TestReproducibility:
         assert matches[0].outcomes.tolist() == matches[1].outcomes.tolist()
         assert matches[0].games != matches[2].games
 
-    def test_the_number_of_threads_does_not_matter(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        games = []
-        for cores in (1, 2, 3):
-            monkeypatch.setattr("alphago.arena.match.available_cores", lambda cores=cores: cores)
-            monkeypatch.setattr("alphago.arena.match.leaves_for", lambda games, readouts: 1)
-            games.append(evaluate(GO, HashEvaluator(), "random", 10, 16, seed=3).games)
+    def test_the_number_of_threads_does_not_matter(self) -> None:
+        games = [match_on(n, GO, HashEvaluator(), "random", 10, 16, opening_plies=1, seed=3).games for n in (1, 2, 3)]
         assert games[0] == games[1] == games[2]
 
     def test_a_match_that_is_stopped(self) -> None:
         """It ends at the next move, and has no result."""
-        stop, told = threading.Event(), list[int]()
+        stop, heard = threading.Event(), list[int]()
 
-        def heard(number: int) -> None:
-            told.append(number)
+        def progress(number: int) -> None:
+            heard.append(number)
             stop.set()
 
         with pytest.raises(MatchStopped, match=r"the match was stopped after [1-9]\d* of 400 games"):
-            evaluate(GO, "random", "random", 400, progress=heard, stop=stop)
-        assert 1 <= len(told) < 400
+            evaluate(GO, "random", "random", 400, progress=progress, stop=stop)
+        assert 1 <= len(heard) < 400
 
     def test_games_differ(self) -> None:
         """Not one game repeated: an older program's gate played one position object many times."""
@@ -109,28 +106,10 @@ class TestReproducibility:
         match = evaluate(GO, HashEvaluator(), HashEvaluator(), 20, 16, opening_plies=4)
         assert match.distinct > 10
 
-    def test_repeated_games_are_seen(self) -> None:
-        """Without any chance all games with one colouring are the same."""
-        assert evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 20, opening_plies=0).distinct <= 2
-        assert MatchResult(np.ones(4, np.float32), ((1, 2), (1, 2), (1,), (2, 1))).distinct == 3
-
-    def test_games_are_the_same_up_to_symmetry(self) -> None:
-        """Turned and mirrored ones; a pass stays where it is."""
-        env = GoEnv(3)
-        turned = ["A3 C3 pass B2", "C3 C1 pass B2", "A1 A3 pass B2", "C3 A3 pass B2"]
-        others = ["A3 A1 B2 pass", "A3 C1 pass B2", "A3 C3", "B3 C2", "pass pass", ""]
-        games = tuple(tuple(map(env.from_text, text.split())) for text in turned + others)
-        outcomes = np.ones(len(games), np.float32)
-        assert MatchResult(outcomes, games, symmetries=env.symmetries.actions).distinct == 1 + len(others)
-        assert MatchResult(outcomes, games).distinct == len(games)
-        assert evaluate(GoEnv(2, komi=0.5), "random", "random", 300).distinct < len(
-            set(evaluate(GoEnv(2, komi=0.5), "random", "random", 300).games)
-        )
-
 
 class TestPlayers:
     def test_random_is_even_against_random(self) -> None:
-        """With an even number of games and both colours alike, neither seat is better off."""
+        """With an even number of games and both colours alike, neither player is better off."""
         match = evaluate(TIC_TAC_TOE, "random", "random", 1000, seed=1)
         low, high = match.interval
         assert low < 0.5 < high
@@ -179,18 +158,18 @@ class TestPlayers:
         assert set(player.choose(games, np.zeros(500, np.bool_), chance)) == {int(priors[0].argmax())}
 
     def test_a_pair_of_readouts(self) -> None:
-        seats: list[tuple[str, int]] = []
+        asked: list[tuple[str, int]] = []
 
         class Counted(HashEvaluator):
             def __init__(self, name: str) -> None:
                 self.name = name
 
             def evaluate(self, batch, slots, priors, values) -> None:
-                seats.append((self.name, len(slots)))
+                asked.append((self.name, len(slots)))
                 super().evaluate(batch, slots, priors, values)
 
         evaluate(TIC_TAC_TOE, Counted("deep"), Counted("raw"), 1, readouts=(40, 0))
-        per_player = {name: sum(n for who, n in seats if who == name) for name in ("deep", "raw")}
+        per_player = {name: sum(n for who, n in asked if who == name) for name in ("deep", "raw")}
         assert per_player["deep"] > 40
         assert per_player["raw"] <= 4
 
@@ -214,10 +193,10 @@ class TestPlayers:
         with pytest.raises(ValueError, match="no player is called"):
             evaluate(GO, "random", name, 2)
 
-    def test_seats(self) -> None:
-        assert isinstance(seat(GO, "random", 3, 50, 1), RandomPlayer)
-        assert isinstance(seat(GO, HashEvaluator(), 3, 0, 1), PolicyPlayer)
-        searching = seat(GO, HashEvaluator(), 3, 50, 4)
+    def test_make_player(self) -> None:
+        assert isinstance(make_player(GO, "random", 3, 50, 1), RandomPlayer)
+        assert isinstance(make_player(GO, HashEvaluator(), 3, 0, 1), PolicyPlayer)
+        searching = make_player(GO, HashEvaluator(), 3, 50, 4)
         assert isinstance(searching, SearchPlayer)
         assert searching.search.settings.leaves == 4
         assert choose_actions(np.array([[0, 2]]), np.zeros(1, np.bool_), np.zeros(1)) == 1
@@ -226,7 +205,7 @@ class TestPlayers:
 class TestArguments:
     @pytest.mark.parametrize("readouts", [-1, (5, -1), (1, 2, 3), ()])
     def test_readouts(self, readouts) -> None:
-        with pytest.raises(ValueError, match=r"readouts is (one number for both or a pair|a whole number from 0), got"):
+        with pytest.raises(ValueError, match=r"readouts must be (one for both players or a pair|an integer >= 0), got"):
             evaluate(GO, "random", "random", 2, readouts)
 
     def test_num_games(self) -> None:
@@ -303,9 +282,9 @@ class TestGumbel:
 
     @pytest.mark.parametrize("search", ["Gumbel", 3, ("puct", "mcts")])
     def test_what_there_is_not(self, search) -> None:
-        with pytest.raises(ValueError, match="search is 'puct', 'gumbel' or SearchSettings, got"):
+        with pytest.raises(ValueError, match="search must be 'puct', 'gumbel' or SearchSettings, got"):
             evaluate(GO, UniformEvaluator(), "random", 2, search=search)
-        with pytest.raises(ValueError, match="search is one for both or a pair, got"):
+        with pytest.raises(ValueError, match="search must be one for both players or a pair, got"):
             evaluate(GO, UniformEvaluator(), "random", 2, search=("puct",) * 3)  # type: ignore[arg-type]
 
 
@@ -329,9 +308,8 @@ class TestInputPlanes:
 
 
 class TestErrors:
-    def test_an_error_in_one_thread_ends_the_match_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_error_in_one_thread_ends_the_match_at_once(self) -> None:
         """The other threads do not play all their games to the end first."""
-        monkeypatch.setattr("alphago.arena.match.available_cores", lambda: 2)
         calls = []
 
         class Fails(UniformEvaluator):
@@ -344,21 +322,9 @@ class TestErrors:
 
         threads = threading.active_count()
         with pytest.raises(RuntimeError, match="out of luck"):
-            evaluate(GoEnv(5), Fails(), "random", 20, readouts=2)
+            match_on(2, GoEnv(5), Fails(), "random", 20, readouts=2)
         assert threading.active_count() == threads
         assert len(calls) < 15
-
-    def test_play_games_stops(self) -> None:
-        stop = threading.Event()
-        seats = [seat(GO, "random", 4, 0, 1) for _ in range(2)]
-        heard: list[MatchGame] = []
-
-        def finished(game: MatchGame) -> None:
-            heard.append(game)
-            stop.set()
-
-        play_games(GO, seats, range(4), MatchPlan(4, 0, 0, seed=0, leaves=1), finished, stop)
-        assert 0 < len(heard) < 4
 
 
 class TestResult:
@@ -373,7 +339,7 @@ class TestResult:
         assert result(1, -1, 1, 0, 0, -1, -1).by_colour == ((2, 1, 1), (0, 1, 2))
 
     def test_of_games(self) -> None:
-        """In any order; what engines did goes by the games' numbers."""
+        """In any order; faults and disagreements go by the games' numbers."""
         games = [
             MatchGame(2, 0.0, (4,), 0.0, counted=True, disagreement="told otherwise"),
             MatchGame(0, 1.0, (3,), 2.5, counted=True),

@@ -1,4 +1,4 @@
-"""Evaluations: what is kept of them, that they go on where they stopped, and what is said about them in the end."""
+"""Evaluations: the files they leave, that they resume where they stopped, and their final report."""
 
 import json
 import re
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.engine import GtpProgram
+from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import MatchResult
 from alphago.arena.match_games import MatchGame
 from alphago.arena.result_folder import ResultFolder
 from alphago.arena.standings import ProgressBar, read_anchor, standings
-from alphago.arena.tournament import LOOK, Tournament, TournamentSettings
+from alphago.arena.tournament import SPRT_GAMES, Tournament, TournamentSettings
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.records.sgf import read_sgf
@@ -62,7 +62,7 @@ def lines(folder: Path) -> list[dict]:
 
 
 class TestFolder:
-    def test_everybody_plays_everybody(self, tmp_path: Path) -> None:
+    def test_a_round_robin(self, tmp_path: Path) -> None:
         played(tmp_path)
         assert [(*row["match"], row["game"]) for row in lines(tmp_path)] == [
             (i, j, n) for i, j in ((0, 1), (0, 2), (1, 2)) for n in range(6)
@@ -99,7 +99,7 @@ class TestFolder:
             5, max_moves=100
         )
 
-    def test_a_default_folder_is_named_after_all_that_decides(self, tmp_path: Path, monkeypatch) -> None:
+    def test_the_default_folder_is_named_after_the_evaluation(self, tmp_path: Path, monkeypatch) -> None:
         monkeypatch.chdir(tmp_path)
 
         def folder(*entrants: Entrant, **settings) -> Path:
@@ -109,13 +109,13 @@ class TestFolder:
         assert same.parent == Path("runs")
         assert same.name.startswith("evaluate-")
         assert folder(HASH, RANDOM) == same
-        learned = Entrant(HASH.who, 4, name="hash", weights="abc")
-        gumbel = Entrant(HASH.who, 4, "gumbel", name="hash")
+        learned = Entrant(HASH.player, 4, name="hash", weights="abc")
+        gumbel = Entrant(HASH.player, 4, "gumbel", name="hash")
         others = [folder(RANDOM, HASH), folder(HASH, RANDOM, seed=1), folder(learned, RANDOM), folder(gumbel, RANDOM)]
         assert len({same, *others}) == 5
 
 
-class TestGoingOn:
+class TestResume:
     @pytest.mark.parametrize("after", [1, 5, 7])
     def test_games_are_the_same_as_without_a_stop(self, tmp_path: Path, after: int) -> None:
         played(tmp_path / "whole")
@@ -142,12 +142,12 @@ class TestGoingOn:
     def test_half_a_line(self, tmp_path: Path) -> None:
         """What a crash leaves is cut off, and its game played again."""
         played(tmp_path)
-        wanted, path = lines(tmp_path), tmp_path / "out" / "games.jsonl"
+        expected, path = lines(tmp_path), tmp_path / "out" / "games.jsonl"
         path.write_bytes(path.read_bytes()[:-20])
         heard = Heard()
         tournament(tmp_path).play(heard)
         assert heard.games == 1
-        assert lines(tmp_path) == wanted
+        assert lines(tmp_path) == expected
 
     def test_a_damaged_line(self, tmp_path: Path) -> None:
         played(tmp_path)
@@ -191,24 +191,24 @@ class TestGoingOn:
     @pytest.mark.parametrize(
         ("entrants", "settings", "why"),
         [
-            ((HASH, UNIFORM), {"seed": 3}, "its seed is 0, now 3 came"),
-            ((HASH, UNIFORM), {"sprt": (0, 50)}, r"its sprt is None, now \[0, 50\] came"),
-            ((HASH, UNIFORM), {"games": 8, "sprt": (0, 50)}, "its games is 6, now 8 came"),
-            ((HASH, RANDOM), {}, r"its players is \['hash', 'uniform'\], now \['hash', 'random'\] came"),
-            ((HASH, Entrant(UNIFORM.who, name="uniform", weights="f")), {}, "the networks' files have changed since"),
+            ((HASH, UNIFORM), {"seed": 3}, "its seed is 0, got 3"),
+            ((HASH, UNIFORM), {"sprt": (0, 50)}, r"its sprt is None, got \[0, 50\]"),
+            ((HASH, UNIFORM), {"games": 8, "sprt": (0, 50)}, "its games is 6, got 8"),
+            ((HASH, RANDOM), {}, r"its players is \['hash', 'uniform'\], got \['hash', 'random'\]"),
+            ((HASH, Entrant(UNIFORM.player, name="uniform", weights="f")), {}, "the networks' files have changed"),
         ],
     )  # fmt: skip
     def test_another_evaluation_is_refused(self, tmp_path: Path, entrants: tuple, settings: dict, why: str) -> None:
         played(tmp_path, HASH, UNIFORM)
         before = lines(tmp_path)
-        with pytest.raises(ValueError, match=rf"out holds another evaluation \({why}\): choose another folder"):
+        with pytest.raises(ValueError, match=rf"another evaluation \({why}"):
             tournament(tmp_path, *entrants, **settings)
         assert lines(tmp_path) == before
 
-    def test_a_folder_with_something_else(self, tmp_path: Path) -> None:
+    def test_a_folder_with_other_contents(self, tmp_path: Path) -> None:
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "config.json").write_text("{}")
-        with pytest.raises(ValueError, match="out holds something else than an evaluation: choose another folder"):
+        with pytest.raises(ValueError, match="out must be new, empty or of an evaluation"):
             tournament(tmp_path)
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["config.json"]
         (tmp_path / "out" / "evaluation.json").write_text("[1]")
@@ -234,8 +234,8 @@ class TestSequentialTest:
         one = Tournament(env, [HASH, RANDOM], TournamentSettings(400, sprt=(0, 200)), tmp_path / "out")
         heard = Heard()
         one.play(heard)
-        assert heard.games == LOOK
-        assert heard.calls == [("start", 400, 0), ("skip", 400 - LOOK)]
+        assert heard.games == SPRT_GAMES
+        assert heard.calls == [("start", 400, 0), ("skip", 400 - SPRT_GAMES)]
         verdict = one.verdict((0, 1))
         assert verdict is not None
         assert verdict.state == "reject"
@@ -271,7 +271,7 @@ class TestSequentialTest:
 
 
 class TestEngines:
-    def test_faults_are_kept_and_told(self, tmp_path: Path) -> None:
+    def test_faults_are_saved_and_reported(self, tmp_path: Path) -> None:
         """An engine that answers E9 loses by forfeit; that it resigns is no fault."""
         script = (
             "import sys\n"
@@ -280,7 +280,7 @@ class TestEngines:
             "    move = 'resign' if sys.argv[1] == '1' else 'E9'\n"
             "    print('= ' + (move if word == 'genmove' else '') + '\\n', flush=True)\n"
         )
-        engine = Entrant(GtpProgram("bad", (sys.executable, "-c", script, "{seed}")), name="bad")
+        engine = Entrant(Engine("bad", (sys.executable, "-c", script, "{seed}")), name="bad")
         one = played(tmp_path, engine, RANDOM, games=2)
         rows = lines(tmp_path)
         assert [row["result"] for row in rows] == ["W+R", "B+F"]
@@ -301,8 +301,8 @@ class TestStandings:
         for number in range(8):
             one.folder.add((0, 1), MatchGame(number, 1.0, (12, number // 4), 1.5 - number, counted=True))
         for number, outcome in enumerate((1, -1, 0, 1)):
-            told = "W+3.5 on the board, B+8.5 says hash" if number < 2 else ""
-            one.folder.add((1, 2), MatchGame(number, outcome, (number,), 2.5, counted=True, disagreement=told))
+            both = "W+3.5 on the board, B+8.5 says hash" if number < 2 else ""
+            one.folder.add((1, 2), MatchGame(number, outcome, (number,), 2.5, counted=True, disagreement=both))
         one.folder.add((0, 2), MatchGame(3, 1.0, (12,), 2.5))
         assert standings(one, anchor=2, anchor_elo=100) == (
             "5x5, komi 0.5, 8 games a match, openings of 2 random plies, each with both colours, seed 0\n"
@@ -321,7 +321,7 @@ class TestStandings:
             "the win rate is by the board\n"
             "  2-3-0001: W+3.5 on the board, B+8.5 says hash\n"
             "  2-3-0002: W+3.5 on the board, B+8.5 says hash\n"
-            "games that do not count yet, their opening having been played with one colour only: 1\n"
+            "games that do not count yet, because their opening was played with one colour only: 1\n"
             f"games are in {tmp_path / 'out'}"
         )
 
@@ -331,7 +331,7 @@ class TestStandings:
             "5x5, komi 0.5, 6 games a match, from the empty board, seed 0", "", f"games are in {tmp_path / 'out'}"
         ]  # fmt: skip
 
-    def test_whom_nobody_has_met(self, tmp_path: Path) -> None:
+    def test_a_player_without_games(self, tmp_path: Path) -> None:
         one = tournament(tmp_path, games=2)
         for number in range(2):
             one.folder.add((0, 1), MatchGame(number, 1.0, (12,), 1.5))
@@ -361,7 +361,7 @@ class TestStandings:
         assert read_anchor("x=1=-20.5", names) == (2, -20.5)
         with pytest.raises(ValueError, match="no player is called 'b': there are a@64, gnugo:10, x=1, random"):
             read_anchor("b=3", names)
-        with pytest.raises(ValueError, match="the anchor's rating is 'much', wanted a number"):
+        with pytest.raises(ValueError, match="the anchor's rating must be a number, got 'much'"):
             read_anchor("random=much", names)
 
 
@@ -369,12 +369,12 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("settings", "why"),
         [
-            ({"games": 5}, "games is an even number from 2, for each opening with both colours; came 5"),
-            ({"games": 0}, "games is an even number from 2"),
-            ({"seed": -1}, "seed must be a number >= 0, got -1"),
-            ({"random_opening": -1}, "random_opening must be a number >= 0, got -1"),
-            ({"opening_plies": -2}, "opening_plies must be a number >= 0, got -2"),
-            ({"sprt": (10, 0)}, "elo0 is less than elo1"),
+            ({"games": 5}, "games must be an even number >= 2, .* got 5"),
+            ({"games": 0}, "games must be an even number >= 2"),
+            ({"seed": -1}, "seed must be an integer >= 0, got -1"),
+            ({"random_opening": -1}, "random_opening must be an integer >= 0, got -1"),
+            ({"opening_plies": -2}, "opening_plies must be an integer >= 0, got -2"),
+            ({"sprt": (10, 0)}, "elo0 must be below elo1"),
         ],
     )
     def test_settings(self, settings: dict, why: str) -> None:
@@ -390,12 +390,12 @@ class TestArguments:
         (tmp_path / "file").write_text("")
         with pytest.raises(OSError, match=r"the folder .*out cannot be made: Not a directory"):
             ResultFolder(tmp_path / "file" / "out", GO, [], {})
-        with pytest.raises(ValueError, match="file holds something else than an evaluation"):
+        with pytest.raises(ValueError, match="file must be new, empty or of an evaluation"):
             ResultFolder(tmp_path / "file", GO, [], {})
 
 
-def test_the_bar_tells_whole_pairs() -> None:
-    """The winner of half a pair may have had the better opening; how many games ended is the bar's own count."""
+def test_the_bar_shows_whole_pairs() -> None:
+    """The winner of half a pair may have had the better opening."""
     bar = ProgressBar()
     bar.start(4, 0)
     bar.game("a - b", MatchResult.of(GO, []))

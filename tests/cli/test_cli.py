@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from alphago.arena import match
-from alphago.arena.entrant import read_text
+from alphago.arena.entrant import parse_entrant
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
@@ -146,8 +146,8 @@ class TestEvaluate:
             ("random {nets}/new.safetensors --games 3", "games is an even number from 2"),
             ("random {nets}/new.safetensors --sprt 5 5", "elo0 is less than elo1"),
             ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
-            ("random {nets}/new.safetensors --board-size 30", "board_size is 2 to 25, got 30"),
-            ("random {nets}/new.safetensors --komi 0.3", "komi is a multiple of 0.5 from -1000 to 1000, got 0.3"),
+            ("random {nets}/new.safetensors --board-size 30", "board_size must be an integer from 2 to 25, got 30"),
+            ("random {nets}/new.safetensors --komi 0.3", "komi must be a multiple of 0.5 from -1000 to 1000, got 0.3"),
             ("random {nets}/new.safetensors --adjudicator uct", "adjudicator is 'gnugo', 'gnugo:LEVEL', a"),
             ("random {nets}/new.safetensors --folder {nets}", "{nets} holds something else than an evaluation: choose"),
         ],
@@ -220,32 +220,32 @@ class TestPlayers:
     )
     def test_networks(self, nets: Path, text: str, readouts: int, search: str, name: str) -> None:
         path = f"{nets / 'new.safetensors'}"
-        entry = read_text(path + text)
+        entry = parse_entrant(path + text)
         assert (entry.readouts, entry.search, entry.name) == (readouts, search, path + name)
         assert entry.model == Path(path)
 
     def test_run_folders(self, nets: Path) -> None:
-        entry = read_text(f"{nets / 'run'}@8")
+        entry = parse_entrant(f"{nets / 'run'}@8")
         assert entry.model == nets / "run" / "weights.safetensors"
         assert entry.name == f"{nets / 'run'}@8"
 
     def test_others(self) -> None:
-        entry = read_text("random", readouts=8, search="gumbel")
+        entry = parse_entrant("random", readouts=8, search="gumbel")
         assert (entry.name, entry.model, entry.readouts, entry.search) == ("random", None, 0, "")
 
     def test_a_file_that_is_called_like_a_player(self, folder: Path) -> None:
         """The player goes first; a path or readouts tell the file."""
         (folder / "random").write_text("")
-        assert read_text("random").model is None
-        assert read_text("./random").model == Path("random")
-        assert read_text("random@3").model == Path("random")
+        assert parse_entrant("random").model is None
+        assert parse_entrant("./random").model == Path("random")
+        assert parse_entrant("random@3").model == Path("random")
 
     def test_an_at_sign_in_a_path(self) -> None:
         folder = Path("me@home")
         folder.mkdir()
         path = str(folder / "new.safetensors")
         Path(path).touch()
-        assert (read_text(path, 8).model, read_text(path, 8).readouts) == (Path(path), 8)
-        assert (read_text(f"{path}@3").base, read_text(f"{path}@3").readouts) == (path, 3)
+        assert (parse_entrant(path, 8).model, parse_entrant(path, 8).readouts) == (Path(path), 8)
+        assert (parse_entrant(f"{path}@3").base, parse_entrant(f"{path}@3").readouts) == (path, 3)
         with pytest.raises(ValueError, match="me@house/x: after @ come readouts"):
-            read_text("./me@house/x")
+            parse_entrant("./me@house/x")

@@ -24,7 +24,7 @@ def keywords_of(monkeypatch: pytest.MonkeyPatch, function: str) -> list[dict[str
 
 
 @pytest.mark.parametrize(
-    ("verb", "function"), [("play", "alphago.ui.terminal.game.play"), ("gtp", "alphago.ui.gtp.commands.serve")]
+    ("verb", "function"), [("play", "alphago.ui.terminal.terminal_game.play"), ("gtp", "alphago.ui.gtp.commands.serve")]
 )
 def test_a_device(verb: str, function: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = keywords_of(monkeypatch, function)

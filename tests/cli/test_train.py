@@ -101,14 +101,14 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--board-size", "1"], "board_size is 2 to 25, got 1"),
+        (["--board-size", "1"], "board_size must be an integer from 2 to 25, got 1"),
         (["--games", "0"], "num_games must be an integer >= 1, got 0"),
         (["--minutes", "-1"], "max_minutes is more than 0"),
         (["--preset", "8x8"], "no preset '8x8': there are '7x7'"),
         (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
-        (["--game", "connect-four", "--until", "rave:100"], "rave:100 plays Go, got ConnectFourEnv("),
-        (["--komi", "1.3"], "komi is a multiple of 0.5"),
+        (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),
+        (["--komi", "1.3"], "komi must be a multiple of 0.5"),
         (["--sizes", "7:0.3,9:0.3"], "sizes are pairs of a board size and its share, each board once and 1 in all"),
         (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "sizes have to name the board that is trained for, 5, got"),
         (["--gate", "1.5"], "a gate's win_rate is more than 0 and at most 1, got 1.5"),

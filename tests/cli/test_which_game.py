@@ -7,7 +7,7 @@ import pytest
 
 import alphago
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.games import GAMES, go_only, make_game, with_settings
+from alphago.env.games import GAMES, make_game, require_go, with_settings
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 
@@ -15,15 +15,14 @@ PACKAGE = Path(alphago.__file__).parent
 # Modules above the games that name a game's class, and why they may.
 ABOUT_GO = {
     "__init__.py": "the public names",
-    "arena/anchors.py": "playouts of Go",
-    "arena/gtp_player.py": "GTP speaks of Go",
+    "arena/playout_player.py": "playouts of Go",
+    "arena/engine_player.py": "GTP speaks of Go",
     "cli/games.py": "GTP speaks of Go",
     "cli/rates.py": "Go is what rates are measured with",
-    "cuda/batch.py": "the only game with CUDA kernels",
     "records/sgf.py": "SGF files hold games of Go",
     "records/sgf_game.py": "SGF files hold games of Go",
-    "ui/gtp_commands.py": "GTP speaks of Go",
-    "ui/gtp_game.py": "GTP speaks of Go",
+    "ui/gtp/commands.py": "GTP speaks of Go",
+    "ui/gtp/gtp_game.py": "GTP speaks of Go",
 }
 CLASSES = {env.__name__ for env in GAMES.values()}
 
@@ -48,7 +47,7 @@ def names_compared(module: str) -> list[str]:
 
 
 def test_there_are_modules() -> None:
-    assert {"training/run.py", "arena/match.py", "nn/net.py", "ui/terminal.py"} <= set(above_the_games())
+    assert {"training/run.py", "arena/match.py", "nn/net.py", "ui/terminal/screen.py"} <= set(above_the_games())
 
 
 @pytest.mark.parametrize("module", above_the_games())
@@ -91,9 +90,9 @@ class TestWhatAGameSays:
 
 
 def test_only_go() -> None:
-    assert go_only(GoEnv(5), "gnugo plays") == GoEnv(5)
-    with pytest.raises(ValueError, match=r"^gnugo plays Go, got GomokuEnv\(board_size=5, .*\)$"):
-        go_only(GomokuEnv(5), "gnugo plays")
+    assert require_go(GoEnv(5), "gnugo") == GoEnv(5)
+    with pytest.raises(ValueError, match=r"^env must be Go for gnugo, got GomokuEnv\(board_size=5, .*\)$"):
+        require_go(GomokuEnv(5), "gnugo")
 
 
 def test_other_settings() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.cuda.backend import Backend
+from alphago.cuda.contract import Backend
 from alphago.env.game import Leaves, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
@@ -16,7 +16,7 @@ class Twins:
 
     def __init__(self, env: GoEnv, count: int, backend: Backend) -> None:
         self.env = env
-        self.ours, self.theirs = GoBatch(env, count), CudaGoBatch(env, count, backend)
+        self.ours, self.theirs = GoBatch(env, env.start, count), CudaGoBatch(env, env.start, count, backend)
         self.slots = np.arange(count)
 
     def do(self, verb: str, *arguments: Any, **options: Any) -> None:
@@ -81,7 +81,7 @@ class Twins:
             Reached(np.zeros(third, np.bool_), np.zeros(third, np.int8), np.zeros(third, np.float32)) for _ in range(2)
         )
         self.ours.reach(Leaves(roots, paths, lengths, slots), ours)
-        backend = self.theirs._backend
+        backend = self.theirs.backend
         there = Reached(*(backend.upload(array.copy(), array.dtype) for array in theirs))
         self.theirs.reach(Leaves(roots, paths, lengths, slots), there)
         assert all(np.array_equal(one, backend.download(two)) for one, two in zip(ours, there, strict=True))
@@ -89,7 +89,7 @@ class Twins:
 
     def compare_there(self) -> None:
         """As `compare`, with answers that are written where the kernels are, planes with channels last."""
-        env, count, backend = self.env, len(self.slots), self.theirs._backend
+        env, count, backend = self.env, len(self.slots), self.theirs.backend
         shapes = {
             "legal_mask": ((env.action_space,), np.bool_), "is_over": ((), np.bool_), "to_play": ((), np.int8),
             "hash": ((), np.int64), "score": ((), np.float32), "outcome": ((), np.float32),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alphago.cuda.backend import Backend
+from alphago.cuda.contract import Backend
 from alphago.cuda.device import Device
 from alphago.cuda.host import Host, find_compiler
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago.cuda.backend import Backend
+from alphago.cuda.contract import Backend
 from alphago.env.go import GoEnv
 from alphago.env.kernels import playouts
 from alphago.records.sgf import read_sgf

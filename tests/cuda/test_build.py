@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from alphago.cuda import host, source
-from alphago.cuda.backend import BackendMissing
+from alphago.cuda.contract import BackendMissing
 from alphago.env.go import GoEnv
-from alphago.env.kernels import go_features, go_row, hashing
+from alphago.env.go_cuda import PROGRAM
+from alphago.env.kernels import go_features, go_row
+from alphago.system.kernels import hashing
 from alphago.system.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import Twins
 
@@ -23,7 +25,7 @@ needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is n
 
 
 def test_constants_are_numbas() -> None:
-    text = source.program()
+    text = PROGRAM.text
     words = ((go_row, "AT_HASHES"), (go_row, "SIDE_FACTOR"), (go_features, "PLIES_LEFT"), (hashing, "GOLDEN"))
     for module, name in words:
         lines = [line for line in text.splitlines() if f" {name} = " in line]
@@ -39,17 +41,17 @@ def test_a_name_with_two_values_is_refused() -> None:
 
 
 def test_each_file_is_there_once() -> None:
-    text = source.program()
+    text = PROGRAM.text
     assert "#include" not in text
-    for path in source.FOLDER.glob("*.cu*"):
+    for path in (*source.FOLDER.glob("*.cu*"), *PROGRAM.path.parent.glob("*.cu*")):
         assert text.count(f'#line 1 "{path.name}"') == 1
 
 
 @needs_compiler
 def test_the_library_is_kept_with_the_other_kernels() -> None:
-    library = host.load_library()
+    library = host.load_library(PROGRAM)
     assert library._name.startswith(CACHE_FOLDER)
-    assert host.load_library() is library
+    assert host.load_library(PROGRAM) is library
 
 
 @needs_compiler
@@ -75,15 +77,14 @@ def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
 
 @needs_compiler
 def test_the_source_compiles_without_warnings(tmp_path: Path) -> None:
-    host.compile_library(source.host_program(), tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))
+    host.compile_library(PROGRAM.host_text, tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))
     assert (tmp_path / "strict.so").is_file()
 
 
 @needs_compiler
-def test_a_plane_that_only_python_has_does_not_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plane_that_only_python_has_does_not_compile(tmp_path: Path) -> None:
     """It would stay as it was in memory."""
-    monkeypatch.setattr(go_features, "PLANES", go_features.PLANES + 1)
-    text = source.expand("host.h", set()) + source.program.__wrapped__()
+    text = source.Program(PROGRAM.path, {**PROGRAM.numbers, "PLANES": PROGRAM.numbers["PLANES"] + 1}).host_text
     with pytest.raises(BackendMissing, match=r"a new plane of go_features\.py has to be written here too"):
         host.compile_library(text, tmp_path / "x.so", ("-fsyntax-only",))
 
@@ -124,7 +125,7 @@ def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
 def test_nvcc_compiles_without_warnings_or_spills(architecture: str, tmp_path: Path) -> None:
     path = tmp_path / "kernels.cu"
-    path.write_text(source.program())
+    path.write_text(PROGRAM.text)
     options = ["-std=c++17", "--fmad=false", "-Werror", "all-warnings", "-Xptxas", "-v", f"-arch={architecture}"]
     run = subprocess.run(
         ["nvcc", *options, "--cubin", str(path), "-o", str(tmp_path / "x")], capture_output=True, text=True

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import alphago.cuda.device as device
-from alphago.cuda.backend import BackendMissing
+from alphago.cuda.contract import BackendMissing
+from alphago.cuda.source import Program
+from alphago.env.devices import choose_device
 from alphago.env.go import GoEnv
-from alphago.env.go_batch import GoBatch
+from alphago.env.go_cuda import PROGRAM
 
 
 class CUDARuntimeError(RuntimeError):
@@ -52,7 +54,6 @@ def fake_cupy(
     }
     vars(cupy).update(parts)
     patch.setitem(sys.modules, "cupy", cupy)
-    patch.setattr(device, "load_module", device.load_module.__wrapped__)  # which keeps what it compiled
 
 
 def raising(error: Exception) -> Callable[..., Any]:
@@ -137,10 +138,10 @@ def test_a_device_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refused(kind: type[Exception], sentence: str) -> None:
-    """The sentence for who wants the device, the CPU for who does not mind."""
+    """The device raises for a program that is new to it; "auto" takes the CPU."""
     with pytest.raises(kind, match=sentence):
-        GoEnv(5).new_batch(2, device="cuda")
-    assert type(GoEnv(5).new_batch(2, device="auto")) is GoBatch
+        device.Device().load(Program(PROGRAM.path, PROGRAM.numbers))
+    assert choose_device(GoEnv(5)) == "cpu"
 
 
 def test_streams_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -253,7 +253,7 @@ def test_a_twin_of_another_size_is_refused() -> None:
 def faulty(batch: type[GameBatch], planes: int | None = None) -> GoEnv:
     """Go on 3x3 whose batches are of another class."""
     env = GoEnv(3, komi=0.5, planes=planes)
-    env.new_batch = lambda count: batch(env, count)
+    env.new_batch = lambda count, device="cpu": batch(env, env.start, count)
     return env
 
 
@@ -419,7 +419,7 @@ def test_a_plain_game_that_promises_ownership_gives_it() -> None:
 
 def test_a_missing_superko_is_caught_by_the_plain_game() -> None:
     env = NaiveGoEnv(2, max_moves=40)
-    env.new_batch = lambda count: SimpleKoBatch(env, count)
+    env.new_batch = lambda count, device="cpu": SimpleKoBatch(env, count)
     text = caught(env, NaiveGoEnv(2, max_moves=40), games=300)
     assert re.match(r"legal_mask: expected \w\d illegal \(as in the plain game\), got \w\d legal\n", text)
 

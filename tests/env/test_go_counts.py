@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.env.go_batch import start_row
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_row as layout
 from alphago.system.kernels.jit import kernel
@@ -53,7 +52,7 @@ def legal_boards(row, start, colours):
 
 @pytest.mark.parametrize(("size", "legal"), [(2, 57), (3, 12_675), pytest.param(4, 24_318_165, marks=pytest.mark.slow)])
 def test_legal_boards_counted_by_a_kernel(size: int, legal: int) -> None:
-    start = start_row(GoEnv(size, ko="simple"))
+    start = GoEnv(size, ko="simple").start.row
     assert legal_boards(start.copy(), start, np.zeros(size * size, np.int8)) == legal
 
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-import alphago.env.go_cuda as batches
-from alphago.cuda.backend import Backend, BackendMissing
+import alphago.env.go as go
+from alphago.cuda.contract import Backend, BackendMissing
 from alphago.cuda.host import Host, find_compiler
 from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.devices import choose_device
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
-from alphago.env.go_cuda import CudaGoBatch, make_batch
+from alphago.env.go_cuda import CudaGoBatch
 from tests.cuda.boards import Twins
 from tests.diagrams import draw, stones
 
@@ -28,7 +29,7 @@ def test_copies_within_a_batch_and_between_batches(backend: Backend) -> None:
     twins.do("copy", np.array([1, 2]), np.array([4, 5]))
     twins.compare()
     env, slots = twins.env, np.arange(3)
-    there, back = CudaGoBatch(env, 3, backend), CudaGoBatch(env, 3, backend)
+    there, back = CudaGoBatch(env, env.start, 3, backend), CudaGoBatch(env, env.start, 3, backend)
     there.copy(np.array([0, 4, 3]), slots, of=twins.ours)
     back.copy(slots, slots, of=there)
     here = env.new_batch(3)
@@ -82,7 +83,7 @@ def test_bfloat16_is_torchs(backend: Backend) -> None:
     torch = pytest.importorskip("torch")
     env = GoEnv(2)
     komis = np.arange(-400, 401) / 2
-    batch = CudaGoBatch(env, len(komis), backend)
+    batch = CudaGoBatch(env, env.start, len(komis), backend)
     for slot, komi in enumerate(komis):
         batch.reset(np.array([slot]), komi=komi)
     slots, shape = np.arange(len(komis)), (len(komis), env.planes, 2, 2)
@@ -108,13 +109,13 @@ def test_answers_go_where_they_fit(backend: Backend) -> None:
 def test_what_does_not_fit_is_refused(backend: Backend) -> None:
     twins = played(backend)
     batch, slots = twins.theirs, twins.slots
-    with pytest.raises(ValueError, match=r"an answer of shape \[6, 26\] was wanted, got room for \[6, 25\]"):
+    with pytest.raises(ValueError, match=r"out must have shape \[6, 26\], got \[6, 25\]"):
         batch.legal_mask(slots, np.empty((6, 25), np.bool_))
-    with pytest.raises(ValueError, match=r"planes are written as float32, .*, got float64"):
+    with pytest.raises(ValueError, match=r"planes must be float32, .*, got float64"):
         batch.planes(slots, np.empty((6, 16, 5, 5)))
     with pytest.raises(ValueError, match="evenly, got steps of 8 and 1"):
         batch.planes(slots, backend.zeros((6, 16, 5, 8), np.float32)[..., :5])
-    with pytest.raises(ValueError, match=r"stones are \[5, 5\] points, got \[3, 3\]"):
+    with pytest.raises(ValueError, match=r"stones must have shape \[5, 5\], got \[3, 3\]"):
         batch.reset(slots, stones=np.zeros((3, 3)))
     with pytest.raises(ValueError, match="the chain at A5 has no liberty"):
         batch.reset(slots, stones=np.array([[1, -1, 0, 0, 0], [-1, 0, 0, 0, 0], *[[0] * 5] * 3]))
@@ -151,7 +152,7 @@ def test_arrays_on_the_device_fit_or_are_refused() -> None:
     batch.ownership(slots, owner)
     assert np.array_equal(score.array, twins.ours.score(slots, np.empty(6, np.float32)))
     assert np.array_equal(owner.array, twins.ours.ownership(slots, np.empty((6, 25), np.int8)))
-    refused = r"NumPy array, or a C-contiguous one of {} that 'host' kernels reach; came a OnDevice of {}$"
+    refused = r"NumPy array, or a C-contiguous {} array that 'host' kernels reach, got a OnDevice of {}$"
     with pytest.raises(ValueError, match=refused.format("float32", "float64")):
         batch.score(slots, OnDevice(np.empty(6)))
     with pytest.raises(ValueError, match=refused.format("float32", "float32")):
@@ -168,15 +169,15 @@ def test_arrays_on_the_device_fit_or_are_refused() -> None:
 def test_arrays_of_others_that_no_kernel_reaches_are_refused(backend: Backend) -> None:
     torch = pytest.importorskip("torch")
     twins = played(backend)
-    with pytest.raises(ValueError, match=r"kernels reach; came a Tensor of torch\.float32"):
+    with pytest.raises(ValueError, match=r"kernels reach, got a Tensor of torch\.float32"):
         twins.theirs.score(twins.slots, torch.zeros(6))
-    with pytest.raises(ValueError, match=r"kernels reach; came a Described of float32"):
+    with pytest.raises(ValueError, match=r"kernels reach, got a Described of float32"):
         twins.theirs.planes(twins.slots, Described((6, 16, 5, 5)))
 
 
 def test_a_slot_is_a_position_to_read(backend: Backend) -> None:
     env = GoEnv(3)
-    batch = CudaGoBatch(env, 2, backend)
+    batch = CudaGoBatch(env, env.start, 2, backend)
     drawing = """
         . X .
         O . .
@@ -191,13 +192,16 @@ def test_a_slot_is_a_position_to_read(backend: Backend) -> None:
 @needs_compiler
 def test_the_device_is_the_callers_choice() -> None:
     env = GoEnv(5)
-    assert type(env.new_batch(2)) is type(env.new_batch(2, "cpu")) is type(make_batch(env, 2, "cpu")) is GoBatch
+    assert type(env.new_batch(2)) is type(env.new_batch(2, "cpu")) is GoBatch
     assert type(env.new_batch(2, device="host")) is CudaGoBatch
-    assert make_batch(ConnectFourEnv(), 3, "auto").count == 3
-    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
+    assert (choose_device(env, "host"), choose_device(ConnectFourEnv())) == ("host", "cpu")
+    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
+        choose_device(env, "tpu")
+    with pytest.raises(ValueError, match=r"device must be 'cuda' or 'host' .*, got 'tpu'"):
         env.new_batch(2, device="tpu")
-    with pytest.raises(ValueError, match=r"ConnectFourEnv.* has no CUDA kernels: its device is 'cpu' or 'auto'"):
-        make_batch(ConnectFourEnv(), 3, "cuda")
+    for make in (ConnectFourEnv().new_batch, lambda count, device: choose_device(ConnectFourEnv(), device)):
+        with pytest.raises(ValueError, match=r"ConnectFourEnv\(\), which has no CUDA kernels, got 'cuda'"):
+            make(3, "cuda")
 
 
 @needs_compiler
@@ -207,9 +211,9 @@ def test_auto_takes_the_cpu_where_the_gpu_cannot_be_used(problem: Exception, mon
         assert device == "cuda"
         raise problem
 
-    monkeypatch.setattr(batches, "find_backend", refuse)
-    assert type(GoEnv(5).new_batch(2, device="auto")) is GoBatch
+    monkeypatch.setattr(go, "find_backend", refuse)
+    assert choose_device(GoEnv(5)) == "cpu"
     with pytest.raises(type(problem), match=str(problem)):
-        GoEnv(5).new_batch(2, device="cuda")
-    monkeypatch.setattr(batches, "find_backend", lambda device: Host())
-    assert type(GoEnv(5).new_batch(2, device="auto")) is CudaGoBatch
+        choose_device(GoEnv(5), "cuda")
+    monkeypatch.setattr(go, "find_backend", lambda device: Host())
+    assert choose_device(GoEnv(5)) == "cuda"

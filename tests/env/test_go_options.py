@@ -50,13 +50,13 @@ def test_a_pass_is_legal_early_where_nothing_else_is() -> None:
         ({"first_pass": -1}, "first_pass must be an integer >= 0, got -1"),
         ({"first_pass": 1.5}, "first_pass must be an integer >= 0, got 1.5"),
         ({"max_moves": -1}, "max_moves must be an integer >= 0, got -1"),
-        ({"max_moves": 70_000}, "no game is longer than 65536 plies, got 70000"),
-        ({"ko": "super"}, "ko is 'simple', 'positional', 'situational', got 'super'"),
+        ({"max_moves": 70_000}, "max_moves must be at most 65536, got 70000"),
+        ({"ko": "super"}, "ko must be one of 'simple', 'positional', 'situational', got 'super'"),
         ({"suicide": 1}, "suicide must be True or False, got 1"),
         ({"turns": 0}, "turns must be an integer >= 1, got 0"),
-        ({"turns": 20, "max_moves": 40}, "a game of 20 turns has no other end, got max_moves 40"),
-        ({"margin_weight": 2}, "margin_weight is 0 to 1, got 2"),
-        ({"margin_weight": -0.1}, "margin_weight is 0 to 1, got -0.1"),
+        ({"turns": 20, "max_moves": 40}, "max_moves must be None in a game of 20 turns, got 40"),
+        ({"margin_weight": 2}, "margin_weight must be a number from 0 to 1, got 2"),
+        ({"margin_weight": -0.1}, "margin_weight must be a number from 0 to 1, got -0.1"),
         ({"komi_spread": -1}, "komi_spread must be a number >= 0, got -1"),
         ({"komi_spread": math.nan}, "komi_spread must be a number >= 0, got nan"),
         ({"first_pass": 2.5}, "first_pass must be an integer >= 0, got 2.5"),
@@ -92,7 +92,7 @@ def test_fixed_turns_and_a_cap_exclude_each_other() -> None:
     assert capped.replace(turns=6) == turns
     assert turns.replace(turns=None) == GoEnv(5)
     assert turns.replace(turns=None, max_moves=20) == capped
-    with pytest.raises(ValueError, match="a game of 6 turns has no other end, got max_moves 20"):
+    with pytest.raises(ValueError, match="max_moves must be None in a game of 6 turns, got 20"):
         turns.replace(max_moves=20)
 
 
@@ -114,7 +114,7 @@ def test_replace_changes_the_given_options_only() -> None:
         assert other.config == {**env.config, name: default}
         assert other.replace(**{name: value}) == env
     assert env.replace() == env
-    with pytest.raises(ValueError, match=r"komi is a multiple of 0\.5"):
+    with pytest.raises(ValueError, match=r"komi must be a multiple of 0\.5"):
         env.replace(komi=0.25)
     with pytest.raises(TypeError, match="colour"):
         env.replace(colour="red")
@@ -131,7 +131,7 @@ def test_another_board_has_defaults_of_its_own() -> None:
     assert GoEnv(9, max_moves=50).replace(board_size=7, turns=20) == GoEnv(7, turns=20)
     assert GoEnv(9, turns=20).replace(board_size=7) == GoEnv(7, turns=20)
     assert GoEnv(9, max_moves=0).replace(board_size=7) == GoEnv(7, max_moves=0)
-    with pytest.raises(ValueError, match="board_size is 2 to 25, got 26"):
+    with pytest.raises(ValueError, match="board_size must be an integer from 2 to 25, got 26"):
         GoEnv(9).replace(board_size=26)
 
 

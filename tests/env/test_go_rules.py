@@ -531,9 +531,9 @@ def test_a_big_komi_and_a_full_19x19_board_score_exactly() -> None:
 
 @pytest.mark.parametrize("komi", [7.25, float("nan"), float("inf"), 5000])
 def test_komi_is_a_multiple_of_half_a_point(komi: float) -> None:
-    with pytest.raises(ValueError, match=r"komi is a multiple of 0.5 from -1000 to 1000"):
+    with pytest.raises(ValueError, match=r"komi must be a multiple of 0.5 from -1000 to 1000"):
         GoEnv(9, komi=komi)
-    with pytest.raises(ValueError, match=r"komi is a multiple of 0.5"):
+    with pytest.raises(ValueError, match=r"komi must be a multiple of 0.5"):
         GoEnv(9).position(komi=komi)
 
 
@@ -548,7 +548,7 @@ def test_outcomes_may_depend_on_the_margin_but_results_do_not() -> None:
         assert graded.result == np.sign(margin)
         outcome = graded.batch.outcome(np.zeros(1, np.int64), np.empty(1, np.float32))[0]
         assert outcome == pytest.approx(-(0.7 * np.sign(margin) + 0.3 * np.tanh(margin / 10)))
-    with pytest.raises(ValueError, match="margin_weight is 0 to 1"):
+    with pytest.raises(ValueError, match="margin_weight must be a number from 0 to 1"):
         GoEnv(3, margin_weight=1.5)
 
 
@@ -663,11 +663,7 @@ def test_any_odd_number_of_planes(count: int) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 16, -3, 17.0, True, "", "rule", "17"])
 def test_other_numbers_of_planes_are_refused(count: object) -> None:
-    text = (
-        "planes is 'rules', 'turns', 'alive', or an odd number from 3 (2 per remembered board, 1 for the mover), "
-        f"came {count!r}"
-    )
-    with pytest.raises(ValueError, match=re.escape(text)):
+    with pytest.raises(ValueError, match=rf"planes must be one of 'rules', .*, got {re.escape(repr(count))}$"):
         GoEnv(9, planes=count)
 
 
@@ -706,10 +702,10 @@ def test_an_illegal_ko_names_the_set_up() -> None:
     [
         (26, "no action 26 in GoEnv(5): actions are 0 to 25"),
         (-1, "no action -1 in GoEnv(5): actions are 0 to 25"),
-        ("C3", "an action is a number, got 'C3'; env.from_text('…') reads a written move"),
-        (None, "an action is a number, got None; env.from_text('…') reads a written move"),
-        (True, "an action is a number, got True; env.from_text('…') reads a written move"),
-        (3.0, "an action is a number, got 3.0; env.from_text('…') reads a written move"),
+        ("C3", "action must be an integer, got 'C3'; env.from_text('…') reads a written move"),
+        (None, "action must be an integer, got None; env.from_text('…') reads a written move"),
+        (True, "action must be an integer, got True; env.from_text('…') reads a written move"),
+        (3.0, "action must be an integer, got 3.0; env.from_text('…') reads a written move"),
     ],
 )
 def test_what_is_no_action_is_refused(action: object, text: str) -> None:
@@ -724,14 +720,14 @@ def test_what_is_no_action_is_refused(action: object, text: str) -> None:
         ({"black": "C3", "white": "C3"}, "two stones were placed at C3"),
         ({"black": "C3 C3"}, "two stones were placed at C3"),
         ({"black": "F1"}, "'F1' is no point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
-        ({"black": ["pass"]}, "no stone can be placed at 'pass' on GoEnv(5)"),
-        ({"white": [25]}, "no stone can be placed at 25 on GoEnv(5)"),
-        ({"white": [-1]}, "no stone can be placed at -1 on GoEnv(5)"),
+        ({"black": ["pass"]}, "stones must be on points of GoEnv(5), got 'pass'"),
+        ({"white": [25]}, "stones must be on points of GoEnv(5), got 25"),
+        ({"white": [-1]}, "stones must be on points of GoEnv(5), got -1"),
         ({"black": "A5", "white": "A4 B5"}, "the chain at A5 has no liberty"),
         ({"white": "A5", "black": "A4 B5"}, "the chain at A5 has no liberty"),
         ({"black": range(25)}, "the chain at A5 has no liberty"),
-        ({"to_play": "red"}, "to_play is 'black' or 'white' (or +1, -1), got 'red'"),
-        ({"to_play": 0}, "to_play is 'black' or 'white' (or +1, -1), got 0"),
+        ({"to_play": "red"}, "to_play must be 'black' or 'white' (or +1, -1), got 'red'"),
+        ({"to_play": 0}, "to_play must be 'black' or 'white' (or +1, -1), got 0"),
     ],
 )
 def test_set_ups_that_cannot_be_are_refused(setup: dict, text: str) -> None:
@@ -741,19 +737,19 @@ def test_set_ups_that_cannot_be_are_refused(setup: dict, text: str) -> None:
 
 def test_a_batch_refuses_stones_of_another_board() -> None:
     batch = GoEnv(5).new_batch(1)
-    with pytest.raises(ValueError, match=re.escape("stones are [5, 5] points, got [4, 4]")):
+    with pytest.raises(ValueError, match=re.escape("stones must have shape [5, 5], got [4, 4]")):
         batch.reset(np.zeros(1, np.int64), stones=np.zeros((4, 4), np.int8))
 
 
 @pytest.mark.parametrize("size", [1, 26, 0, -9])
 def test_board_sizes_go_from_2_to_25(size: int) -> None:
-    with pytest.raises(ValueError, match=f"board_size is 2 to 25, got {size}"):
+    with pytest.raises(ValueError, match=f"board_size must be an integer from 2 to 25, got {size}"):
         GoEnv(size)
 
 
 @pytest.mark.parametrize("size", ["9", 9.0, None, True])
 def test_a_board_size_is_a_whole_number(size: object) -> None:
-    with pytest.raises(TypeError, match="board_size is a whole number from 2 to 25"):
+    with pytest.raises(ValueError, match="board_size must be an integer from 2 to 25"):
         GoEnv(size)
 
 

@@ -57,7 +57,7 @@ def test_komi_is_kept_or_refused(komi: float) -> None:
     if fits:
         assert GoEnv(3, komi=komi).position().komi == komi
     else:
-        with pytest.raises(ValueError, match="komi is a multiple of"):
+        with pytest.raises(ValueError, match="komi must be a multiple of"):
             check_komi(komi)
 
 
@@ -67,7 +67,7 @@ def test_a_colour_is_one_of_two_or_refused(text: str) -> None:
     if text.lower() in ("b", "black", "w", "white"):
         assert check_player(text) == (1 if text.lower()[0] == "b" else -1)
     else:
-        with pytest.raises(ValueError, match="to_play is 'black' or 'white'"):
+        with pytest.raises(ValueError, match="to_play must be 'black' or 'white'"):
             check_player(text)
 
 
@@ -92,7 +92,7 @@ def test_names_of_rules() -> None:
         assert read_rules(name.lower()) == rules
     assert read_rules("koPOSITIONALscoreAREAtaxNONEsui1whiteHandicapBonus0") == Rules("positional", True)
     assert read_rules("koSIMPLEscoreTERRITORYtaxSEKIsui0") is None
-    with pytest.raises(ValueError, match="no rules are called 'mine': there are Chinese, Tromp-Taylor, AGA"):
+    with pytest.raises(ValueError, match=r"rules must be one of Chinese, Tromp-Taylor, .*, got 'mine'"):
         named_rules("mine")
 
 
@@ -148,7 +148,7 @@ def test_a_position_from_any_board() -> None:
     assert eval(position.describe()).board.tolist() == board
     assert env.position(board=position.board, black="B3").board[0, 1] == 1
     for wrong in ([[1, 0], [0, 1]], [[2, 0, 0], [0, 0, 0], [0, 0, 0]]):
-        with pytest.raises(ValueError, match=r"a board is \[3, 3\] points of 1, -1 and 0"):
+        with pytest.raises(ValueError, match=r"board must be \[3, 3\] points of 1, -1 and 0"):
             env.position(board=wrong)
     with pytest.raises(ValueError, match="two stones were placed at A3"):
         env.position(board=board, black="A3")

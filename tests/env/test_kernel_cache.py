@@ -24,9 +24,10 @@ import numba
 import numpy as np
 from alphago.env.check import check_game
 from alphago.env.go import GoEnv
-from alphago.env.kernels import go, go_score, jit, playouts
+from alphago.env.kernels import go, go_score, playouts
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import MCTSPlayer
+from alphago.system.kernels import jit
 from tests.naive.go import NaiveGoEnv
 
 assert numba.config.DISABLE_JIT

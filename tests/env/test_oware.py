@@ -133,12 +133,12 @@ class TestEnd:
 @pytest.mark.parametrize(
     ("setup", "sentence"),
     [
-        ({"houses": [4] * 11}, "houses are 12 whole numbers from 0, 48 together at most"),
-        ({"houses": [5] * 12}, "houses are 12 whole numbers"),
-        ({"houses": [-1] + [4] * 11}, "houses are 12 whole numbers"),
-        ({"margin": 2}, "a margin of 2 cannot be made of 0 captured seeds"),
-        ({"houses": [3] * 12, "margin": 5}, "a margin of 5 cannot be made of 12 captured seeds"),
-        ({"to_play": 0}, r"to_play is 1 \(Black\) or -1 \(White\), got 0"),
+        ({"houses": [4] * 11}, "houses must be 12 integers >= 0 with a sum of at most 48"),
+        ({"houses": [5] * 12}, "houses must be 12 integers"),
+        ({"houses": [-1] + [4] * 11}, "houses must be 12 integers"),
+        ({"margin": 2}, "margin must be a difference of two parts of 0 captured seeds"),
+        ({"houses": [3] * 12, "margin": 5}, "margin must be a difference of two parts of 12 captured seeds"),
+        ({"to_play": 0}, r"to_play must be 1 \(Black\) or -1 \(White\), got 0"),
     ],
 )
 def test_bad_set_ups(setup: dict, sentence: str) -> None:

@@ -85,7 +85,7 @@ def test_who_cannot_move_passes() -> None:
 
 @pytest.mark.parametrize("size", [2, 7, 18, 0])
 def test_bad_sizes(size: int) -> None:
-    with pytest.raises(ValueError, match=f"board_size is an even number from 4 to 16, got {size}"):
+    with pytest.raises(ValueError, match=f"board_size must be .*, got {size}"):
         ReversiEnv(size)
 
 

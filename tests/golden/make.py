@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from alphago.cli.signature import search_runs, signature
+from alphago.cli.bench import search_runs, signature
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator

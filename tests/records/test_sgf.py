@@ -287,5 +287,5 @@ class TestRecords:
 
     def test_other_games(self) -> None:
         record = RecordBuilder().finish(0, 0, False, 9)
-        with pytest.raises(ValueError, match=r"SGF files hold games of Go, got TicTacToeEnv\(\)"):
+        with pytest.raises(ValueError, match=r"env must be Go for SGF files, got TicTacToeEnv\(\)"):
             SgfGame.from_record(record, TicTacToeEnv())

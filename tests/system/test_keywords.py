@@ -30,7 +30,7 @@ from alphago import (
     selfplay,
     train,
 )
-from alphago.arena.engine import GtpProgram
+from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.sprt import Sprt
 from alphago.arena.tournament import TournamentSettings
@@ -46,7 +46,7 @@ from alphago.ui.terminal.thinking import Limit
 from examples.tic_tac_toe import TicTacToeEnv
 
 GO = GoEnv(3)
-NOT_A_GAME = "a game was wanted, such as GoEnv(9), got 9"
+NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ NOT_A_GAME = "a game was wanted, such as GoEnv(9), got 9"
         (Opponent, "readout", "readouts"),
         (TournamentSettings, "random_openings", "random_opening"),
         (Entrant, "serch", "search"),
-        (GtpProgram, "time_out", "timeout"),
+        (Engine, "time_out", "timeout"),
         (Sprt, "elo_1", "elo1"),
         (TrainingSettings, "batchsize", "batch_size"),
         (ReplayMemory, "capazity", "capacity"),
@@ -130,7 +130,7 @@ def test_a_game_may_take_any_set_up() -> None:
         (lambda: train(GO, 2, reports=5), "reports is a list of reports or None, got 5"),
         (lambda: train(GO, 2, search="gumbel"), "search is SearchSettings, a dictionary such as"),
         (lambda: selfplay(GO, HashEvaluator(), search="gumbel"), "search is SearchSettings, a dictionary such as"),
-        (lambda: load_model("7x7", "7"), "a game was wanted, such as GoEnv(9), got '7'"),
+        (lambda: load_model("7x7", "7"), "env must be a game, such as GoEnv(9), got '7'"),
     ],
 )
 def test_another_kind_is_told_with_what_was_wanted(
@@ -188,17 +188,17 @@ def test_public_functions_keep_signature_and_docstring() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: GoEnv(3, komi="seven"), "komi is a multiple of 0.5 from -1000 to 1000, got 'seven'"),
-        (lambda: GoEnv(3, komi=[7]), "komi is a multiple of 0.5 from -1000 to 1000, got [7]"),
-        (lambda: GoEnv(3, margin_weight="1"), "margin_weight is 0 to 1, got '1'"),
-        (lambda: GoEnv(3, margin_weight=float("nan")), "margin_weight is 0 to 1, got nan"),
+        (lambda: GoEnv(3, komi="seven"), "komi must be a multiple of 0.5 from -1000 to 1000, got 'seven'"),
+        (lambda: GoEnv(3, komi=[7]), "komi must be a multiple of 0.5 from -1000 to 1000, got [7]"),
+        (lambda: GoEnv(3, margin_weight="1"), "margin_weight must be a number from 0 to 1, got '1'"),
+        (lambda: GoEnv(3, margin_weight=float("nan")), "margin_weight must be a number from 0 to 1, got nan"),
         (lambda: GoEnv(3, komi_spread="1"), "komi_spread must be a number >= 0, got '1'"),
         (lambda: GoEnv(3, komi_spread=float("inf")), "komi_spread must be a number >= 0, got inf"),
         (lambda: GoEnv(3, komi_spread=10**400), "komi_spread must be a number >= 0, got 1000"),
-        (lambda: GoEnv(3, ko=[]), "ko is 'simple', 'positional', 'situational', got []"),
-        (lambda: GO.position(black=[3.7]), "no stone can be placed at 3.7 on GoEnv(3)"),
-        (lambda: GO.position(black=[True]), "no stone can be placed at True on GoEnv(3)"),
-        (lambda: GO.position(white=5), "stones are a text such as 'D4 E5' or a collection of points, got 5"),
+        (lambda: GoEnv(3, ko=[]), "ko must be one of 'simple', 'positional', 'situational', got []"),
+        (lambda: GO.position(black=[3.7]), "stones must be on points of GoEnv(3), got 3.7"),
+        (lambda: GO.position(black=[True]), "stones must be on points of GoEnv(3), got True"),
+        (lambda: GO.position(white=5), "stones must be a text such as 'D4 E5' or a collection of points, got 5"),
         (lambda: train(GO, max_minutes="5"), "max_minutes must be a number > 0, got '5'"),
         (lambda: train(GO, stop_after="5"), "stop_after, in minutes, must be a number > 0, got '5'"),
         (lambda: train(GO, stop_after=float("inf")), "stop_after, in minutes, must be a number > 0, got inf"),
@@ -211,31 +211,37 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: SearchSettings(leaves=1.5), "search settings out of range: leaves"),
         (lambda: SearchSettings(c_puct=float("inf")), "search settings out of range: c_puct"),
         (lambda: SearchSettings(dirichlet_alpha="1"), "search settings out of range: dirichlet_alpha"),
-        (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts must be an integer >= 1, got '2'"),
-        (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold is -1 to 1, got 'x'"),
-        (lambda: Limit(2.5), "num_readouts must be an integer >= 0, got 2.5"),
-        (lambda: play(GO, HashEvaluator(), num_readouts="2"), "num_readouts must be an integer >= 0, got '2'"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts must be an integer from 1 to 10000000, got '2'"),
+        (
+            lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"),
+            "resign_threshold must be a number from -1 to 1, got 'x'",
+        ),
+        (lambda: Limit(2.5), "num_readouts must be an integer from 0 to 10000000, got 2.5"),
+        (
+            lambda: play(GO, HashEvaluator(), num_readouts="2"),
+            "num_readouts must be an integer from 0 to 10000000, got '2'",
+        ),
         (lambda: play(GO, HashEvaluator(), seconds="3"), "seconds must be a number > 0, got '3'"),
         (lambda: selfplay(GO, HashEvaluator(), num_games="x"), "num_games must be an integer >= 1, got 'x'"),
         (lambda: selfplay(GO, HashEvaluator(), seed=-1), "seed must be an integer >= 0, got -1"),
         (lambda: evaluate(GO, "random", "random", "2"), "num_games must be an integer >= 1, got '2'"),
         (lambda: evaluate(GO, "random", "random", 2, "64"), "readouts must be an integer >= 0, got '64'"),
         (lambda: evaluate(GO, "random", "random", 2, seed=-1), "seed must be an integer >= 0, got -1"),
-        (lambda: evaluate(GO, "random", "random", 2, opening_plies="a"), "opening_plies is a whole number from 0"),
-        (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator is 'gnugo', 'gnugo:LEVEL', a"),
+        (lambda: evaluate(GO, "random", "random", 2, opening_plies="a"), "opening_plies must be an integer >= 0"),
+        (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator must be 'gnugo', 'gnugo:LEVEL', an"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), seed=1.5), "seed must be an integer >= 0, got 1.5"),
-        (lambda: MCTSPlayer(GO, HashEvaluator(), 10**8), "num_readouts must be an integer from 0 to 10000000"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), 10**8), "num_readouts must be an integer from 1 to 10000000"),
         (lambda: train(GO, 2, exact_rules="no"), "exact_rules must be True or False, got 'no'"),
         (lambda: SearchSettings(gumbel="no"), "gumbel must be True or False, got 'no'"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), two_player_mode="no"), "two_player_mode must be True or False"),
-        (lambda: LossWeights(policy="1"), "the loss's weight policy must be a number >= 0, got '1'"),
+        (lambda: LossWeights(policy="1"), "the loss's weight policy "),
         (lambda: LossWeights(kl=2), "kl must be True or False, got 2"),
         (lambda: Gate(sprt=5), "a gate's sprt is a pair of Elo differences or None, got 5"),
         (lambda: ResidualTower(GO.planes, 8, -1), "height must be an integer >= 0, got -1"),
         (lambda: ResidualTower(GO.planes, "8", 1), "channels must be an integer >= 1, got '8'"),
         (lambda: DenseBase(GO.planes, (3, 3), [0]), "a size in hidden must be an integer >= 1, got 0"),
         (lambda: ReplayMemory(GO, capacity="9"), "capacity is 1 position or more, got '9'"),
-        (lambda: ReplayMemory(GO, search_share=float("nan")), "search_share is 0 to 1, got nan"),
+        (lambda: ReplayMemory(GO, search_share=float("nan")), "search_share must be a number from 0 to 1, got nan"),
     ],
 )
 def test_a_wrong_type_is_told_with_what_was_wanted(call: Callable[[], Any], sentence: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from alphago.arena.match import evaluate
-from alphago.cuda.backend import BackendMissing
+from alphago.cuda.contract import BackendMissing
 from alphago.cuda.host import find_compiler
 from alphago.env.go import GoEnv
 from alphago.mcts import ranges
@@ -29,7 +29,7 @@ from alphago.training.runs.config import holds_run, read_config
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.settings import TrainingSettings, stages
 from alphago.ui.gtp.commands import GoEngine
-from alphago.ui.terminal.game import play
+from alphago.ui.terminal.terminal_game import play
 from tests.training.small_runs import GO, go_on, run
 
 CPU = torch.device("cpu")

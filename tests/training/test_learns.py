@@ -70,7 +70,7 @@ class TestCurriculum:
             train(GO, 4, model=dense, folder=tmp_path / "run", reports=[], curriculum=((2, 0.5),), readouts=2)
 
     def test_a_game_of_one_size_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="has one board size, 2 was wanted"):
+        with pytest.raises(ValueError, match="has one board size, got 2"):
             train(TIC_TAC_TOE, 4, folder=tmp_path / "run", reports=[], curriculum=((2, 0.5),), readouts=2)
 
     @pytest.mark.parametrize("wrong", [((2, 1.0),), ((2, 0.5), (3, 0.5)), ((2, 0),), (3, 4), ((2,),)])

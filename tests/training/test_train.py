@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from alphago.training.watch.game_metrics import describe_games
 
 from alphago.arena.match import evaluate
 from alphago.env.go import GoEnv
@@ -32,7 +33,6 @@ from alphago.training.runs.resume import Asked, new_run, saved_settings
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.session import train
 from alphago.training.settings import NUMBERS, WHOLE, TrainingSettings
-from alphago.training.watch.game_metrics import describe_games
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import Listener
 
@@ -569,7 +569,7 @@ class TestSettings:
             ({"surprise_share": 5}, "surprise_share is 0 to 1, got 5"),
             ({"gate": True}, "gate, a win rate, is a number, got True"),
             ({"gate": "0.55"}, "gate, a win rate, is a number, got '0.55'"),
-            ({"curriculum": ((40, 0.5),)}, "board_size is 2 to 25, got 40"),
+            ({"curriculum": ((40, 0.5),)}, "board_size must be an integer from 2 to 25, got 40"),
             ({"sizes": ((4, 0.5), (5, 0.5))}, "sizes have to name the board that is trained for"),
             ({"resign_threshold": -2}, "resign_threshold is -1 to 1, got -2"),
             ({"no_resign_share": 2}, "no_resign_share is 0 to 1, got 2"),

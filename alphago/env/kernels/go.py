@@ -48,7 +48,7 @@ from alphago.env.kernels.go_row import (
     point_of,
     store_long,
 )
-from alphago.env.kernels.hashing import mix
+from alphago.system.kernels.hashing import mix
 from alphago.system.kernels.jit import kernel, load, part, store
 
 

@@ -35,7 +35,7 @@ from alphago.env.kernels.go_row import (
     neighbour,
     store_long,
 )
-from alphago.env.kernels.hashing import GOLDEN, mix
+from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import load, lowest_bit, part, store, wrap
 
 

@@ -7,7 +7,7 @@ from alphago.env.kernels.go import play
 from alphago.env.kernels.go_chains import swap_empties
 from alphago.env.kernels.go_legal import allowed, is_own_eye
 from alphago.env.kernels.go_row import EMPTIES, EMPTY_POINT, SIZE, TO_PLAY, action_of, cell, is_over, is_vacated
-from alphago.env.kernels.hashing import GOLDEN, mix
+from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 

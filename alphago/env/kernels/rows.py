@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.kernels.hashing import GOLDEN, mix
+from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 # Header words.  MARGIN is what Black would have won by if the game ended here: points, or 1, 0, -1.

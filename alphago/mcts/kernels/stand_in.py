@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alphago.env.kernels.hashing import mix
+from alphago.system.kernels.hashing import mix
 from alphago.system.kernels.jit import kernel, load, wrap
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import torch
 
-from alphago.cuda.backend import BackendMissing
+from alphago.cuda.contract import BackendMissing
+from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv
-from alphago.env.go_cuda import choose_device
 
 # What torch calls the places that alphago.cuda knows; "host" is its kernels' build for the CPU, meant for tests.
 TORCH_NAMES = {"cpu": "cpu", "host": "cpu", "cuda": "cuda"}

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from alphago.cuda.backend import Backend
+from alphago.cuda.contract import Backend
 from alphago.env.game import GameEnv, Leaves, Reached
 from alphago.nn.inference.frozen import TRACING
 from alphago.nn.kernels.priors import LEAST

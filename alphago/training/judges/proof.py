@@ -13,8 +13,8 @@ import torch
 
 from alphago.arena.elo import elo_ratings
 from alphago.arena.engine import EngineError
-from alphago.arena.final_boards import final_boards
 from alphago.arena.match import MatchResult, MatchStopped, evaluate
+from alphago.arena.match_games import final_boards
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import torch
 
-from alphago.nn.net import NeuralNet
 from alphago.nn.model_files import write_whole
+from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, save_records
 from alphago.training.boards import tensor_name
 from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, size, told_as

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import torch
 
-from alphago.system.files import LOCK, lock
+from alphago.nn.model_files import ModelError, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.saved import LATEST
-from alphago.nn.model_files import ModelError, read_weights
+from alphago.system.files import LOCK, lock
 from alphago.training.history import EVALUATIONS, METRICS, append_row, cut_off
 from alphago.training.runs.config import holds_run, mend_config, read_config, write_config
 from alphago.training.runs.shards import Shards

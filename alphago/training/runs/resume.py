@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 import torch
 
-from alphago.arena.engine import GtpProgram
-from alphago.arena.engine_player import GtpPlayer
-from alphago.arena.players import contestant
+from alphago.arena.engine import Engine
+from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, built_from
@@ -178,9 +178,9 @@ def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
 
     Raises ValueError, or EngineError where it is an engine that is not installed, or refuses the board.
     """
-    who = None if opponent is None else contestant(opponent.name, env)
-    if isinstance(who, GtpProgram):
-        GtpPlayer(go_only(env.match_variant(), f"{who.name} plays"), who, [1]).close()
+    who = None if opponent is None else resolve_player(opponent.name, env)
+    if isinstance(who, Engine):
+        EnginePlayer(require_go(env.match_variant(), who.name), who, [1]).close()
     return opponent
 
 

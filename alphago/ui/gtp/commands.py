@@ -14,9 +14,8 @@ import numpy as np
 from alphago import __version__
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
-from alphago.env.go_checks import MAX_SIZE, MIN_SIZE
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import check_komi, handicap_points, most_handicap, read_rules, rules_json
+from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi, handicap_points, most_handicap, read_rules, rules_json
 from alphago.mcts.evaluator import UniformEvaluator, as_evaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_int

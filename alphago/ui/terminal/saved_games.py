@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, Position
-from alphago.env.games import go_only
+from alphago.env.games import require_go
 from alphago.records.record import GameRecord, load_records, save_records
 from alphago.records.sgf import format_sgf, read_sgf
 from alphago.records.sgf_game import SgfGame
@@ -32,7 +32,7 @@ def load_game(path: Path, env: GameEnv) -> list[Position]:
 
     ImportError without sgfmill, for games of Go.
     """
-    game: Any = read_sgf(path, go_only(env, "SGF files hold games of")) if env.has_sgf else only_record(path)
+    game: Any = read_sgf(path, require_go(env, "SGF files")) if env.has_sgf else only_record(path)
     try:
         positions: list[Position] = [game.position(env, 0)]
         for action in game.moves:

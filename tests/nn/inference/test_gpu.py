@@ -9,13 +9,12 @@ import pytest
 import torch
 import torch.nn.functional as functional
 
-from alphago.cuda.backend import BackendMissing
+from alphago.cuda.contract import BackendMissing
 from alphago.cuda.device import KEPT
 from alphago.cuda.host import Host, find_compiler
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
-from alphago.env.go_cuda import make_batch
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference import gpu as device_evaluator
 from alphago.nn.inference.cpu import ROUNDING, NetEvaluator
@@ -56,7 +55,7 @@ def played(device: str, count: int = COUNT, plies: int = 12) -> GameBatch:
         chances[:, -1] *= 0.05
         going = np.flatnonzero(mask.any(axis=1))
         here.play(going, chances[going].argmax(axis=1).astype(np.int32))
-    batch = make_batch(ENV, 2 * count, device)
+    batch = ENV.new_batch(2 * count, device)
     batch.copy(slots, slots, of=here)
     return batch
 
@@ -392,7 +391,7 @@ def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(net.evaluator(device="auto"), NetEvaluator)
     with pytest.raises(BackendMissing, match="no CUDA device can be used: torch finds none"):
         net.evaluator(device="cuda")
-    with pytest.raises(ValueError, match="device is 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
+    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
         net.evaluator(device="tpu")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     other = NeuralNet(ConnectFourEnv(), tower_height=1, channels=4)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from alphago.arena.engine import EngineError, GtpProgram
+from alphago.arena.engine import Engine, EngineError
 from alphago.arena.sprt import Sprt, Verdict
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
@@ -43,8 +43,8 @@ class TestEnginesThatFail:
 
     def examined(self, folder: Path, dies: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool | None, list[str]]:
         """Whether "broken" is beaten for sure in 8 games at most, and what was told."""
-        program = GtpProgram("broken", (sys.executable, "-c", ENGINE, f"lambda seed: {dies}", "{seed}"))
-        monkeypatch.setattr("alphago.arena.players.named_program", lambda name: program)
+        program = Engine("broken", (sys.executable, "-c", ENGINE, f"lambda seed: {dies}", "{seed}"))
+        monkeypatch.setattr("alphago.arena.players.find_engine", lambda name: program)
         told: list[str] = []
         opponent = Opponent("broken", readouts=0, most_games=8, random_opening=0)
         examiner = Examiner(GO, opponent, folder, told.append)
@@ -204,7 +204,7 @@ class TestRefusals:
     @pytest.mark.parametrize("name", ["rave:100", "uct", "broken"])
     def test_another_game(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.engine(monkeypatch)
-        self.refused(ConnectFourEnv(), name, rf"^{name} plays Go, got ConnectFourEnv\(", tmp_path)
+        self.refused(ConnectFourEnv(), name, rf"^env must be Go for {name}, got ConnectFourEnv\(", tmp_path)
 
     def test_another_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.engine(monkeypatch)
@@ -213,9 +213,9 @@ class TestRefusals:
     def engine(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """An engine called "broken", which has no board."""
         code = "for line in open(0): print('? unacceptable size\\n' if 'boardsize' in line else '= \\n', flush=True)"
-        program = GtpProgram("broken", (sys.executable, "-c", code))
+        program = Engine("broken", (sys.executable, "-c", code))
         known = {"broken": program}
-        monkeypatch.setattr("alphago.arena.players.named_program", known.get)
+        monkeypatch.setattr("alphago.arena.players.find_engine", known.get)
 
     def refused(self, env: GameEnv, name: str, sentence: str, folder: Path) -> None:
         """Before anything is written."""

@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from alphago.training.runs.unfinished import packed, unpacked, without_policies
 
 from alphago.cli import main
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, load_records
-from alphago.training.runs import compact, state
-from alphago.training.runs.folder import RunFolder
-from alphago.training.runs.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, shorten
 from alphago.training.history import read_history
-from alphago.training.session import train
+from alphago.training.runs import compact, state
+from alphago.training.runs.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, shorten
+from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State, StateFiles
-from alphago.training.runs.unfinished import packed, unpacked, without_policies
-from tests.training.small_runs import GO, TINY, Killed, Listener, go_on, run, same
+from alphago.training.session import train
 from tests.training.runs.test_resume import spoil
+from tests.training.small_runs import GO, TINY, Killed, Listener, go_on, run, same
 
 GAMES = 40
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
-from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.config import mend_config, parsed, read_config
+from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.shards import digest_of, read_shard
 from tests.training.small_runs import GO, go_on, run, same
 

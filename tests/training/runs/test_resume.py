@@ -21,8 +21,8 @@ from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
 from alphago.training.group import Group
 from alphago.training.history import read_history
-from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.judges.proof import Examiner, Opponent
+from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.session import train
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import GO, TINY, Killed, Listener, go_on, run, run_killed, same, save_always

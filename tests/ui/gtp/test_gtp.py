@@ -209,7 +209,7 @@ class TestSetup:
 
     def test_a_komi_that_the_game_cannot_have(self) -> None:
         who = engine()
-        assert ask(who, "komi 6.25") == ["? komi is a multiple of 0.5 from -1000 to 1000, got 6.25"]
+        assert ask(who, "komi 6.25") == ["? komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"]
         assert who.game.position.komi == 7.5
 
     def test_komi_holds_from_then_on(self) -> None:
@@ -234,7 +234,7 @@ class TestSetup:
         ]  # fmt: skip
 
     def test_a_given_komi_that_the_game_cannot_have(self) -> None:
-        with pytest.raises(ValueError, match=r"komi is a multiple of 0\.5 from -1000 to 1000, got 6\.25"):
+        with pytest.raises(ValueError, match=r"komi must be a multiple of 0\.5 from -1000 to 1000, got 6\.25"):
             GoEngine(GoEnv(5), None, 0, komi=6.25)
 
 
@@ -746,8 +746,8 @@ class TestCommandLine:
         ("arguments", "sentence"),
         [
             (["nowhere.safetensors"], "there is no file nowhere.safetensors"),
-            (["--board-size", "26"], "board_size is 2 to 25, got 26"),
-            (["--komi", "6.25"], "komi is a multiple of 0.5 from -1000 to 1000, got 6.25"),
+            (["--board-size", "26"], "board_size must be an integer from 2 to 25, got 26"),
+            (["--komi", "6.25"], "komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"),
             (["--readouts", "-1"], "--readouts must be an integer >= 0, got -1"),
             (["--readouts", "5000000000"], "--readouts must be an integer from 0 to 10000000, got 5000000000"),
             (["--seed", "-1"], "--seed must be an integer >= 0, got -1"),

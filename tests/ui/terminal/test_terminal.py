@@ -16,9 +16,9 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.nn.net import NeuralNet
 from alphago.records.record import RecordBuilder, save_records
 from alphago.records.sgf import read_sgf
-from alphago.ui.terminal.game import TerminalGame, play
 from alphago.ui.terminal.saved_games import load_game, save_game
 from alphago.ui.terminal.screen import Screen
+from alphago.ui.terminal.terminal_game import TerminalGame, play
 from alphago.ui.terminal.thinking import Limit, think
 from examples.tic_tac_toe import SQUARES, TicTacToeEnv
 
@@ -207,7 +207,7 @@ class TestThinking:
     def test_readouts_alone(self, monkeypatch):
         """Where time is the limit nobody knows how many there will be."""
         times = iter([0.0, 0.0, 0.5, 1.0])
-        monkeypatch.setattr("alphago.ui.terminal.game.think", partial(think, now=lambda: next(times)))
+        monkeypatch.setattr("alphago.ui.terminal.terminal_game.think", partial(think, now=lambda: next(times)))
         assert self.lines(Limit(None, 1.0), WHITE) == [
             "16 readouts, win rate of Black 75 %, best line C3 A1",
             "32 readouts, win rate of Black 75 %, best line C3 A1",
@@ -391,7 +391,7 @@ class TestPlay:
                 super().__init__(*words, **keywords)
                 players.append(self)
 
-        monkeypatch.setattr("alphago.ui.terminal.game.MCTSPlayer", Noted)
+        monkeypatch.setattr("alphago.ui.terminal.terminal_game.MCTSPlayer", Noted)
         who = UniformEvaluator()
         if notes is not None:
             who = NeuralNet(GoEnv(3), tower_height=0, channels=4)

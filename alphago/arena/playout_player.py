@@ -1,35 +1,39 @@
 """Players of fixed strength without a network, by which others are rated: `uct:N` and `rave:N`, N playouts a move."""
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from alphago.arena import kernels
 from alphago.env.go import GoEnv
-from alphago.env.go_batch import GoBatch
 from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
 from alphago.mcts.root import choose_actions
 
 PLAYOUTS = 1000  # of a name without a number
-MOST_NODES = 4_000_000  # of a tree; a full one is searched on, but grows no more
+MAX_NODES = 4_000_000  # of a tree; a full one is still searched, but grows no more
 
 
 class PlayoutSettings(NamedTuple):
-    """How an anchor searches (see the kernels).
+    """How a playout player searches (see the kernels).
 
     playouts: random games a move.
     exploration: UCT's c.
-    equivalence: k, so many playouts through an action say as much as all those with it at any time; 0 is UCT.
-    prior: playouts that RAVE pretends to have seen of an untried action.
+    equivalence: RAVE's k: after k playouts an action's own results weigh as much as those of all playouts in which the
+        same side played there at any time; 0 is UCT.
+    prior: playouts that RAVE counts for an action before its first.
     """
 
     playouts: int
     exploration: float
     equivalence: float
     prior: int
+
+    @property
+    def name(self) -> str:
+        """'rave:1000' or 'uct:1000'."""
+        return f"{'rave' if self.equivalence else 'uct'}:{self.playouts}"
 
 
 class PlayoutTree(NamedTuple):
@@ -55,25 +59,17 @@ class PlayoutGame(NamedTuple):
     state: np.ndarray  # int64 [1], of the random stream
 
 
-@dataclass(frozen=True)
-class Anchor:
-    """A player that `evaluate` knows by its name."""
+class PlayoutPlayer:
+    """UCT or RAVE with an empty tree for each move; chooses the most visited action, or one in proportion to visits.
 
-    name: str
-    settings: PlayoutSettings
-
-
-class AnchorPlayer:
-    """Searches each move with an empty tree, and plays the most visited action, or by chance one in proportion.
-
-    It fills no eyes of its own, and passes at once where that ends the game and wins it.  Its moves follow from the
+    It never fills its own eyes, and passes at once where that ends the game and wins it.  Its moves follow from the
     position and `chance`.
     """
 
-    def __init__(self, env: GoEnv, anchor: Anchor, games: int) -> None:
-        self.batch = GoBatch(env, games)
-        self.settings = anchor.settings
-        nodes = min(1 + (anchor.settings.playouts + 1) * env.action_space, MOST_NODES)
+    def __init__(self, env: GoEnv, settings: PlayoutSettings, games: int) -> None:
+        self.batch = env.new_batch(games)
+        self.settings = settings
+        nodes = min(1 + (settings.playouts + 1) * env.action_space, MAX_NODES)
         fields = {name: np.zeros(nodes, np.int32) for name in PlayoutTree._fields if name != "used"}
         self.tree = PlayoutTree(**fields, used=np.zeros(1, np.int32))
         self.game = PlayoutGame(
@@ -99,17 +95,15 @@ class AnchorPlayer:
         self.batch.play(games, actions)
 
 
-def named_anchor(name: str) -> Anchor | None:
-    """The player called "uct" or "rave", or "rave:N" with N playouts a move; None for another name.
+def playout_settings(name: str) -> PlayoutSettings | None:
+    """Return the settings of the player "uct:N" or "rave:N" (N is 1000 if left out), or None for another name.
 
-    ValueError if N is 0.
+    Raises ValueError if N is 0.
     """
     match = re.fullmatch(r"(uct|rave)(?::([0-9]{1,9}))?", name)
     if match is None:
         return None
     playouts = PLAYOUTS if match[2] is None else int(match[2])
     if playouts < 1:
-        raise ValueError(f"playouts are 1 or more, got {name}")
-    if match[1] == "uct":
-        return Anchor(name, PlayoutSettings(playouts, 0.4, 0.0, 0))
-    return Anchor(name, PlayoutSettings(playouts, 0.0, 1000.0, 5))
+        raise ValueError(f"playouts must be 1 or more, got {name}")
+    return PlayoutSettings(playouts, 0.4, 0.0, 0) if match[1] == "uct" else PlayoutSettings(playouts, 0.0, 1000.0, 5)

@@ -8,14 +8,14 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game
-from alphago.cli.options import add_settings, given_settings, number, whole
+from alphago.cli.options import add_settings, given_settings, integer, number
 from alphago.env.go_rules import named_rules
 
 
-def add_evaluate(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Plays everybody against everybody else and prints win rates and Elo ratings. "
-        "Games are kept in a folder, and the same command goes on where it was interrupted."
+        "Plays all players against each other and prints win rates and Elo ratings. "
+        "Games are saved in a folder, and the same command resumes where it was interrupted."
     )
     parser.epilog = (
         "A PLAYER is a network's file or run folder, or one that comes with the package (7x7), with its own "
@@ -24,13 +24,13 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
     parser.usage = f"{parser.prog} PLAYER PLAYER... [OPTIONS]"
     parser.add_argument("players", nargs="+", metavar="PLAYER", help="two or more; see below")
-    parser.add_argument("--readouts", type=whole, default=64, metavar="N", help="simulations a move (64)")
+    parser.add_argument("--readouts", type=integer, default=64, metavar="N", help="simulations a move (64)")
     parser.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="of networks (puct)")
     add_game(parser, "the networks' own, or go without any", "the networks' own, or the game's usual one, in Go 9")
     parser.add_argument("--komi", type=number, metavar="K", help="the networks' own, or the board's usual one")
     parser.add_argument("--rules", metavar="NAME", help="of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
     parser.add_argument(
-        "--turns", type=whole, metavar="N",
+        "--turns", type=integer, metavar="N",
         help="each side plays N moves, then the board is counted; 0: two passes end the game (the networks' own)",
     )  # fmt: skip
     add_device(parser)
@@ -44,11 +44,12 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         metavar="PLAYER[=ELO]",
         help="whose rating is fixed (GNU Go's, rave's, uct's, or the last player's, at 0)",
     )
-    parser.add_argument("--folder", metavar="PATH", help="where games are kept (one in runs, named after it all)")
-    parser.set_defaults(run=run_evaluate)
+    parser.add_argument(
+        "--folder", metavar="PATH", help="where games are saved (one in runs, named after the evaluation)"
+    )
 
 
-def run_evaluate(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     bar = ProgressBar()
     stopped = False
     given = given_settings(options, TournamentSettings)
@@ -59,7 +60,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
             options.players, board_size=options.board_size, komi=options.komi,
             readouts=options.readouts, search=options.search, game=options.game,
             rules=None if options.rules is None else named_rules(options.rules), turns=options.turns,
-            device=options.device or "auto",
+            device=options.device,
         )  # fmt: skip
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)
@@ -73,5 +74,5 @@ def run_evaluate(options: argparse.Namespace) -> int:
         raise ValueError(str(error)) from None
     print(standings(tournament, anchor=anchor, anchor_elo=elo))
     if stopped:
-        print("stopped; the same command goes on", file=sys.stderr)
+        print("stopped; the same command resumes", file=sys.stderr)
     return 130 if stopped else 0

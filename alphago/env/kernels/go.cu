@@ -4,7 +4,7 @@
 // slots: long long [n]. Whole numbers arrive as Long, others as double.
 
 #include "go_features.cuh"
-#include "go_playouts.cuh"
+#include "playouts.cuh"
 
 #define KERNEL extern "C" __global__ void
 #define EACH_SLOT EACH(i, n)

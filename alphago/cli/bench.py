@@ -1,9 +1,10 @@
-"""The signature of the search: one number for fixed searches of every game, by both rules.
+"""`alphago bench`: the signature of the search, one number for fixed searches of every game, by both rules.
 
-Priors and values come from hashes of positions, so that the number is the same on any machine, and another one
-means that rules or search have changed what they do (as `bench` of the chess program Stockfish).
+Priors and values come from hashes of positions, so that the number is the same on any machine, and a different one
+means that rules or search have changed (like `bench` of the chess program Stockfish).
 """
 
+import argparse
 import time
 import zlib
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alphago.arena.standings import table
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import HashEvaluator
@@ -23,17 +25,33 @@ RULES = {"puct": SearchSettings(), "gumbel": SearchSettings(gumbel=True)}
 
 @dataclass(frozen=True)
 class SearchRun:
-    """The searches of one game by one rule: checksum of all visits, simulations, and the seconds that they took."""
+    """The searches of one game by one rule."""
 
     game: str
     rule: str
-    checksum: int  # 0 .. 2^32 - 1
+    checksum: int  # of all visits, 0 .. 2^32 - 1
     simulations: int
     seconds: float
 
 
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Searches fixed positions of every game by both rules, with priors and values that are hashes of positions. "
+        "The number at the end is the same on every machine, and changes only when rules or search change."
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    runs = list(search_runs())
+    rows = [["game", "search", "checksum", "simulations/s"]]
+    rows += [[run.game, run.rule, f"{run.checksum}", f"{run.simulations / run.seconds:,.0f}"] for run in runs]
+    rate = sum(run.simulations for run in runs) / sum(run.seconds for run in runs)
+    print(f"{table(rows)}\n\nsimulations/s  {rate:,.0f}\nsignature      {signature(runs)}")
+    return 0
+
+
 def search_runs() -> Iterator[SearchRun]:
-    """Every game by both rules, kernels compiled before the clock starts."""
+    """Yield the searches of every game by both rules, with kernels compiled before the clock starts."""
     for name in GAMES:
         env = make_game(name)
         for rule, settings in RULES.items():
@@ -44,12 +62,12 @@ def search_runs() -> Iterator[SearchRun]:
 
 
 def signature(runs: list[SearchRun]) -> int:
-    """One number, 0 .. 2^32 - 1, of the runs' checksums in order."""
+    """Return one number, 0 .. 2^32 - 1, of the runs' checksums in order."""
     return zlib.crc32(np.array([run.checksum for run in runs], "<u4").tobytes())
 
 
 def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> tuple[int, int]:
-    """The checksum of the visits that the searches make, and how many simulations they were."""
+    """Return the checksum of the searches' visits, and the number of simulations."""
     search = Search(env, HashEvaluator(), POSITIONS, settings)
     games = np.arange(POSITIONS)
     play_openings(search.batch)
@@ -67,7 +85,7 @@ def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> t
 
 
 def play_openings(batch: GameBatch) -> None:
-    """Random moves from a fixed seed in slots 0 .. POSITIONS - 1, which stand at the start."""
+    """Play random moves from a fixed seed in slots 0 .. POSITIONS - 1, which are at the start."""
     generator = np.random.default_rng(1)
     for slot in range(POSITIONS):
         only = np.array([slot])

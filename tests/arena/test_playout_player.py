@@ -1,4 +1,4 @@
-"""Anchors: the search against its plain twin, what they have to find, and how they end games."""
+"""Playout players: the search against its naive twin, what it has to find, and how it ends games."""
 
 import threading
 import time
@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.arena.anchors import Anchor, AnchorPlayer, PlayoutSettings, named_anchor
-from alphago.arena.entrant import read_text
+from alphago.arena.entrant import parse_entrant
 from alphago.arena.match import evaluate
-from alphago.arena.players import contestant
+from alphago.arena.players import resolve_player
+from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels.go_legal import is_own_eye
 from alphago.env.kernels.go_row import TO_PLAY, point_of
 from examples.tic_tac_toe import TicTacToeEnv
+from tests.arena.playing import match_on
 from tests.diagrams import position
 from tests.naive.go import NaiveGo, NaiveGoEnv
 from tests.naive.playouts import NaivePlayoutSearch
@@ -24,17 +25,17 @@ ONE = np.zeros(1, np.int64)
 NEVER = np.zeros(1, np.bool_)
 
 
-def player_at(start: GoPosition, anchor: Anchor) -> AnchorPlayer:
-    """An anchor with one game, which stands at the position."""
-    player = AnchorPlayer(start.env, anchor, 1)
+def player_at(start: GoPosition, settings: PlayoutSettings) -> PlayoutPlayer:
+    """A player with one game, which stands at the position."""
+    player = PlayoutPlayer(start.env, settings, 1)
     player.batch.copy(ONE, ONE, of=start.batch)
     return player
 
 
 def chosen(start: GoPosition, name: str, chance: float = 0.3) -> str:
-    anchor = named_anchor(name)
-    assert anchor is not None
-    action = player_at(start, anchor).choose(ONE, NEVER, np.array([chance]))
+    settings = playout_settings(name)
+    assert settings is not None
+    action = player_at(start, settings).choose(ONE, NEVER, np.array([chance]))
     return start.env.to_text(int(action[0]))
 
 
@@ -72,7 +73,7 @@ class TestTwin:
             while not start.is_over:
                 if len(start.moves) in plies and not wins_by_passing(start):
                     chance = float(random.random())
-                    player = player_at(start, Anchor("", settings))
+                    player = player_at(start, settings)
                     action = int(player.choose(ONE, NEVER, np.array([chance]))[0])
                     search = NaivePlayoutSearch(
                         twin, int(chance * 2**63), exploration=settings.exploration,
@@ -93,15 +94,15 @@ def wins_by_passing(start: GoPosition) -> bool:
     return passed and start.env.turns is None and start.score() * start.to_play > 0
 
 
-def same_tree(player: AnchorPlayer, search: NaivePlayoutSearch) -> bool:
+def same_tree(player: PlayoutPlayer, search: NaivePlayoutSearch) -> bool:
     """Compares node by node, children in their order."""
     tree = player.tree
     pairs = [(0, search.root)]
     for number, node in pairs:  # grows
-        points = 0 if node is search.root else 2 * node.wins()  # nobody chose the root
+        points = 0 if node is search.root else 2 * node.wins()  # no side chose the root
         fields = [tree.action, tree.visits, tree.points, tree.amaf_visits, tree.amaf_points, tree.children]
-        wanted = [node.action, node.visits, points, node.amaf_visits, 2 * node.amaf_wins, len(node.children)]
-        if [field[number] for field in fields] != wanted:
+        expected = [node.action, node.visits, points, node.amaf_visits, 2 * node.amaf_wins, len(node.children)]
+        if [field[number] for field in fields] != expected:
             return False
         first = int(tree.first_child[number])
         pairs += list(enumerate(node.children, first))
@@ -191,7 +192,7 @@ class TestPasses:
     def test_plays_on_until_the_other_side_passes(self) -> None:
         """Against a player that never passes while it can play, a won game ends too, and is won."""
         env = GoEnv(5, komi=0.5, max_moves=200)
-        player = AnchorPlayer(env, Anchor("", PlayoutSettings(100, 0.0, 1000.0, 5)), 1)
+        player = PlayoutPlayer(env, PlayoutSettings(100, 0.0, 1000.0, 5), 1)
         start = env.position()
         random = np.random.default_rng(1)
         while not start.is_over:
@@ -221,17 +222,16 @@ class TestGames:
                 start = start.play(action)  # raises for an illegal one
             assert start.is_over
 
-    def test_the_number_of_threads_does_not_matter(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        games = []
-        for cores in (1, 2, 3):
-            monkeypatch.setattr("alphago.arena.match.available_cores", lambda cores=cores: cores)
-            games.append(evaluate(GoEnv(4, komi=0.5), "rave:50", "uct:50", 10, opening_plies=2, seed=3).games)
-        assert games[0] == games[1] == games[2]
-        assert evaluate(GoEnv(4, komi=0.5), "rave:50", "uct:50", 10, opening_plies=2, seed=4).games != games[0]
+    def test_the_number_of_threads_does_not_matter(self) -> None:
+        one, two, three, other = (
+            match_on(cores, GoEnv(4, komi=0.5), "rave:50", "uct:50", 10, opening_plies=2, seed=seed).games
+            for cores, seed in ((1, 3), (2, 3), (3, 3), (2, 4))
+        )
+        assert one == two == three != other
 
     def test_other_threads_run_during_a_search(self) -> None:
-        player = player_at(GoEnv(19).position(), Anchor("", PlayoutSettings(3000, 0.4, 0.0, 0)))
-        player_at(GoEnv(19).position(), Anchor("", PlayoutSettings(1, 0.4, 0.0, 0))).choose(ONE, NEVER, np.zeros(1))
+        player = player_at(GoEnv(19).position(), PlayoutSettings(3000, 0.4, 0.0, 0))
+        player_at(GoEnv(19).position(), PlayoutSettings(1, 0.4, 0.0, 0)).choose(ONE, NEVER, np.zeros(1))
         search = threading.Thread(target=player.choose, args=(ONE, NEVER, np.zeros(1)))
         search.start()
         ticks = 0
@@ -243,26 +243,26 @@ class TestGames:
 
 class TestNames:
     def test_playouts(self) -> None:
-        assert named_anchor("rave:250") == Anchor("rave:250", PlayoutSettings(250, 0.0, 1000.0, 5))
-        assert named_anchor("uct:250") == Anchor("uct:250", PlayoutSettings(250, 0.4, 0.0, 0))
-        assert [named_anchor(name).settings.playouts for name in ("rave", "uct")] == [1000, 1000]
-        assert contestant("rave:7") == named_anchor("rave:7")
+        assert playout_settings("rave:250") == PlayoutSettings(250, 0.0, 1000.0, 5)
+        assert playout_settings("uct:250") == PlayoutSettings(250, 0.4, 0.0, 0)
+        assert [playout_settings(name).name for name in ("rave", "uct")] == ["rave:1000", "uct:1000"]
+        assert resolve_player("rave:7") == playout_settings("rave:7")
 
     @pytest.mark.parametrize("name", ["rave:", "rave:-1", "rave:1.5", "rave:many", "RAVE", "mcts:10", "uct10"])
-    def test_others_are_nobody(self, name: str) -> None:
-        assert named_anchor(name) is None
+    def test_unknown_names(self, name: str) -> None:
+        assert playout_settings(name) is None
         with pytest.raises(ValueError, match=f"no player is called '{name}': there is .* 'uct' and 'rave' or"):
-            contestant(name)
+            resolve_player(name)
 
     def test_without_playouts_there_is_no_move(self) -> None:
-        with pytest.raises(ValueError, match="playouts are 1 or more, got rave:0"):
-            contestant("rave:0")
+        with pytest.raises(ValueError, match="playouts must be 1 or more, got rave:0"):
+            resolve_player("rave:0")
 
     def test_in_an_evaluation(self) -> None:
-        entry = read_text("rave:300")
+        entry = parse_entrant("rave:300")
         assert (entry.name, entry.model, entry.readouts, entry.search) == ("rave:300", None, 0, "")
         with pytest.raises(ValueError, match="there is no file rave:300, and only networks take readouts"):
-            read_text("rave:300@16")
+            parse_entrant("rave:300@16")
 
     def test_no_ply_limit_cuts_their_games_short(self) -> None:
         """As in matches with GNU Go, by which they are rated."""
@@ -270,5 +270,5 @@ class TestNames:
         assert all(game[-2:] == (16, 16) for game in match.games)
 
     def test_they_play_go(self) -> None:
-        with pytest.raises(ValueError, match="rave:10 plays Go, got TicTacToeEnv"):
+        with pytest.raises(ValueError, match="env must be Go for rave:10, got TicTacToeEnv"):
             evaluate(TicTacToeEnv(), "rave:10", "random", 2)

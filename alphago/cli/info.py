@@ -1,0 +1,85 @@
+"""`alphago info`."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import alphago
+from alphago.cli.options import number
+from alphago.cli.rates import measure_rates
+from alphago.nn.machine import describe_machine
+from alphago.nn.model_files import read_weights
+from alphago.nn.saved import LATEST
+from alphago.system.validation import check_float
+from alphago.training.history import number as number_of
+from alphago.training.history import read_history
+from alphago.training.watch.metrics import mean_shares
+from alphago.training.watch.recent import RECENT_ROWS
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Prints versions and devices, and measures how fast this machine is, in about five seconds; or, of a run, "
+        "what its time was spent on lately, and below which value its network may resign."
+    )
+    parser.usage = f"{parser.prog} [RUN] [OPTIONS]"
+    parser.add_argument("folder", nargs="?", metavar="RUN", help="the folder of a run, finished or not")
+    parser.add_argument("--seconds", type=number, metavar="S", help="time to measure; 0: do not (5; 0 with a run)")
+    parser.add_argument("--json", action="store_true", help="as JSON, rates unrounded")
+
+
+def run(options: argparse.Namespace) -> int:
+    seconds = options.seconds if options.seconds is not None else 5.0 if options.folder is None else 0.0
+    check_float("--seconds", seconds, 0)
+    machine = describe_machine()
+    machine["versions"] = {"alphago": alphago.__version__, **machine["versions"]}
+    if options.folder is not None:
+        machine["time"] = time_shares(options.folder)
+        machine["resignation"] = resignation_notes(options.folder)
+    rates = measure_rates(seconds) if seconds else {}
+    if options.json:
+        print(json.dumps({**machine, "rates": rates}, indent=2))
+        return 0
+    for title, facts in machine.items():
+        print(title if facts else f"{title}\n  not known yet")
+        for name, fact in facts.items():
+            print(f"  {name:<42} {readable(fact)}")
+    if rates:
+        print("rates, per second")
+        for name, rate in rates.items():
+            print(f"  {name:<42} {rate:12,.0f}")
+    return 0
+
+
+def time_shares(folder: str) -> dict[str, float]:
+    """Return the share of each kind of work in the latest iterations, and how busy cores and GPU were."""
+    rows = read_history(folder).metrics[-RECENT_ROWS:]
+    shares = sorted(mean_shares(rows).items(), key=lambda pair: -pair[1])
+    described = {kind: share for kind, share in shares if share}
+    for name, key in (("threads on the processor", "processor_share"), ("GPU busy", "gpu_busy")):
+        if values := [share for row in rows if (share := number_of(row, key)) is not None]:
+            described[name] = sum(values) / len(values)
+    return described
+
+
+def resignation_notes(folder: str) -> dict[str, Any]:
+    """Return the value below which the mover may resign, how many resignations it rests on, and the share not lost."""
+    path = Path(folder) / LATEST
+    notes = read_weights(path)[1]["extra"] if path.exists() else {}
+    names = {
+        "mover's value below": ("resign_threshold", str), "resignations judged": ("resignations_judged", int),
+        "of them not lost": ("resignations_wrong", float),
+    }  # fmt: skip
+    return {name: read(notes[note]) for name, (note, read) in names.items() if note in notes}
+
+
+def readable(fact: object) -> str:
+    """Return a fact as text for people."""
+    if isinstance(fact, bool):
+        return "yes" if fact else "no"
+    if isinstance(fact, float):
+        return f"{fact:.1%}"
+    if isinstance(fact, list):
+        return ", ".join(map(str, fact)) or "none"
+    return "not installed" if fact is None else str(fact)

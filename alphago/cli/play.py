@@ -1,0 +1,28 @@
+"""`alphago play`."""
+
+import argparse
+
+from alphago.cli.models import add_device, add_game, add_model, load
+from alphago.cli.options import integer, number
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.description = "You type D4, pass, undo, hint, score, save FILE, load FILE, resign or quit."
+    add_model(parser)
+    add_game(parser, "the model's own, or go", "the model's own, or 9")
+    parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
+    parser.add_argument("--white", action="store_true", help="you play White")
+    parser.add_argument(
+        "--readouts", type=integer, metavar="N", help="simulations a move (200, with --seconds as many as fit); 0: none"
+    )
+    parser.add_argument("--seconds", type=number, metavar="S", help="time a move; --readouts may end it earlier")
+    add_device(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from alphago.ui.terminal.terminal_game import play
+
+    env, network = load(options.model, options.board_size, options.komi, options.game)
+    readouts = 200 if options.readouts is None and options.seconds is None else options.readouts
+    play(env, network, readouts, int(options.white), seconds=options.seconds, device=options.device)
+    return 0

@@ -1,0 +1,133 @@
+"""`alphago selfplay`: games of a network against itself, saved in a folder."""
+
+import argparse
+import contextlib
+import io
+import threading
+from pathlib import Path
+from types import TracebackType
+
+from tqdm.auto import tqdm
+
+from alphago.cli.models import (
+    SELFPLAY_SEARCH,
+    add_device,
+    add_game,
+    add_game_settings,
+    add_model,
+    given_game_settings,
+    load,
+)
+from alphago.cli.options import add_settings, given_settings, integer
+from alphago.env.game import GameEnv
+from alphago.env.games import with_settings
+from alphago.mcts.evaluator import as_evaluator
+from alphago.mcts.search import SearchSettings
+from alphago.nn.model_files import write_whole
+from alphago.records import sgf
+from alphago.records.record import GameRecord, save_records
+from alphago.records.sgf_game import SgfGame
+from alphago.system.files import LOCK, lock
+from alphago.system.validation import check_int, make_settings
+from alphago.training.group import SelfPlaySettings
+from alphago.training.runs.folder import default_folder, new_folder
+from alphago.training.selfplay import selfplay
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Plays games of a network against itself: a folder of SGF files for Go, a file of records (games.npz, which "
+        "alphago.records.record.load_records reads) for other games and with --records."
+    )
+    add_model(parser)
+    add_game(parser, "the model's own, or go", "the model's own, or 9")
+    parser.add_argument("--games", type=integer, default=10, metavar="N", help="how many (10)")
+    parser.add_argument("--seed", type=integer, default=0, metavar="S", help="another one gives other games (0)")
+    add_device(parser)
+    parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
+    parser.add_argument("--folder", metavar="PATH", help="where the games are saved, new or empty (one in runs)")
+    settings = parser.add_argument_group("self-play")
+    add_settings(settings, SelfPlaySettings, leave=["search"], defaults={"resign_threshold": "the model's own"})
+    add_settings(parser.add_argument_group("its search"), SearchSettings, defaults=SELFPLAY_SEARCH)
+    add_game_settings(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    game_settings = given_game_settings(options)
+    env, network = load(options.model, options.board_size, game_settings.pop("komi", None), options.game)
+    env = with_settings(env, game_settings)
+    given = given_settings(options, SelfPlaySettings)
+    make_settings(SelfPlaySettings, **given)  # raises before there is a progress bar
+    evaluator = as_evaluator(network, env, options.device)
+    if search := given_settings(options, SearchSettings):
+        given["search"] = search
+    given.setdefault("resign_threshold", network.resign_threshold)
+    as_records = options.records or not env.has_sgf
+    with GameFolder(options.folder, env, options.games, as_records) as folder:
+        selfplay(env, evaluator, num_games=options.games, seed=options.seed, tell=folder.add, **given)
+    return 0
+
+
+class GameFolder:
+    """Saves games as they end, behind a progress bar; a context, which prints a summary in the end."""
+
+    def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool) -> None:
+        """Check the arguments; the folder is made, and locked, where the context begins.
+
+        path: the folder, new or empty; None for a new one in `runs`.
+        as_records: one file of records, instead of an SGF file for each game.
+        Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
+        """
+        check_int("--games", games, 1)
+        if not as_records:
+            sgf.load_grammar()  # an ImportError before anything is played
+        self.given = path is not None
+        self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
+        self.expect_empty()
+        self.env, self.games, self.as_records = env, games, as_records
+        self.records: dict[int, GameRecord] = {}
+        self.one_at_a_time = threading.Lock()
+
+    def expect_empty(self) -> None:
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise FileExistsError(f"{self.path} must be a new or empty folder: choose another one")
+
+    def __enter__(self) -> "GameFolder":
+        """Make and lock the folder; raise FileExistsError or BlockingIOError if another process did meanwhile."""
+        self.made = not self.given or not self.path.exists()
+        if self.given:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.expect_empty()
+        else:
+            self.path = new_folder(f"selfplay-{self.env.name}{self.env.N}")
+        self.folder_lock = lock(self.path)
+        self.bar = tqdm(total=self.games, unit="game", desc="self-play", dynamic_ncols=True)
+        return self
+
+    def add(self, number: int, record: GameRecord) -> None:
+        """Save a finished game; called from several threads."""
+        with self.one_at_a_time:
+            self.records[number] = record
+            if not self.as_records:
+                game = SgfGame.from_record(record, self.env, players=("alphago", "alphago"))
+                write_whole(self.path / f"{number:0{len(str(self.games))}d}.sgf", sgf.format_sgf(game))
+            self.bar.update()
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Write the records, also after an interruption, and print the results."""
+        self.bar.close()
+        self.folder_lock.close()
+        (self.path / LOCK).unlink(missing_ok=True)
+        records = [self.records[number] for number in sorted(self.records)]
+        if records and self.as_records:
+            data = io.BytesIO()
+            save_records(data, records)
+            write_whole(self.path / "games.npz", data.getvalue())
+        elif self.made and not self.records:
+            with contextlib.suppress(OSError):  # something else is in it
+                self.path.rmdir()
+        if records or kind is None:
+            black = sum(record.outcome > 0 for record in records)
+            white = sum(record.outcome < 0 for record in records)
+            drawn = len(records) - black - white
+            print(f"{len(records)} games in {self.path}: Black won {black}, White {white}, drawn {drawn}")

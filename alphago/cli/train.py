@@ -1,0 +1,151 @@
+"""`alphago train`."""
+
+import argparse
+import sys
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+from alphago.arena.engine import EngineError
+from alphago.cli.models import (
+    SELFPLAY_SEARCH,
+    add_device,
+    add_game,
+    add_game_settings,
+    check_named,
+    given_game_settings,
+)
+from alphago.cli.options import Parser, Setting, add_settings, given_settings, integer, number
+from alphago.env.game import GameEnv
+from alphago.env.games import make_game, with_settings
+from alphago.mcts.search import SearchSettings
+from alphago.nn.loss import LOSSES, LossWeights
+from alphago.system.validation import near_names
+from alphago.training.judges.gate import Gate
+from alphago.training.settings import TrainingSettings
+
+SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
+LOSS, GATE = "loss_", "gate_"  # before the names of their settings
+
+
+def add_options(parser: Parser) -> None:
+    parser.description = (
+        "Trains by the board's recipe, or the next larger board's, until the time is over; Ctrl-C saves and stops. "
+        "With the folder of a run, it resumes that run; options then change their own settings only, "
+        "and the word none takes a setting off."
+    )
+    parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after of this slice of it"
+    add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
+    parser.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
+    parser.add_argument("--tower-height", type=integer, metavar="N", help="residual blocks (the recipe's)")
+    parser.add_argument("--channels", type=integer, metavar="N", help="width of the network (the recipe's)")
+    parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
+    parser.add_argument(
+        "--until", metavar="PLAYER", default=argparse.SUPPRESS, type=Setting("until", (str, NoneType)).read,
+        help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000",
+    )  # fmt: skip
+    parser.add_argument("--folder", metavar="PATH", help="where the run is saved (a new one in runs)")
+    parser.add_argument(
+        "--stop-after", type=number, metavar="MINUTES", help="stop then, as Ctrl-C does; --folder resumes the run"
+    )
+    parser.add_argument(
+        "--compact",
+        action="store_true",
+        default=None,
+        help="leave at most 60 MiB, 16 a file: the newest games, the latest network",
+    )
+    add_device(parser, default=argparse.SUPPRESS)
+    parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
+    training = parser.add_argument_group("training", "The board's recipe comes before the values in parentheses.")
+    add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
+    losses = parser.add_argument_group("the losses, and how much each counts")
+    losses.add_argument("--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="all weights (default)")
+    add_settings(losses, LossWeights, prefix=LOSS)
+    gate = parser.add_argument_group("the gate", "One of these is enough to have a gate.")
+    add_settings(gate, Gate, prefix=GATE, leave=["win_rate"])
+    search = parser.add_argument_group("the search of self-play")
+    add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
+    add_game_settings(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from alphago.nn.net import load_model
+    from alphago.nn.saved import model_file, saved_game
+    from alphago.training.session import train
+    from alphago.training.watch.report import ConsoleReport, TensorBoardReport
+
+    names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact")
+    given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
+    given |= given_training(options)
+    if options.board_size is None and given.get("sizes") and not holds_a_run(options.folder):
+        options.board_size = max(size for size, _ in given["sizes"])
+    if options.tensorboard:
+        given["reports"] = [ConsoleReport(), TensorBoardReport()]
+    env_options = given_game_settings(options)
+    if options.model is not None:
+        path = model_file(options.model)
+        env = saved_game(path, options.board_size, env_options.pop("komi", None))
+        check_named(options.game, env, path)
+        env = with_settings(env, env_options)
+        given["model"] = load_model(path, env)
+    else:
+        env = trained_game(options, env_options)
+    if options.folder is not None and not holds_a_run(options.folder):
+        hint_at_runs(Path(options.folder))
+    try:
+        train(env, **given)
+    except EngineError as error:
+        raise ValueError(str(error)) from None
+    return 0
+
+
+def given_training(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the given settings of training; nested settings as dictionaries of the given ones."""
+    given = given_settings(options, TrainingSettings)
+    if search := given_settings(options, SearchSettings):
+        given["search"] = search
+    if weights := given_settings(options, LossWeights, LOSS):
+        named = vars(LOSSES[given["losses"]]) if "losses" in given else {}
+        given["losses"] = {**named, **weights}
+    if gate := given_settings(options, Gate, GATE):
+        if "gate" in given and given["gate"] is None:
+            raise ValueError("--gate none takes the gate off, got another option of it")
+        given["gate"] = {**gate, **({"win_rate": given["gate"]} if "gate" in given else {})}
+    return given
+
+
+def holds_a_run(folder: str | None) -> bool:
+    """Return whether there is a run in the folder."""
+    from alphago.training.runs.config import holds_run
+
+    return folder is not None and holds_run(Path(folder))
+
+
+def hint_at_runs(folder: Path) -> None:
+    """Print the folders of runs with nearly the name of a new one, which may be a typo."""
+    beside = [path.name for path in folder.parent.glob("*") if holds_a_run(str(path))]
+    if near := near_names(folder.name, beside):
+        print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
+
+
+def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
+    """Return the game of a new network: the options' over the run folder's, the preset's or the recipe's."""
+    from alphago.training.recipes import named_preset, preset_for
+    from alphago.training.runs.config import of_this_version, read_config
+
+    folder = options.folder
+    if holds_a_run(folder):
+        config = read_config(Path(folder))
+        with of_this_version(Path(folder), "a game"):
+            env = make_game(config["game"]).replace(**config["env"])
+        for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
+            if now not in (None, was):
+                raise ValueError(f"the run in {folder} has {name} {was}, got {now}")
+        return with_settings(env, given)
+    env = make_game(options.game, options.board_size, **given)
+    recipe = preset_for(env) if options.preset is None else named_preset(options.preset)
+    if recipe.game != env.name:
+        return env
+    size = env.N if options.preset is None else options.board_size
+    return with_settings(recipe.make_env(size), given)

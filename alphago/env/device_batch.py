@@ -1,0 +1,159 @@
+"""`DeviceBatch`: positions as packed rows on a device, whose verbs are kernels of a CUDA program."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from alphago.cuda.contract import Backend
+from alphago.cuda.source import LANES, Program
+from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
+
+REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
+
+
+class DeviceBatch(GameBatch):
+    """What batches on a device have in common; a game adds `reset`, `legal_mask` and `planes`.
+
+    Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU CuPy's, or torch's tensors):
+    answers are written where `out` is, and on a GPU without waiting for them.  NumPy arrays of another dtype or layout
+    are filled by a copy; ValueError for other arrays that are not C-contiguous and of the answer's dtype.
+    All positions of a call are processed at the same time: no slot may be named twice where it is written, nor be
+    written and read.
+
+    program: has `copy_batch`, `play_batch`, `replay_batch`, `reach_batch`, `is_over_batch`, `to_play_batch`,
+        `hash_batch`, `outcome_batch`, `score_batch` and `ownership_batch`.
+    words: int32 words of a row.  outcome_options: further arguments of `reach_batch` and `outcome_batch`.
+    """
+
+    def __init__(
+        self,
+        env: GameEnv,
+        count: int,
+        backend: Backend,
+        *,
+        program: Program,
+        words: int,
+        outcome_options: tuple[float, ...] = (),
+    ) -> None:
+        super().__init__(env, count)
+        self.device = backend.name
+        self.backend = backend
+        self._kernels = backend.load(program)
+        self._outcome_options = outcome_options
+        self._words = words
+        self._rows = backend.zeros((count, words), np.int32)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """int32 [count, words]; on a GPU a copy of the rows."""
+        return self.backend.download(self._rows)
+
+    def copy(self, sources: Any, targets: Any, of: GameBatch | None = None) -> None:
+        if of is None or (isinstance(of, DeviceBatch) and of.device == self.device):
+            rows = self._rows if of is None else of._rows
+        else:  # only the rows to copy travel
+            index = self.backend.download(self.backend.upload(sources, np.int64))
+            rows = self.backend.upload(of.rows[index], np.int32)  # type: ignore[attr-defined]
+            sources = np.arange(len(targets))
+        self._copy(rows, self.backend.upload(sources, np.int64), self.backend.upload(targets, np.int64))
+
+    def play(self, slots: Any, actions: Any) -> None:
+        self._launch("play_batch", slots, self.backend.upload(actions, np.int32))
+
+    def replay(self, roots: Any, paths: Any, lengths: Any, targets: Any) -> None:
+        upload = self.backend.upload
+        steps, depths, slots = upload(paths, np.int32), upload(lengths, np.int32), upload(targets, np.int64)
+        self._copy(self._rows, upload(roots, np.int64), slots)
+        self._launch("replay_batch", slots, steps, steps.shape[1], depths)
+
+    def reach(self, leaves: Leaves, out: Reached) -> Reached:
+        """As `GameBatch.reach`, in two kernels; does not wait where `out` is on the device."""
+        upload = self.backend.upload
+        roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
+        paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
+        shape = (len(leaves.slots),)
+        buffers = [self._buffer(array, dtype, shape) for array, dtype in zip(out, REACHED, strict=True)]
+        self._copy(self._rows, roots, slots)
+        self._launch("reach_batch", slots, paths, paths.shape[1], depths, *self._outcome_options, *buffers)
+        for array, buffer in zip(out, buffers, strict=True):
+            self._deliver(buffer, array)
+        return out
+
+    def is_over(self, slots: Any, out: Any) -> Any:
+        return self._answer("is_over_batch", slots, out, np.bool_)
+
+    def to_play(self, slots: Any, out: Any) -> Any:
+        return self._answer("to_play_batch", slots, out, np.int8)
+
+    def hash(self, slots: Any, out: Any) -> Any:
+        return self._answer("hash_batch", slots, out, np.int64)
+
+    def outcome(self, slots: Any, out: Any) -> Any:
+        return self._answer("outcome_batch", slots, out, np.float32, (), *self._outcome_options)
+
+    def score(self, slots: Any, out: Any) -> Any:
+        return self._answer("score_batch", slots, out, np.float32)
+
+    def ownership(self, slots: Any, out: Any) -> Any:
+        height, width = self.env.plane_shape
+        return self._answer("ownership_batch", slots, out, np.int8, (height * width,))
+
+    def _launch(self, kernel: str, slots: Any, *arguments: Any, threads: int = 1) -> None:
+        """Run a kernel on the slots. threads: per slot."""
+        index = self.backend.upload(slots, np.int64)
+        count = len(index)
+        self._kernels.launch(kernel, count * threads, self._rows, self._words, index, count, *arguments)
+
+    def _copy(self, rows: Any, sources: Any, targets: Any) -> None:
+        """Copy from those rows; sources, targets: int64 arrays of the backend."""
+        count = len(targets)
+        self._kernels.launch("copy_batch", count * LANES, rows, sources, self._rows, self._words, targets, count)
+
+    def _answer(
+        self,
+        kernel: str,
+        slots: Any,
+        out: Any,
+        dtype: DTypeLike,
+        shape: tuple[int, ...] = (),
+        *arguments: Any,
+        threads: int = 1,
+    ) -> Any:
+        """Run a kernel that writes one item of `shape` per slot, and return `out` with what it wrote."""
+        buffer = self._buffer(out, dtype, (len(slots), *shape))
+        self._launch(kernel, slots, buffer, *arguments, threads=threads)
+        return self._deliver(buffer, out)
+
+    def _buffer(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any:
+        """Return the array that a kernel writes to answer in `out`: its memory, or an array to copy from."""
+        reached = self._reach(out, dtype, shape)
+        return self.backend.zeros(shape, dtype) if reached is None else reached
+
+    def _reach(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any | None:
+        """Return `out` as kernels can write it, None for a NumPy array to copy into; ValueError for what is neither."""
+        self._check_shape(out, shape)
+        reached = self.backend.reachable(out)
+        if reached is not None and reached.dtype == dtype and reached.flags.c_contiguous:
+            return reached
+        self._check_takes_copies(out, str(np.dtype(dtype)))
+        return None
+
+    def _check_takes_copies(self, out: Any, dtype: str) -> None:
+        """Raise ValueError for arrays other than NumPy's: CuPy's and torch's cannot be filled from NumPy's."""
+        if not isinstance(out, np.ndarray):
+            raise ValueError(
+                f"out must be a NumPy array, or a C-contiguous {dtype} array that {self.device!r} kernels reach, "
+                f"got a {type(out).__name__} of {out.dtype}"
+            )
+
+    def _deliver(self, buffer: Any, out: Any) -> Any:
+        """Return `out`, with `buffer` copied into it unless kernels wrote there."""
+        if isinstance(out, np.ndarray) and buffer is not out:
+            out[...] = self.backend.download(buffer)
+        return out
+
+    def _check_shape(self, out: Any, shape: tuple[int, ...]) -> None:
+        """Raise ValueError for another shape: kernels write without checking and would overrun the array."""
+        if tuple(out.shape) != shape:
+            raise ValueError(f"out must have shape {list(shape)}, got {list(out.shape)}")

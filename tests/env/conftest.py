@@ -1,0 +1,5 @@
+"""Fixtures for games on a device."""
+
+from tests.cuda.conftest import backend
+
+__all__ = ["backend"]
