@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from alphago.training.schedule import checked, factor
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
