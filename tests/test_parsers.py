@@ -20,7 +20,7 @@ from alphago.arena.entrant import parse_entrant
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.arena.standings import read_anchor
-from alphago.cli.options import Setting, read_value, settings_of, spelled
+from alphago.cli.options import Setting, format_value, read_value, settings_of
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
@@ -104,10 +104,10 @@ def test_a_schedule_is_kept_or_refused(schedule: Any, progress: float) -> None:
 def test_what_stands_after_a_flag(name: str, text: str) -> None:
     """Pairs that were read are written as they are read again."""
     setting = SETTINGS[name]
-    value = read(lambda: setting.read(text), r"(a whole|a number|text|pairs).* wanted, got ", ArgumentTypeError)
+    value = read(lambda: setting.read(text), r"must be .+, got ", ArgumentTypeError)
     if isinstance(value, tuple) and "nan" not in str(value):
-        (kind,) = (kind for kind in setting.kinds if "tuple" in str(kind))
-        assert read_value(kind, spelled(value) or "none") == value
+        (kind,) = (kind for kind in setting.types if "tuple" in str(kind))
+        assert read_value(kind, format_value(value) or "none") == value
 
 
 def test_none_after_a_flag() -> None:

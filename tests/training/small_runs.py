@@ -15,6 +15,7 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.validation import UNSET, Unset
@@ -188,7 +189,7 @@ class RandomGames:
         return self.numbers.start
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
-        self.published.append(net)
+        self.published.append(frozen_copy(net))
 
     def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
         assert self.published

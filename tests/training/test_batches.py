@@ -7,7 +7,13 @@ import torch
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.inference.devices import torch_device
 from alphago.training.batches import (
-    DeviceSample, Part, Prefetcher, apportion, split_for_thread, to_device, weight_sum,
+    DeviceSample,
+    Part,
+    Prefetcher,
+    apportion,
+    split_for_thread,
+    to_device,
+    weight_sum,
 )  # fmt: skip
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.selfplay import selfplay

@@ -1,31 +1,51 @@
-"""Self-play: the same seed gives the same games, and what a record says is what happened."""
+"""Games on this machine: the same seed gives the same games, and what a record says is what happened."""
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+from alphago.cuda.host import find_compiler
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.search import SearchSettings
+from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.training.group import Group, SelfPlaySettings, divergence
+from alphago.system.cores import available_cores
+from alphago.training.group import Group, SelfPlay, divergence
 from alphago.training.memory import ReplayMemory
-from alphago.training.selfplay import SelfPlay, selfplay
+from alphago.training.selfplay import selfplay
+from alphago.training.settings import SelfPlaySettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.eyes import own_eyes
 from tests.mcts.games import CountingEnv
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 SEARCH, GUMBEL = SearchSettings(), SearchSettings(gumbel=True, considered=4)
+WHOLE: dict[str, Any] = {"opening_plies": 0, "played_out_share": 1.0, "decided_value": 1.0}
 both_searches = pytest.mark.parametrize("search", [SEARCH, GUMBEL], ids=["PUCT", "Gumbel"])
 
 
 def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **settings) -> list[GameRecord]:
-    return selfplay(env, evaluator or HashEvaluator(), readouts, games, **{"search": SEARCH, **settings})
+    """Games without an opening, searched in full and played out, unless something else is asked for."""
+    usual = {**WHOLE, "search": SEARCH}
+    return selfplay(env, evaluator or HashEvaluator(), readouts, games, device="cpu", **{**usual, **settings})
+
+
+def source(env: GameEnv, games: int, workers: Workers | None = None, *, seed: int = 1, **settings: Any) -> SelfPlay:
+    """Such games in two groups; `workers` if they are played by `go_on`."""
+    given = SelfPlaySettings(**{**WHOLE, "groups": 2, "search": GUMBEL, **settings})
+    return SelfPlay(env, given, range(games), workers or Workers(2), seed=seed)
+
+
+def play_all(source: SelfPlay, evaluator: Evaluator) -> list[GameRecord]:
+    with source.workers:
+        return source.play_all(evaluator)
 
 
 def assert_same_games(one: list[GameRecord], other: list[GameRecord]) -> None:
@@ -57,43 +77,50 @@ class TestReproducibility:
     def test_games_of_one_run_differ(self) -> None:
         assert len({tuple(record.moves) for record in play(GO, 12)}) > 5
 
-    def test_room_for_more_games_later(self) -> None:
+    def test_more_games_side_by_side_later(self) -> None:
         """The same games, of which there are so many side by side."""
-        settings = SelfPlaySettings(readouts=12, games_in_flight=5, groups=2, search=GUMBEL)
-        games = SelfPlay(GO, settings, range(9), seed=0)
         side_by_side, finished = [], []
         with Workers(2) as workers:
-            for room in (1, 1, 2, 4, 4, 9, 9, *[5] * 100):
-                games.begin(HashEvaluator(), 2, side_by_side=room)
+            games = source(GO, 9, workers, seed=0, readouts=12, games_in_flight=5)
+            games.evaluator = HashEvaluator()
+            for capacity in (1, 1, 2, 4, 4, 9, 9, *[5] * 100):
+                games.begin(2, side_by_side=capacity)
                 side_by_side.append(sum(builder is not None for group in games.groups for builder in group.builders))
-                games.go_on(workers)
+                games.go_on()
                 finished += games.take()
         assert side_by_side[:7] == [2, 2, 2, 4, 4, 5, 5]
         assert side_by_side[-1] == 0
         assert_same_games(sorted(finished, key=lambda record: record.seed or (0, 0)), play(GO, 9, search=GUMBEL))
 
-    def test_in_pieces_the_same_numbers_in_order(self) -> None:
-        """`run` may stop after some moves; unfinished games go on in the next call."""
-        settings = SelfPlaySettings(readouts=8, games_in_flight=5, groups=2, search=SEARCH)
-        games = SelfPlay(GO, settings, range(11), seed=3)
+    def test_in_pieces_the_same_games_in_order(self) -> None:
+        """Unfinished games go on in the next iteration, where a pause left them, and from a state elsewhere."""
+        settings: dict[str, Any] = {"readouts": 8, "games_in_flight": 5}
         finished: list[GameRecord] = []
         with Workers(2) as workers:
-            for _ in range(200):
-                part = games.run(workers, HashEvaluator(), plies=3)
+            games = source(GO, 11, workers, **settings)
+            games.evaluator = HashEvaluator()
+            while len(finished) < 11:
+                games.begin(3)
+                while not games.go_on(until=0.0):  # a pause after every move
+                    again = source(GO, 11, workers, **settings)
+                    again.evaluator = HashEvaluator()
+                    again.restore(*games.state())
+                    games = again
+                part = games.take()
                 assert [r.seed[1] for r in part] == sorted(r.seed[1] for r in part)
                 finished += part
-                if len(finished) == 11:
-                    break
-            assert games.run(workers, HashEvaluator(), plies=3) == []
-        assert sorted(record.seed[1] for record in finished) == list(range(11))
-        assert games.moves == sum(len(record) for record in finished)
+            games.begin(3)
+            assert games.go_on()
+            assert games.take() == []
+            whole = source(GO, 11, workers, **settings).play_all(HashEvaluator())
+        assert_same_games(sorted(finished, key=lambda record: record.seed or (0, 0)), whole)
 
 
 class TestRecords:
     @both_searches
     @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE, CountingEnv(9)], ids=str)
     def test_they_replay(self, env: GameEnv, search: SearchSettings) -> None:
-        for record in play(env, 12, resign_threshold=-1.0, search=search):
+        for record in play(env, 12, search=search):
             position = env.position()
             for ply, action in enumerate(record.moves):
                 mask = position.legal_mask
@@ -152,16 +179,12 @@ class SparesEyes(Certain):
 class TestDecidedGames:
     """Once one side has been sure for six plies, most moves have few readouts and are not trained on."""
 
-    def play(self, decided_value: float) -> SelfPlay:
-        settings = SelfPlaySettings(
-            readouts=6, decided_value=decided_value, resign_threshold=-1.0, groups=2, search=GUMBEL
-        )
-        return SelfPlay(GoEnv(5), settings, range(200), seed=1)
+    def games(self, decided_value: float) -> SelfPlay:
+        return source(GoEnv(5), 200, readouts=6, decided_value=decided_value)
 
     def test_a_tenth_of_the_moves_is_searched_in_full(self) -> None:
-        games = self.play(0.3)
-        with Workers(2) as workers:
-            records = games.run(workers, Certain())
+        games = self.games(0.3)
+        records = play_all(games, Certain())
         early, late = (
             np.concatenate([record.weights[part] for record in records]) for part in (slice(6), slice(6, 15))
         )
@@ -171,10 +194,8 @@ class TestDecidedGames:
         full = sum(int(record.weights.sum()) for record in records)
         assert games.readouts_done == 6 * full + 4 * (games.moves - full) + games.moves
 
-    def test_none_is_where_nobody_is_as_sure(self) -> None:
-        games = self.play(1.0)
-        with Workers(2) as workers:
-            assert all((record.weights == 1).all() for record in games.run(workers, Certain()))
+    def test_none_is_where_no_one_is_as_sure(self) -> None:
+        assert all((record.weights == 1).all() for record in play_all(self.games(1.0), Certain()))
 
 
 def test_drawn_openings_are_legal_and_pass_only_where_nothing_else_is() -> None:
@@ -195,11 +216,8 @@ class TestSettledGames:
     ENV = GoEnv(4, komi=0.5, first_pass=12, max_moves=60)  # always time to take what is dead
 
     def play(self, played_out_share: float) -> list[GameRecord]:
-        settings = SelfPlaySettings(
-            readouts=2, decided_value=0.5, played_out_share=played_out_share, resign_threshold=-1.0, search=GUMBEL
-        )
-        with Workers(2) as workers:
-            return SelfPlay(self.ENV, settings, range(200), seed=1).run(workers, SparesEyes())
+        settings = {"readouts": 2, "decided_value": 0.5, "played_out_share": played_out_share}
+        return play_all(source(self.ENV, 200, **settings), SparesEyes())
 
     def is_settled(self, record: GameRecord) -> bool:
         last = record.position(self.ENV)
@@ -249,9 +267,7 @@ class TestOpenings:
     ENV = GoEnv(5, komi=0.5, max_moves=20)
 
     def openings(self, search: SearchSettings = GUMBEL) -> list[GameRecord]:
-        settings = SelfPlaySettings(readouts=2, opening_plies=3.0, search=search)
-        with Workers(2) as workers:
-            return SelfPlay(self.ENV, settings, range(300), seed=1).run(workers, OneMove())
+        return play_all(source(self.ENV, 300, readouts=2, opening_plies=3.0, search=search), OneMove())
 
     def first_moves(self, records: list[GameRecord]) -> np.ndarray:
         """How often each action opens a game, in shares, among games that a drawn move opens."""
@@ -282,9 +298,7 @@ class TestSurprise:
     @both_searches
     def test_records_tell_it(self, search: SearchSettings) -> None:
         """From the network's policy to the search's; moves without a search surprise nobody."""
-        settings = SelfPlaySettings(readouts=12, opening_plies=2.0, search=search)
-        with Workers(1) as workers:
-            records = SelfPlay(GO, settings, range(8), seed=1).run(workers, UniformEvaluator())
+        records = play_all(source(GO, 8, readouts=12, opening_plies=2.0, search=search), UniformEvaluator())
         for record in records:
             policies, counts = record.policies / POLICY_SCALE, record.legal_counts
             searched = record.weights > 0
@@ -368,54 +382,79 @@ class TestErrors:
         with pytest.raises(ValueError, match="NotANumber gave no usable evaluation"):
             play(GO, 2, NotANumber())
 
-    def test_stop_ends_at_the_next_move(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_stop_ends_at_the_next_move(self) -> None:
         stop = threading.Event()
-        games = SelfPlay(GO, SelfPlaySettings(readouts=4, games_in_flight=4, groups=2, search=SEARCH), range(1000), 0)
-        heard: list[int] = []
 
-        one_move = Group.step
+        class Stops(HashEvaluator):
+            calls = 0
 
-        def step(group: Group) -> bool:
-            goes_on = one_move(group)
-            heard.append(group.moves)
-            if len(heard) == 10:
-                stop.set()
-            return goes_on
-
-        monkeypatch.setattr(Group, "step", step)
-        with Workers(2) as workers:
-            finished = games.run(workers, HashEvaluator(), stop=stop)
-        assert len(finished) < 50
-        assert 10 <= len(heard) <= 12
-
-    @pytest.mark.parametrize(
-        ("settings", "text"),
-        [
-            ({"readouts": 0}, "readouts must be an integer >= 1, got 0"),
-            ({"games_in_flight": 0}, "games_in_flight must be an integer >= 1, got 0"),
-            ({"groups": 0}, "groups must be an integer >= 1, got 0"),
-            ({"resign_threshold": -2}, "resign_threshold is -1 to 1, got -2"),
-            ({"no_resign_share": 1.5}, "no_resign_share is 0 to 1, got 1.5"),
-        ],
-    )
-    def test_settings_out_of_range(self, settings: dict, text: str) -> None:
-        with pytest.raises(ValueError, match=text):
-            play(GO, 1, **settings)
-
-    def test_an_unknown_setting_names_near_misses(self) -> None:
-        with pytest.raises(TypeError, match="selfplay has no keyword 'games_in_fight': did you mean games_in_flight"):
-            play(GO, 1, games_in_fight=3)
-        with pytest.raises(TypeError, match="selfplay has no keyword 'xyz': there are env, nn, readouts"):
-            play(GO, 1, xyz=3)
-
-    def test_num_games(self) -> None:
-        with pytest.raises(ValueError, match="num_games must be an integer >= 1, got 0"):
-            play(GO, 0)
-
-    def test_a_seed_that_no_file_can_keep_is_refused_before_a_game_begins(self) -> None:
-        class Unasked(HashEvaluator):
             def evaluate(self, batch, slots, priors, values) -> None:
-                raise AssertionError("a game was searched")
+                Stops.calls += 1
+                if Stops.calls == 40:
+                    stop.set()
+                super().evaluate(batch, slots, priors, values)
 
-        with pytest.raises(ValueError, match=r"a game's seed is two numbers from 0 to 2\^63 - 1, got"):
-            play(GO, 2, Unasked(), seed=2**63)
+        with Workers(2) as workers:
+            games = source(GO, 1000, workers, readouts=4, games_in_flight=4, search=SEARCH)
+            games.evaluator = Stops()
+            games.begin(None)
+            assert not games.go_on(stop)
+            moves = games.moves
+            assert not games.go_on(stop)
+            assert 0 < games.moves == moves < 200
+
+
+@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> str:
+    if request.param == "host" and find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    return request.param
+
+
+def tiny(seed: int = 0) -> NeuralNet:
+    torch.manual_seed(seed)
+    return NeuralNet(GO, tower_height=1, channels=8)
+
+
+class TestDevice:
+    def test_games_are_the_cpus(self, device: str) -> None:
+        """In float32, of the same seeds; on a GPU sums may decide between moves that are as good as equal."""
+        net, played = tiny(), []
+        for evaluator in (net.evaluator("float32", "cpu"), net.evaluator("float32", device)):
+            games = source(GO, 12, readouts=8, games_in_flight=6, seed=3)
+            played.append(play_all(games, evaluator))
+            assert all(group.search and group.search.batch.device == evaluator.device for group in games.groups)
+        same = [np.array_equal(one.moves, two.moves) for one, two in zip(*played, strict=True)]
+        assert np.mean(same) >= {"host": 0.75, "cuda": 0.5}[device]
+
+    def test_the_cores_help_with_trees(self, device: str) -> None:
+        """Where there are more of them than groups, which on the CPU have one each; the games stay the same."""
+        evaluator, played = tiny().evaluator("float32", device), []
+        for threads in (1, 3):
+            group = Group(GO, SelfPlaySettings(readouts=4, search=GUMBEL), 200, 3, range(200), threads=threads)
+            group.use(evaluator)
+            for _ in range(4):
+                group.step()
+            played.append([record.moves.tolist() for record in group.records()])
+        assert device == "cuda" or played[0] == played[1]
+        settings = SelfPlaySettings(groups=2, games_in_flight=6)
+        for where, threads in ((device, max(1, available_cores() // 2)), ("cpu", 1)):
+            games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
+            assert [group.threads for group in games.groups] == [threads] * 2
+
+    def test_what_is_published_keeps_its_graphs(self, device: str) -> None:
+        """New weights go into the evaluator that there is; on the CPU each network has its own."""
+        for where, keeps in ((device, True), ("cpu", False)):
+            games = SelfPlay(GO, SelfPlaySettings(groups=1), range(8), Workers(1), device=where)
+            evaluators, passes = [], []
+            for seed in (1, 2):
+                net = tiny(seed)
+                with torch.no_grad():
+                    net.policy.last.bias.fill_(seed)  # how much is passed tells them apart
+                games.publish(net)
+                evaluators.append(games.evaluator)
+                priors = np.empty((1, GO.action_space), np.float32)
+                games.evaluator.evaluate(GO.new_batch(1), np.zeros(1, np.int64), priors, np.empty(1, np.float32))
+                passes.append(float(priors[0, -1]))
+            assert (evaluators[0] is evaluators[1]) == keeps
+            assert passes[1] > passes[0]

@@ -18,7 +18,7 @@ COUNTERS = CountingEnv(9)  # three actions, and nothing that could be turned
 
 
 def games(env: GameEnv, count: int, seed: int = 0) -> list[GameRecord]:
-    return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=SearchSettings(), groups=1)
+    return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=SearchSettings(), groups=1, opening_plies=0)
 
 
 def made_up(length: int, actions: int = 10, outcome: float = 1.0, weight: float = 1.0) -> GameRecord:
@@ -124,7 +124,7 @@ class TestSurprise:
         assert self.drawn(memory) == pytest.approx([1 / 3] * 3, abs=0.02)
 
     def test_a_share_of_two(self) -> None:
-        with pytest.raises(ValueError, match="surprise_share is 0 to 1, got 2"):
+        with pytest.raises(ValueError, match="surprise_share must be a number from 0 to 1, got 2"):
             ReplayMemory(GO, surprise_share=2)
 
 
@@ -290,7 +290,7 @@ class TestLabels:
             wanted.append(black * mover)
             black = 0.75 * black + 0.25 * value * mover
         assert value_targets(record, 0.25) == pytest.approx(wanted[::-1])
-        with pytest.raises(ValueError, match="search_share is 0 to 1, got 2"):
+        with pytest.raises(ValueError, match="search_share must be a number from 0 to 1, got 2"):
             ReplayMemory(GO, search_share=2)
 
     def test_resigned_games_have_no_ownership(self) -> None:

@@ -21,7 +21,18 @@ from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
 from alphago.training.runs.resume import saved_settings
 from tests.training.small_runs import (
-    GO, Listener, RandomGames, Small, Sources, games_in, go_on, opened, run, run_killed, same, without_times,
+    GO,
+    Listener,
+    RandomGames,
+    Small,
+    Sources,
+    games_in,
+    go_on,
+    opened,
+    run,
+    run_killed,
+    same,
+    without_times,
 )  # fmt: skip
 
 GO4 = GoEnv(4, komi=0.5)

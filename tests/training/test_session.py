@@ -28,7 +28,18 @@ from alphago.training.runs.resume import TrainCall, new_run
 from alphago.training.session import estimate, train
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import (
-    GO, SETTINGS, SIZES, TINY, Listener, RandomGames, games_in, go_on, interrupt, interrupt_at, run, same,
+    GO,
+    SETTINGS,
+    SIZES,
+    TINY,
+    Listener,
+    RandomGames,
+    games_in,
+    go_on,
+    interrupt,
+    interrupt_at,
+    run,
+    same,
 )  # fmt: skip
 
 FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
@@ -50,9 +61,7 @@ def changed(net: NeuralNet, before: dict[str, torch.Tensor]) -> bool:
 class TestStopping:
     def test_max_minutes(self, tmp_path: Path) -> None:
         """At the next move, not after all the plies of an iteration."""
-        _, listener = run(
-            tmp_path, 10**9, GoEnv(5), max_minutes=0.01, plies_per_iteration=10**9, games_in_flight=16
-        )
+        _, listener = run(tmp_path, 10**9, GoEnv(5), max_minutes=0.01, plies_per_iteration=10**9, games_in_flight=16)
         assert not listener.stopped
         assert listener.last["seconds"] >= 0.6
         assert listener.last["iteration"] == 1
@@ -225,7 +234,7 @@ class TestFolders:
         run(tmp_path, 2, source=RandomGames)
         assert (tmp_path / "config.json").exists()
 
-    @pytest.mark.parametrize(("inside", "sentence"), [("", "a file is there"), ("run", "the run folder cannot be made")])
+    @pytest.mark.parametrize(("inside", "sentence"), [("", "a file is there"), ("run", "folder cannot be made")])
     def test_a_file_in_the_way(self, tmp_path: Path, inside: str, sentence: str) -> None:
         (tmp_path / "file").write_text("mine")
         with pytest.raises(OSError, match=sentence):

@@ -162,7 +162,7 @@ class TestSearch:
         assert (search.gumbel, search.c_scale) == (True, 0.5)
 
     def test_none(self) -> None:
-        with pytest.raises(TypeError, match="search must be SearchSettings, .* got 'puct'"):
+        with pytest.raises(TypeError, match=r"search must be SearchSettings, .* got 'puct'"):
             SelfPlaySettings(search="puct")  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="no keyword 'c_puk': did you mean c_puct"):
             SelfPlaySettings(search={"c_puk": 1.0})

@@ -1,0 +1,113 @@
+"""`selfplay`, and games that come from a source of one's own."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.env.game import GameBatch
+from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.records.record import GameRecord
+from alphago.training.loop import train_loop
+from alphago.training.selfplay import GameSource, selfplay
+from alphago.training.session import train
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.training.small_runs import (
+    GO,
+    SIZES,
+    EagerSaving,
+    Killed,
+    RandomGames,
+    Sources,
+    games_in,
+    go_on,
+    opened,
+    run,
+    same,
+)  # fmt: skip
+
+
+class TestSource:
+    """A run asks for games; who plays them is its caller's business."""
+
+    def test_one_of_ones_own(self, tmp_path: Path) -> None:
+        """Whole games of random moves: the run learns from them and keeps them, and tells when to play what."""
+        sources = Sources()
+        net, listener = run(tmp_path, 16, source=sources)
+        (source,) = sources.made
+        checked: GameSource = source
+        assert checked.begun == 16
+        assert len(listener.rows) == len(source.asked) == 4
+        assert set(source.asked) == {(6, 4, 4)}
+        assert [record.seed for record in games_in(tmp_path)] == [(0, number) for number in range(16)]
+        assert listener.last["positions"] == source.moves
+        assert listener.last["steps"] > 10
+        assert not same(source.published[0], net)
+        assert len(source.published) == 1 + sum(row["steps"] > 0 for row in listener.rows)
+
+    @pytest.mark.parametrize("saves", [5, 30])
+    def test_it_goes_on_to_the_bit(self, tmp_path: Path, saves: int) -> None:
+        """From its state, within an iteration too."""
+        net, _ = run(tmp_path / "whole", 16, source=RandomGames)
+        saving = EagerSaving(kill_after=saves)
+        with (
+            pytest.raises(Killed),
+            opened(tmp_path / "killed", saving=saving, source=RandomGames) as killed,
+        ):
+            train_loop(killed, threading.Event())
+        again, _ = run(tmp_path / "killed", 16, source=RandomGames)
+        assert same(again, net)
+        assert [game.seed for game in games_in(tmp_path / "killed")] == [(0, number) for number in range(16)]
+
+    def test_another_one_goes_on(self, tmp_path: Path) -> None:
+        """What a run learned from is its own, wherever its next games come from."""
+        run(tmp_path, 8, source=RandomGames)
+        assert go_on(tmp_path, 12, source=Sources())[1].last["games"] == 12
+
+
+def test_a_call_without_settings_plays(tmp_path: Path) -> None:
+    (record,) = selfplay(GO, UniformEvaluator(), 4, device="cpu")
+    assert record.position(GO).is_over or record.resigned
+    train(GO, 1, folder=tmp_path, reports=[], readouts=2, device="cpu", **SIZES)
+
+
+def test_each_game_is_told_as_it_ends() -> None:
+    """With its number, from whichever thread played it."""
+    heard: dict[int, GameRecord] = {}
+    records = selfplay(TicTacToeEnv(), HashEvaluator(), 4, 9, groups=2, device="cpu", on_game=heard.__setitem__)
+    assert [heard[number] for number in range(9)] == records
+
+
+def test_openings_are_drawn_unless_told_otherwise() -> None:
+    """A twentieth of the longest game on average, which are not trained on."""
+    drawn, none = (
+        [int((record.weights == 0).sum()) for record in selfplay(GO, HashEvaluator(), 4, 60, device="cpu", **given)]
+        for given in ({"decided_value": 1.0}, {"decided_value": 1.0, "opening_plies": 0})
+    )
+    assert sum(drawn) > 0 == sum(none)
+
+
+class Unasked(HashEvaluator):
+    """No game gets as far as this."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        raise AssertionError("a game was searched")
+
+
+@pytest.mark.parametrize(
+    ("error", "given", "sentence"),
+    [
+        (ValueError, {"readouts": 0}, "readouts must be an integer from 1 to .*, got 0"),
+        (ValueError, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),
+        (ValueError, {"seed": 2**63}, "a game's seed"),
+        (ValueError, {"device": "gpu"}, r"device .*'cpu', 'cuda', 'auto'.*, got 'gpu'"),
+        (TypeError, {"games_in_fight": 3}, "selfplay has no keyword 'games_in_fight': did you mean games_in_flight"),
+        (TypeError, {"xyz": 3}, "selfplay has no keyword 'xyz': there are env, nn, readouts"),
+    ],
+    ids=str,
+)
+def test_refusals(error: type[Exception], given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        selfplay(GO, lambda position: Unasked(), **given)
