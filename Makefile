@@ -1,5 +1,6 @@
 # make demo       train a small net, see it win, learn how to play it
 # make test       the whole gate: style, types, import contracts, tests, README
+# make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
 # make format     put the code into shape
 # make docs       the documentation as a site: build/site/index.html
 # make benchmark  figures for this machine
@@ -14,9 +15,9 @@ VENV = .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
 # Two tests at a time, those of a file one after the other.
-PYTEST_ARGUMENTS = -n 2 --dist loadfile
+PYTEST_ARGUMENTS = -n 2 --dist loadfile --durations=15
 
-.PHONY: demo test format docs benchmark gpu strength clean
+.PHONY: demo test matrix format docs benchmark gpu strength clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -28,12 +29,15 @@ test: $(INSTALLED)
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
 
+matrix: $(INSTALLED)
+	$(BIN)/python tests/matrix.py $(if $(ROWS),--only $(ROWS))
+
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 docs: $(INSTALLED)
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo build/site/index.html
 
 benchmark: $(INSTALLED)

@@ -54,7 +54,7 @@ class OurPlayer:
         readouts = np.zeros(self.search.games, np.int32)
         readouts[games] = self.readouts
         self.search.run(readouts)
-        return self.search.improved(games)[1]
+        return self.search.choose(games, np.zeros(len(games), np.bool_), np.zeros(len(games)))
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.search.advance(games, actions)

@@ -19,16 +19,17 @@ from statistics import median
 
 import numpy as np
 import torch
+from figures import Figures, add_option
 
 from alphago import GoEnv, NeuralNet, load_model, selfplay
 from alphago.cli.rates import network_rate
 from alphago.env.game import GameBatch, stack
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.devices import describe_machine
 from alphago.nn.inference.frozen import frozen_parts
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
-from alphago.nn.machine import describe_machine
-from alphago.nn.threads import available_cores
+from alphago.system.cores import available_cores
 
 EAGER = "eager, float32"
 FORMS = [(form, dtype) for form in ("fused", "openvino") for dtype in ("float32", "bfloat16")] + [("openvino", "int8")]
@@ -36,7 +37,7 @@ WANTED = {"fused, float32": 1.15, "fused, bfloat16": 2.1}  # times eager, at lea
 EVERY = 3  # plies from one position of a game to the next
 
 
-class Eager:
+class Eager(Evaluator):
     """The network's modules as they are, in float32, one call of each after the other."""
 
     def __init__(self, net: NeuralNet) -> None:
@@ -79,7 +80,7 @@ def best_rates(
     return {name: max((median(rates[name, batch]), batch) for batch in batches) for name in forms}
 
 
-def print_rates(options: argparse.Namespace) -> None:
+def print_rates(options: argparse.Namespace, figures: Figures) -> None:
     env = GoEnv(options.size)
     net = NeuralNet(env, tower_height=options.height, channels=options.channels)
     forms, ready = evaluators(net)
@@ -92,6 +93,13 @@ def print_rates(options: argparse.Namespace) -> None:
             ratio = rate / eager
             wanted = f"   (at least {WANTED[name]} wanted)" if name in WANTED else ""
             print(f"  {name:<24} {rate:14,.0f} {batch:7} {ready[name]:6.2f}s {ratio:12.2f}{wanted}", flush=True)
+            form, dtype = name.split(", ")
+            if cores == 1:
+                figures.add(f"evaluator-{env.N}-{form}-{dtype}", rate)
+            if cores == 1 and form == "fused":
+                figures.add(f"evaluator-{env.N}-{dtype}-over-eager", ratio)
+            if dtype == "bfloat16" and env.N == 9:
+                figures.add("evaluator-ready-torch" if form == "fused" else "evaluator-ready-openvino", ready[name])
 
 
 def evaluated(evaluator: Evaluator, batch: GameBatch, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -108,7 +116,7 @@ def divergence(right: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.maximum(nats, 0)  # rounding alone makes it less
 
 
-def print_rounding(options: argparse.Namespace) -> None:
+def print_rounding(options: argparse.Namespace, figures: Figures) -> None:
     net = load_model(options.weights)
     records = selfplay(net.env, net, options.readouts, options.games, games_in_flight=options.games, seed=1)
     positions = [record.position(net.env, ply) for record in records for ply in range(0, len(record), EVERY)]
@@ -122,6 +130,7 @@ def print_rounding(options: argparse.Namespace) -> None:
     for name, evaluator in forms.items():
         others, valued = evaluated(evaluator, batch, len(positions))
         nats, off = divergence(priors, others), np.abs(values - valued)
+        figures.add(f"evaluator-kl-{name.replace(', ', '-')}", nats.mean())
         print(f"  {name:<24} {nats.mean():22.6f} {nats.max():10.6f} {off.mean():12.5f} {off.max():8.5f}", flush=True)
 
 
@@ -136,13 +145,16 @@ def main() -> None:
     parser.add_argument("--weights", default="9x9", help="the network whose rounding is told, as load_model takes it")
     parser.add_argument("--games", type=int, default=16, help="that it plays for positions (16)")
     parser.add_argument("--readouts", type=int, default=32, help="simulations a move of these games (32)")
+    add_option(parser)
     options = parser.parse_args()
+    figures = Figures(options.json)
     facts = describe_machine()
     machine, versions = facts["machine"], facts["versions"]
     print(f"{machine['system']}, {machine['processor']}, {machine['cores']} cores")
     print(f"torch {versions['torch']}, OpenVINO {versions['openvino']}", flush=True)
-    print_rounding(options)
-    print_rates(options)
+    print_rounding(options, figures)
+    print_rates(options, figures)
+    figures.save()
 
 
 if __name__ == "__main__":

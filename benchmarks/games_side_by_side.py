@@ -2,15 +2,15 @@
 
 The same number of games each, with the network of the package, in turns; the mean of the turns, and the ratio to the
 most games side by side.  Fewer are slower, since their waves do not fill the network's calls; what they are good for is
-in docs/results.md.
+in docs/experiments/13-games-side-by-side.md.
 """
 
 import argparse
 import time
 
 from alphago import load_model, selfplay
-from alphago.nn.machine import describe_machine
-from alphago.training.recipes import PRESETS
+from alphago.nn.inference.devices import describe_machine
+from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
 
@@ -20,11 +20,11 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=2, help="turns (2)")
     parser.add_argument("--flights", type=int, nargs="+", default=[64, 128, 256], help="games side by side")
     options = parser.parse_args()
-    recipe = PRESETS["7x7"]
+    recipe = RECIPES["7x7"]
     env = recipe.make_env()
     evaluator = load_model("7x7", env).evaluator(exact=True)
     settings = TrainingSettings(**recipe.settings).selfplay()
-    names = ("opening_plies", "decided_value", "played_out_share", "search")
+    names = ("opening_plies", "search")
     how = {name: getattr(settings, name) for name in names}
 
     def rate(flight: int, games: int) -> float:

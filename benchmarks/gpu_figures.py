@@ -17,9 +17,10 @@ from alphago import GoEnv, NeuralNet, selfplay, train
 from alphago.cuda.backend import find_backend
 from alphago.env.game import GameBatch, Leaves, Reached
 from alphago.env.kernels.playouts import playout_batch
-from alphago.nn.threads import Workers, available_cores
+from alphago.nn.threads import Workers
+from alphago.system.cores import available_cores
 from alphago.training.history import METRICS, number, read_history
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.watch.gpu_meter import GpuMeter
 
 OPENING = 10  # plies before a wave is timed
@@ -261,7 +262,7 @@ def games(scale: Scale) -> Iterator[Figure]:
 def training(scale: Scale) -> Iterator[Figure]:
     """A slice of a run by a recipe, left in a compact folder."""
     with tempfile.TemporaryDirectory() as place:
-        folder, env = Path(place) / "run", PRESETS[scale.preset].make_env()
+        folder, env = Path(place) / "run", RECIPES[scale.preset].make_env()
         how: dict[str, Any] = {"preset": scale.preset, "stop_after": scale.minutes, **scale.settings, **scale.where}
         train(env, folder=folder, compact=True, **how)
         sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]

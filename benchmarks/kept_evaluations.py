@@ -19,10 +19,10 @@ from alphago import GoEnv, load_model
 from alphago.env.game import GameBatch
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
-from alphago.nn.machine import processor
+from alphago.nn.inference.devices import processor
 from alphago.nn.threads import one_torch_thread
 from alphago.training.group import Group, SelfPlaySettings
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
 GAMES = 128  # side by side
@@ -40,7 +40,7 @@ class ForgetfulGroup(Group):
         return Forgetful(self.env, evaluator, len(self.builders), self.settings.search)
 
 
-class Counting:
+class Counting(Evaluator):
     """An evaluator that counts what it is asked."""
 
     def __init__(self, evaluator: Evaluator) -> None:
@@ -74,7 +74,7 @@ def main() -> None:
     print(f"{platform.platform()}, {processor()}, one of {os.cpu_count()} cores, {GAMES} games side by side")
     print(f"{'':<22} evaluations a move: kept, empty      moves/s: kept, empty       ratio")
     for size in BOARDS:
-        preset = PRESETS[f"{size}x{size}"]
+        preset = RECIPES[f"{size}x{size}"]
         env = preset.make_env().training_variant()
         evaluator = load_model(f"{size}x{size}", env).evaluator()
         for readouts in READOUTS:

@@ -20,9 +20,9 @@ from alphago import NeuralNet, SearchSettings, evaluate, train
 from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.nn.base import ResidualTower
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 
-RECIPE = PRESETS["7x7"]
+RECIPE = RECIPES["7x7"]
 ENV = RECIPE.make_env()
 
 # name: (options of the game, of the network or whether its tower is pooled, of the training)
@@ -51,10 +51,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "results alone as value targets": ({}, {}, {"search_share": 0.0}),
     "all positions drawn alike": ({}, {}, {"surprise_share": 0.0}),
     "half of the draws by surprise": ({}, {}, {"surprise_share": 0.5}),
-    "all games played out": ({}, {}, {"played_out_share": 1.0}),
-    "no averaged weights": ({}, {}, {"weight_averaging": 0.0}),
     "no drawn openings": ({}, {}, {"opening_plies": 0.0}),
-    "decided games searched in full": ({}, {}, {"decided_value": 1.0}),
     "32 games side by side": ({}, {}, {"games_in_flight": 32}),
     "256 games side by side": ({}, {}, {"games_in_flight": 256}),
     "batches of 128": ({}, {}, {"batch_size": 128}),

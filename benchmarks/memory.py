@@ -9,9 +9,11 @@ import gc
 import io
 import tracemalloc
 
+from figures import Figures, add_option
+
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.records.record import RecordBuilder, save_records
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
 WANTED = 500_000  # positions of a run's memory
@@ -21,10 +23,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=256, metavar="N", help="to measure by (256)")
     parser.add_argument("--readouts", type=int, default=8, metavar="N", help="simulations a move (8)")
+    add_option(parser)
     options = parser.parse_args()
-    env = PRESETS["9x9"].make_env().training_variant()
+    figures = Figures(options.json)
+    env = RECIPES["9x9"].make_env().training_variant()
     settings = TrainingSettings(num_games=options.games, games_in_flight=64).selfplay()
-    names = ("opening_plies", "decided_value", "resign_threshold")
+    names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}
     records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, **chosen)
     file = io.BytesIO()
@@ -42,7 +46,9 @@ def main() -> None:
     print(f"{options.games} games of 9x9: {plies} moves, {positions} positions to train on")
     for where, size in (("in memory", held), ("on disk", file.getbuffer().nbytes)):
         each = size / positions
+        figures.add("memory-ram" if where == "in memory" else "memory-disk", each * WANTED / 1e6)
         print(f"{where}: {each:.0f} bytes a position, {each * WANTED / 1e6:.0f} MB for {WANTED:,}")
+    figures.save()
 
 
 if __name__ == "__main__":

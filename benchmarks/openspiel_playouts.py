@@ -27,10 +27,11 @@ from importlib.metadata import version
 from statistics import fmean, median
 
 import numpy as np
+from figures import Figures, add_option
 
 from alphago import GoEnv
 from alphago.env.kernels.playouts import playout_batch
-from alphago.nn.machine import processor
+from alphago.nn.inference.devices import processor
 
 try:
     import pyspiel
@@ -95,7 +96,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement")
     parser.add_argument("--turns", type=int, default=7, help="how often each side runs")
     parser.add_argument("--games", type=int, default=300, help="games whose moves are counted")
+    add_option(parser)
     arguments = parser.parse_args()
+    figures = Figures(arguments.json)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
     print(f"{platform.platform()}, {processor()}, one core; OpenSpiel {version('open_spiel')}, komi {KOMI}")
@@ -108,11 +111,13 @@ def main() -> None:
         turns = [(rate(ours, arguments.seconds), rate(theirs, arguments.seconds)) for _ in range(arguments.turns)]
         ratios = [mine / other for mine, other in turns]
         mine, other = (median(side) for side in zip(*turns, strict=True))
+        figures.add(f"openspiel-{size}", median(ratios), min(ratios), max(ratios))
         print(
             f"  {f'{size}x{size}':<14} {length:12} {mine:18,.0f} {other:20,.0f} {median(ratios):7.1f}"
             f" (from {min(ratios):.1f} to {max(ratios):.1f})",
             flush=True,
         )
+    figures.save()
 
 
 if __name__ == "__main__":

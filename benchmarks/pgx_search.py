@@ -28,13 +28,15 @@ from functools import partial
 from statistics import median
 
 import numpy as np
+from figures import Figures, add_option
 
 from alphago import GoEnv, SearchSettings
 from alphago.cli.rates import random_starts
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
-from alphago.nn.machine import processor
-from alphago.nn.threads import Workers, available_cores
+from alphago.nn.inference.devices import processor
+from alphago.nn.threads import Workers
+from alphago.system.cores import available_cores
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 try:
@@ -134,6 +136,7 @@ def main() -> None:
     parser.add_argument("--readouts", type=int, default=400, help="simulations a search (400)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one measurement (5)")
     parser.add_argument("--turns", type=int, default=5, help="how often each side runs (5)")
+    add_option(parser)
     options = parser.parse_args()
     cores = available_cores()
     if options.games < 1 or options.games % cores:
@@ -149,6 +152,9 @@ def main() -> None:
     print(f"\n9x9, {options.games} games x {options.readouts} readouts, median of {len(turns)}      simulations/s")
     print(f"  alphago, {cores} threads                        {median(mine for mine, _ in turns):16,.0f}")
     print(f"  mctx + pgx                                {median(other for _, other in turns):16,.0f}")
+    figures = Figures(options.json)
+    figures.add("mctx-one" if cores == 1 else "mctx-two", median(ratios), min(ratios), max(ratios))
+    figures.save()
     print(f"  ratio {median(ratios):.1f} (from {min(ratios):.1f} to {max(ratios):.1f}); at least {WANTED:g} is wanted")
 
 

@@ -26,10 +26,12 @@ from statistics import median
 
 import numpy as np
 import torch
+from figures import Figures, add_option
 
 from alphago import GoEnv, NeuralNet
-from alphago.nn.machine import processor
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.inference.devices import processor
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import SelfPlay
 
@@ -178,6 +180,7 @@ def main() -> None:
     parser.add_argument("--channels", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=10.0, help="length of one measurement")
     parser.add_argument("--turns", type=int, default=5, help="how often the fastest forms run in turns")
+    add_option(parser)
     arguments = parser.parse_args()
     size = (arguments.height, arguments.channels, arguments.readouts)
     cores, dtypes = available_cores(), ("float32", "bfloat16")
@@ -197,6 +200,9 @@ def main() -> None:
     print(f"\nin turns, median of {len(turns)}                       moves/s")
     print(f"  {ours.name:<36} {median(mine for mine, _ in turns):9.1f}")
     print(f"  {theirs.name:<36} {median(other for _, other in turns):9.1f}")
+    figures = Figures(arguments.json)
+    figures.add("pgx-selfplay", median(ratios), min(ratios), max(ratios))
+    figures.save()
     print(f"  ratio {median(ratios):.2f} (from {min(ratios):.2f} to {max(ratios):.2f})")
 
 

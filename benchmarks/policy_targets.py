@@ -22,8 +22,8 @@ from alphago import SearchSettings, load_model, selfplay
 from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
-from alphago.nn.machine import processor
-from alphago.training.recipes import preset_for
+from alphago.nn.inference.devices import processor
+from alphago.training.recipes import recipe_for
 from alphago.training.settings import TrainingSettings
 
 SETTINGS = (
@@ -35,7 +35,7 @@ ONE = np.zeros(1, np.int64)
 
 def drawn_positions(env: GameEnv, evaluator: Evaluator, count: int) -> GameBatch:
     """Positions that were searched in self-play and are not decided, one from each game."""
-    recipe = vars(TrainingSettings(**preset_for(env).settings).selfplay())
+    recipe = vars(TrainingSettings(**recipe_for(env).settings).selfplay())
     records = selfplay(env, evaluator, num_games=2 * count, **recipe)
     generator = np.random.default_rng(0)
     batch = env.new_batch(count)
@@ -84,9 +84,9 @@ def searched(env: GameEnv, evaluator: Evaluator, positions: GameBatch, text: str
     for _ in range(repeats):
         search = Search(env, evaluator, count, settings)
         search.batch.copy(games, games, of=positions)
-        search.gumbel[:] = generator.gumbel(size=search.gumbel.shape)
+        search.rule.noise[:] = generator.gumbel(size=search.rule.noise.shape)
         search.run(np.full(count, int(readouts), np.int32))
-        found.append(search.improved(games)[0])
+        found.append(search.policies(games))
     return np.stack(found)
 
 
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--settings", nargs="+", default=SETTINGS, help=f"READOUTS/CONSIDERED/C_SCALE ({SETTINGS})")
     options = parser.parse_args()
     count = options.positions
-    board = preset_for(load_model(options.net).env).make_env(options.size)
+    board = recipe_for(load_model(options.net).env).make_env(options.size)
     env = board.training_variant()
     net, judge = (load_model(name, board).evaluator() for name in (options.net, options.judge))
     positions = drawn_positions(env, net, count)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from figures import Figures, add_option
 
 from alphago.cli.rates import network_rate, playout_rate, random_starts, simulation_rate
 from alphago.env.game import GameBatch
@@ -28,9 +29,10 @@ from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.machine import processor
+from alphago.nn.inference.devices import processor
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.group import SelfPlaySettings
 from alphago.training.selfplay import SelfPlay
 
@@ -47,7 +49,7 @@ class WithPlanes(HashEvaluator):
         super().evaluate(batch, slots, priors, values)
 
 
-class Counting:
+class Counting(Evaluator):
     """An evaluator that counts the positions it passes on."""
 
     def __init__(self, evaluator: Evaluator) -> None:
@@ -101,25 +103,31 @@ def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, rea
     return (games.moves - before) / seconds, sum(counting.counts.values()) / seconds
 
 
-def print_rules(scale: float, repeats: int) -> None:
+def print_rules(scale: float, repeats: int, figures: Figures) -> None:
     print("\nrules, one core                                  playouts/s")
     for size in (9, 19):
         light = max(playout_rate(size, 0.2 * scale) for _ in range(repeats))
         full = max(playout_rate(size, 0.2 * scale, fill_eyes=True) for _ in range(repeats))
+        figures.add(f"playouts-light-{size}", light)
+        figures.add(f"playouts-uniform-{size}", full)
         print(f"  {size}x{size} light (own eyes spared)               {light:12,.0f}")
         print(f"  {size}x{size} uniform over legal points             {full:12,.0f}", flush=True)
 
 
-def print_search(scale: float, repeats: int, games: int, cores: int) -> None:
+def print_search(scale: float, repeats: int, games: int, cores: int, figures: Figures) -> None:
     print(f"\nsearch, one core, 9x9, {games} games x {READOUTS} readouts  simulations/s   depth")
     for name, evaluator in (("hash network", HashEvaluator()), ("hash network and planes", WithPlanes())):
         rate = max(simulation_rate(evaluator, 9, games, 0.2 * scale) for _ in range(repeats))
-        print(f"  {name:<42} {rate:12,.0f} {mean_depth(evaluator, games):7.1f}", flush=True)
+        depth = mean_depth(evaluator, games)
+        figures.add("search-hash" if name == "hash network" else "search-hash-planes", rate)
+        figures.add("search-depth", depth)
+        print(f"  {name:<42} {rate:12,.0f} {depth:7.1f}", flush=True)
     if cores < 2:
         return
     for count in (games, 8 * games):
         pairs = [[threads_rate(HashEvaluator(), count, n, 0.5 * scale) for n in (1, cores)] for _ in range(repeats + 1)]
         ratio = median(many / one for one, many in pairs)
+        figures.add(f"search-threads-{count}", ratio)
         print(f"  {f'hash network, {cores} threads, {count} games':<42} {max(many for _, many in pairs):12,.0f}")
         print(f"  {cores} threads over one: {ratio:.2f}", flush=True)
 
@@ -135,7 +143,7 @@ def evaluators(env: GoEnv, height: int, channels: int) -> dict[str, NetEvaluator
     return found
 
 
-def print_selfplay(scale: float, repeats: int, width: int, cores: int) -> None:
+def print_selfplay(scale: float, repeats: int, width: int, cores: int, figures: Figures) -> None:
     print(f"\nnetwork and self-play, {cores} cores           positions/s   moves/s   evaluations/s   ratio")
     for size, height, channels, readouts in NETWORKS:
         env = GoEnv(size)
@@ -146,14 +154,19 @@ def print_selfplay(scale: float, repeats: int, width: int, cores: int) -> None:
                 alone = network_rate(evaluator, env, width, cores, scale)
                 played = selfplay_rates(evaluator, env, width, cores, readouts, max(1, round(3 * scale)))
                 runs[form].append(Rates(alone, *played))
-        for form, rates in runs.items():
-            middle = sorted(rates, key=lambda run: run.ratio)[len(rates) // 2]  # the run with the median ratio
+        for form in runs:
+            rates = sorted(runs[form], key=lambda run: run.ratio)
+            middle = rates[len(rates) // 2]  # the run with the median ratio
             name = f"{size}x{size}, {height} x {channels}, {readouts} readouts, {form}"
             told = f"{middle.alone:10,.0f} {middle.moves:9,.0f} {middle.evaluations:15,.0f} {middle.ratio:7.2f}"
             print(f"  {name:<40} {told}")
+            if form == next(iter(runs)):
+                figures.add(f"selfplay-moves-{size}", middle.moves)
+                figures.add(f"selfplay-ratio-{size}", middle.ratio, rates[0].ratio, rates[-1].ratio)
         if len(forms) == len(FORMS):
             first, second = (runs[form] for form in FORMS)
             gain = median(mine.moves / other.moves for mine, other in zip(first, second, strict=True))
+            figures.add(f"selfplay-openvino-{size}", gain)
             print(f"    end to end, moves with {FORMS[0]} over {FORMS[1]}: {gain:.2f}", flush=True)
 
 
@@ -162,13 +175,16 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="how long to measure (1: about two minutes)")
     parser.add_argument("--width", type=int, default=128, help="games of self-play on each core, and its batches (128)")
     parser.add_argument("--games", type=int, default=GAMES, help=f"of the search without a network ({GAMES})")
+    add_option(parser)
     options = parser.parse_args()
+    figures = Figures(options.json)
     scale, repeats, cores = options.scale, max(1, round(4 * options.scale)), available_cores()
     print(f"{platform.platform()}, {cores} of {os.cpu_count()} cores, torch {torch.__version__}")
     print(processor(), flush=True)
-    print_rules(scale, repeats)
-    print_search(scale, repeats, options.games, cores)
-    print_selfplay(scale, repeats, options.width, cores)
+    print_rules(scale, repeats, figures)
+    print_search(scale, repeats, options.games, cores, figures)
+    print_selfplay(scale, repeats, options.width, cores, figures)
+    figures.save()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import time
 from statistics import median
 from typing import NamedTuple
 
+from figures import Figures, add_option
+
 from alphago.env.games import GAMES
 
 WARM_WANTED, COLD_WANTED = 0.5, 12.0  # seconds, at most
@@ -54,7 +56,7 @@ import sys
 from alphago import GoEnv, train
 from alphago.training import session as run
 if sys.argv[1] == "alone":
-    run.compile_ahead = lambda: None
+    run.warm_up = lambda: None
 train(GoEnv(7), num_games=16, readouts=16, tower_height=4, channels=32, folder=sys.argv[2], reports=[])
 """
 
@@ -90,21 +92,28 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7, metavar="N", help="processes of each warm figure (7)")
     parser.add_argument("--warm-only", action="store_true", help="leave out the compilation")
     parser.add_argument("--first-runs", type=int, default=3, metavar="N", help="turns of a first run (3)")
+    add_option(parser)
     options = parser.parse_args()
+    figures = Figures(options.json)
     run(FIRST_POSITION)  # compiles
     runs = [run(FIRST_POSITION) for _ in range(options.repeats)]
     print(f"warm, median of {len(runs)}: import and a first position of 9x9, without torch")
-    print(f"  within the program: {told(median(float(spent.output) for spent in runs), WARM_WANTED)}")
+    within = median(float(spent.output) for spent in runs)
+    figures.add("start-warm", within)
+    print(f"  within the program: {told(within, WARM_WANTED)}")
     wall, processor = (median(spent[i] for spent in runs) for i in (0, 1))
     print(f"  the whole process:  {wall:.2f} s, {processor:.2f} s of the processor", flush=True)
     if options.warm_only:
+        figures.save()
         return
     print("cold, into an empty cache: rules, planes, search by PUCT and Gumbel, playouts of Go")
     for name, games in (("Go", ["go"]), (f"all {len(GAMES)} games", list(GAMES))):
         with tempfile.TemporaryDirectory() as cache:
             cold, warm = (run(KERNELS, *games, cache=cache) for _ in range(2))
+        figures.add("start-cold-go" if name == "Go" else "start-cold-all", cold.processor)
         print(f"  {name}: {told(cold.processor, COLD_WANTED)} of the processor, {cold.wall:.1f} s of wall time;")
         print(f"    once compiled {warm.processor:.2f} s of the processor, {warm.wall:.2f} s of wall time", flush=True)
+    figures.save()
     if not options.first_runs:
         return
     turns = [(first_run("alone"), first_run("beside")) for _ in range(options.first_runs)]

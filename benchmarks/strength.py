@@ -1,8 +1,8 @@
 """Ten minutes of 7x7 by the recipe, measured: what every change to search, network or training has to hold.
 
 Trains from random weights with a fixed seed and prints one line: the win rate of the policy alone and of a small
-search, each against a player without a network (`alphago.arena.playout_player`), which is the same on every machine.
-docs/results.md keeps the lines.  Not part of `make test`: learning is not the same on a busy machine.
+search, each against a player without a network (`alphago.arena.playout_player`), the same on every machine.
+docs/experiments/07-strength-by-version.md keeps the lines.  Not part of `make test`: on a busy machine less is learned.
 """
 
 import argparse
@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 
 from alphago import evaluate, train
-from alphago.nn.threads import available_cores
-from alphago.training.recipes import PRESETS
+from alphago.system.cores import available_cores
+from alphago.training.recipes import RECIPES
 
 READOUTS = (0, 16)
 
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--anchor", default="rave:10000", help="the player without a network (rave:10000)")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    env = PRESETS["7x7"].make_env()
+    env = RECIPES["7x7"].make_env()
     with tempfile.TemporaryDirectory() as folder:
         net = train(env, preset="7x7", max_minutes=arguments.minutes, seed=arguments.seed, folder=Path(folder) / "run")
     cells = [f"{datetime.date.today()}", f"{arguments.minutes:g} min, {available_cores()} cores, seed {arguments.seed}"]

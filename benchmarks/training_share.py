@@ -8,11 +8,13 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from alphago import train
-from alphago.nn.machine import describe_machine
-from alphago.training.history import Row, read_history
-from alphago.training.recipes import PRESETS
 from alphago.training.watch.time_shares import mean_shares, overhead
+from figures import Figures, add_option
+
+from alphago import train
+from alphago.nn.inference.devices import describe_machine
+from alphago.training.history import Row, read_history
+from alphago.training.recipes import RECIPES
 
 WANTED = 0.12  # at most
 WARM_UP = 2  # iterations
@@ -22,7 +24,7 @@ def rows_of(options: argparse.Namespace) -> list[Row]:
     """The metrics of the run that is there, or of a new one."""
     if options.run is not None:
         return read_history(options.run).metrics
-    recipe = PRESETS[options.preset]
+    recipe = RECIPES[options.preset]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
         train(recipe.make_env(), preset=options.preset, max_minutes=options.minutes, folder=path)
@@ -32,9 +34,12 @@ def rows_of(options: argparse.Namespace) -> list[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", nargs="?", metavar="RUN", help="the folder of a run; without it, one is trained")
-    parser.add_argument("--preset", default="7x7", choices=sorted(PRESETS), help="the recipe to train by (7x7)")
+    parser.add_argument("--preset", default="7x7", choices=sorted(RECIPES), help="the recipe to train by (7x7)")
     parser.add_argument("--minutes", type=float, default=3.0, help="how long to train (3)")
+    add_option(parser)
+    parser.add_argument("--row", metavar="ID", help="of the figure in --json, such as overhead-7")
     options = parser.parse_args()
+    figures = Figures(options.json)
     try:
         shares = mean_shares(rows_of(options)[WARM_UP:])
     except (ValueError, OSError) as error:  # too short a run, or none
@@ -45,6 +50,8 @@ def main() -> None:
     for kind, share in sorted(shares.items(), key=lambda pair: -pair[1]):
         print(f"  {kind:<12} {share:7.1%}")
     ratio = overhead(shares)
+    figures.add(f"{options.row}", 100 * ratio)
+    figures.save()
     print(f"neither inference nor gradient steps: {ratio:.1%} (at most {WANTED:.0%} are wanted)")
 
 

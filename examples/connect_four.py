@@ -1,4 +1,4 @@
-"""Connect Four in plain Python: what it takes to add a game (docs/add_a_game.md tells it step by step)."""
+"""Connect Four in plain Python: how to add a game (docs/add_a_game.md explains it step by step)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A network of one's own parts: a tower that looks along rows and columns, and two small heads.
+"""A network with custom parts: a tower that looks along rows and columns, and two small heads.
 
 `docs/swap_a_tower.md` explains it.  Run it: it trains a few hundred games of 5x5, saves, loads and plays a match.
 """
@@ -57,7 +57,7 @@ class PlainPolicy(nn.Module):
 
 
 def make_parts(env: GoEnv, channels: int = 32) -> dict[str, nn.Module]:
-    """The three parts by the names that `NeuralNet` and `load_model` have for them."""
+    """Return the three parts by the names that `NeuralNet` and `load_model` use."""
     return {
         "base_net": CrossTower(env.planes, channels, height=3),
         "value": MeanValue(channels),
@@ -66,7 +66,7 @@ def make_parts(env: GoEnv, channels: int = 32) -> dict[str, nn.Module]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Trains a network of its own parts on 5x5.")
+    parser = argparse.ArgumentParser(description="Trains a network with custom parts on 5x5.")
     parser.add_argument("--games", type=int, default=400, help="games of self-play (400)")
     parser.add_argument("--readouts", type=int, default=32, help="simulations a move (32)")
     arguments = parser.parse_args()

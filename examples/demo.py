@@ -1,6 +1,6 @@
 """`make demo`: trains a 7x7 network for five minutes, shows what it learned, and offers a game.
 
-It starts from random weights and the rules.  What in self-play is no rule of Go is told with the result.
+It starts from random weights and the rules, and prints where self-play differs from the rules of Go.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from typing import Any
 
 from alphago import evaluate, load_model, play, train
 from alphago.arena.engine import EngineError, gnugo
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.runs.folder import default_folder
 
 READOUTS = 64
@@ -21,19 +21,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=5.0, help="time to train (default 5)")
     parser.add_argument("--games", type=int, default=40, help="games per match (default 40)")
-    parser.add_argument("--folder", type=Path, default=None, help="where the run is kept (default: one in runs)")
+    parser.add_argument("--folder", type=Path, default=None, help="where the run is saved (default: one in runs)")
     arguments = parser.parse_args()
 
-    recipe = PRESETS["7x7"]
+    recipe = RECIPES["7x7"]
     env = recipe.make_env()
     folder = arguments.folder or default_folder("demo")
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
     print(f"Training a {size} network on {env}, komi {env.komi:g}, for {arguments.minutes:g} minutes,")
-    print("from random weights.  In self-play nobody passes early, komi varies, and margins count", flush=True)
-    print("a little beside the result.", flush=True)
+    print("from random weights.  Self-play has no early passes, a varying komi, and margins that", flush=True)
+    print("count a little.", flush=True)
     net = train(env, preset="7x7", max_minutes=arguments.minutes, folder=folder)
 
-    print(f"\nHow it fares, {arguments.games} games each, pairs from the same 2 random first moves:", flush=True)
+    print(f"\nIts results, {arguments.games} games each, pairs from the same 2 random first moves:", flush=True)
     matches: list[tuple[Any, int, str]] = [
         ("random", 0, "its policy alone against random moves"),
         (load_model("7x7"), 16, "with 16 readouts against the network that comes with the package"),
@@ -44,8 +44,8 @@ def main() -> None:
         matches.append(("gnugo:10", READOUTS, f"with {READOUTS} readouts against GNU Go at level 10"))
     except EngineError as error:
         print(f"  ({error})")
-    for against, readouts, title in matches:
-        result = evaluate(env, net, against, arguments.games, readouts, search="gumbel", random_opening=2)
+    for opponent, readouts, title in matches:
+        result = evaluate(env, net, opponent, arguments.games, readouts, search="gumbel", random_opening=2)
         print(f"  {title}:\n    {result}", flush=True)
 
     weights = folder / "weights.safetensors"

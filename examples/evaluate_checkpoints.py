@@ -14,12 +14,12 @@ from alphago.arena.elo import elo_ratings
 
 
 def choose_checkpoints(run: Path, count: int) -> list[Path]:
-    """So many of the run's checkpoints, evenly spread from the first to the last."""
+    """Return `count` of the run's checkpoints, evenly spread from the first to the last."""
     files = sorted((run / "weights").glob("games-*.safetensors"))
     if len(files) < 2:
-        raise SystemExit(f"{run} has {len(files)} checkpoints in its folder weights, wanted two or more")
-    places = np.linspace(0, len(files) - 1, min(count, len(files))).round().astype(int)
-    return [files[place] for place in places]
+        raise SystemExit(f"{run} must have two or more checkpoints in its folder weights, got {len(files)}")
+    indices = np.linspace(0, len(files) - 1, min(count, len(files))).round().astype(int)
+    return [files[i] for i in indices]
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     arguments = parser.parse_args()
     files = choose_checkpoints(arguments.run, arguments.checkpoints)
     nets = [load_model(path) for path in files]
-    points = np.zeros((len(nets), len(nets)))  # [i, j]: what i made against j
+    points = np.zeros((len(nets), len(nets)))  # [i, j]: of i against j
     for i, j in itertools.combinations(range(len(nets)), 2):
         result = evaluate(nets[0].env, nets[i], nets[j], arguments.games, arguments.readouts, random_opening=2)
         print(f"{files[i].stem} - {files[j].stem}: {result}", flush=True)

@@ -1,4 +1,4 @@
-"""Studying one position: what the bare network says, and what a search makes of it.
+"""One position: the network's policy and value, then a search.
 
 Black can win a race on 7x7, if Black begins.
 """
@@ -9,7 +9,7 @@ from alphago import GoEnv, MCTSPlayer, load_model
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Searches a position of 7x7 and shows what was found.")
+    parser = argparse.ArgumentParser(description="Searches a position of 7x7 and prints the result.")
     parser.add_argument("--black", default="C5 C4 C3 D2 E2", help="Black's stones")
     parser.add_argument("--white", default="D5 D4 D3 E3 E5", help="White's stones")
     parser.add_argument("--to-play", default="black", choices=("black", "white"))

@@ -33,7 +33,7 @@ def main() -> None:
     values = np.concatenate([record.values * record.movers for record in records])  # Black's view
     print(f"mean of all searches: {values.mean():+.2f} for Black")
 
-    # What training would see: positions turned by random symmetries, each from its mover's view.
+    # Training samples: positions turned by random symmetries, each from its mover's view.
     memory = ReplayMemory(env)
     memory.add(records)
     sample = memory.sample(16, np.random.default_rng(0))

@@ -1,7 +1,7 @@
-"""Training told by a report of one's own: a table of how 5x5 is learned, in a minute or two.
+"""Training with a custom report: a table of how 5x5 is learned, in a minute or two.
 
-A report is any object with these four methods; the loop itself prints nothing.  What a line of metrics holds
-stands in the run folder's metrics.jsonl.
+A report is any object with these four methods; the loop itself prints nothing.  All metrics of
+an iteration are a line of the run folder's metrics.jsonl.
 """
 
 import argparse
@@ -14,7 +14,7 @@ COLUMNS = ("games", "positions", "policy_loss", "value_loss", "top_move_agreemen
 
 
 class TableReport:
-    """Prints a line whenever so many more games are over, and the run's notes in between."""
+    """Prints a line every so many games, and the run's notes in between."""
 
     def __init__(self, every: int) -> None:
         self.every = every

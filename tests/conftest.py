@@ -1,11 +1,36 @@
-"""A machine's GPU is for the tests that are marked so: on it sums are others from run to run."""
+"""What no verdict may depend on: a machine's GPU, its processor's kinds of numbers, and chance."""
 
 import sys
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("gate", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("gate")
 
 
 @pytest.fixture(autouse=True)
 def gpu_for_marked_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU sums are others from run to run."""
     if request.node.get_closest_marker("gpu") is None and "torch" in sys.modules:
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+
+
+@pytest.fixture(autouse=True)
+def float32_on_every_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No bfloat16 and no int8 where a test does not ask for them, whatever the processor has instructions for."""
+    if "torch" in sys.modules:
+        monkeypatch.setattr("alphago.nn.inference.devices.cpu_has", lambda *instructions: False)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def weights_of_a_module_are_the_same() -> None:
+    """New networks are the same whichever modules ran before, for fixtures and, below, for each test."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(1)
+
+
+@pytest.fixture(autouse=True)
+def weights_are_the_same(weights_of_a_module_are_the_same: None) -> None:
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(1)

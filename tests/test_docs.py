@@ -12,7 +12,8 @@ from alphago.cli import VERBS, parser_of
 from tests.blocks import Block, find_blocks, run_block
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "design").glob("*.md"))]
+HISTORY = sorted((ROOT / "docs" / "experiments").glob("*.md"))  # their commands are those of their commits
 SOURCES = [*(ROOT / "examples").glob("*.py"), *(ROOT / "alphago").rglob("*.py")]
 FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:\S*/)?alphago (?P<arguments>[a-z].*)")
@@ -91,11 +92,28 @@ def test_a_wrong_command_line_is_found(text: str) -> None:
         parsed(line)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, *HISTORY], ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8"))
-    made = {"api.md"}  # by the site's hooks
-    assert [link for link in links if link not in made and not (page.parent / link).exists()] == []
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_experiment_is_listed() -> None:
+    index = (ROOT / "docs" / "experiments" / "index.md").read_text("utf-8")
+    assert [page.name for page in HISTORY if page.name != "index.md" and f"]({page.name})" not in index] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "most"), [("README.md", 120), ("docs/results.md", 150), ("docs/architecture.md", 150)]
+)
+def test_front_pages_stay_short(page: str, most: int) -> None:
+    assert len((ROOT / page).read_text("utf-8").splitlines()) <= most
+
+
+def test_make_targets_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = re.findall(r"\bmake ([a-z]+)`|^make ([a-z]+)", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert {"demo", "test"} <= {a or b for a, b in named} <= targets
 
 
 def test_the_plain_game_is_as_short_as_told() -> None:

@@ -121,7 +121,7 @@ class TestCommandLineErrors:
             ("train --game gomoku --komi 7", "gomoku has no komi, got 7.0"),
             ("train --game gomoku --board-size 4", "connect_row must be an integer from 1 to 4, got 5"),
             ("play --game gomoku", "no network for gomoku comes with the package: name one (alphago train"),
-            ("play 7x7 --game gomoku", "{packaged} holds a network for GoEnv(7"),
+            ("play 7x7 --game gomoku", "{packaged} must hold a network for gomoku, got one for GoEnv(7"),
             ("evaluate 7x7@0 random --game gomoku", "every network must be for gomoku, got 7x7 for go"),
             ("evaluate random gnugo --game gomoku --games 2", "env must be Go for gnugo:10, got GomokuEnv("),
             ("evaluate uct:10 random --game gomoku", "env must be Go for uct:10, got GomokuEnv("),
@@ -129,7 +129,10 @@ class TestCommandLineErrors:
             ("evaluate random uct:1 --game oware --rules nz", "oware has no ko, got 'situational'"),
         ],
     )
-    def test_one_line(self, command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_one_line(
+        self, command: str, sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
         assert main(command.split()) == 2
         verb = command.split()[0]
         packaged = Path(alphago.__file__).parent / "nets" / "7x7.safetensors"

@@ -44,8 +44,8 @@ def test_every_public_name_is_on_the_api_page(site: Path) -> None:
     for name in alphago.__all__:
         thing = getattr(alphago, name)
         members = public_members(thing) if inspect.isclass(thing) else []
-        own = {f"{name}.{member}" for member in members if vars(thing)[member].__doc__}
-        assert {name, *own} <= page
+        own = {f"alphago.{name}.{member}" for member in members if vars(thing)[member].__doc__}
+        assert {f"alphago.{name}", *own} <= page
 
 
 def test_links_within_the_site_lead_somewhere(site: Path) -> None:
@@ -59,6 +59,11 @@ def test_links_within_the_site_lead_somewhere(site: Path) -> None:
     for page, target, anchor in links:
         assert (target or page) in pages or (site / target).exists(), f"{page} links to {target}"
         assert not anchor or anchor in pages[target or page], f"{page} links to {target}#{anchor}"
+
+
+def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
+    loaded = r'<(?:script|img|iframe)[^>]* src="https?:|<link[^>]* rel="(?:stylesheet|preconnect)"[^>]* href="https?:'
+    assert [page.name for page in site.rglob("*.html") if re.search(loaded, page.read_text("utf-8"))] == []
 
 
 def test_pages_from_the_repository(site: Path) -> None:

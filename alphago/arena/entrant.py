@@ -12,8 +12,8 @@ from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
 from alphago.env.go_rules import Rules
 from alphago.mcts.search import SearchSettings
+from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import load_model
-from alphago.nn.saved import model_file, saved_game
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
 
 # Options that settle in what networks differ.

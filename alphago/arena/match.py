@@ -18,10 +18,11 @@ from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, disti
 from alphago.arena.players import Player, PlayerSource, make_player, resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.root import temperature_plies
+from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import SearchSettings, leaves_for
-from alphago.mcts.warm_up import compile_ahead
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.mcts.warm_up import warm_up
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, checks_keywords
 
 
@@ -170,7 +171,7 @@ def evaluate(
     engine's pass gives up a turn.
     """
     check_env(env)
-    compile_ahead()
+    warm_up()
     num_games = check_int("num_games", num_games, 1)
     both = [check_int("readouts", n, 0) for n in pair_of("readouts", readouts)]
     random_opening, seed = check_int("random_opening", random_opening, 0), check_int("seed", seed, 0)

@@ -11,7 +11,7 @@ from alphago.arena.engine_player import RESIGN, EnginePlayer
 from alphago.arena.players import Player
 from alphago.env.board import result_text
 from alphago.env.game import GameBatch, GameEnv
-from alphago.mcts.root import choose_actions
+from alphago.mcts.rule import choose_actions
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.root import choose_actions, chosen_actions, without_rash_passes
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.rule import choose_actions, without_rash_passes
+from alphago.mcts.search import Search, SearchSettings, named_search
 
 # What `make_player` makes a player from.
 PlayerSource = Evaluator | PlayoutSettings | Engine | Literal["random"]
@@ -49,9 +49,8 @@ class RandomPlayer:
 class SearchPlayer:
     """A player that searches with `readouts` simulations a move.
 
-    PUCT keeps its tree from move to move and plays the most visited action.  Gumbel starts each move with an empty
-    tree, without noise, and plays the action that sequential halving ends with.  By chance, actions are drawn in
-    proportion to visits, or from Gumbel's improved policy; otherwise a search stops as soon as its choice is certain.
+    There is no noise in matches.  Where the action is not drawn by chance, a search ends as soon as its choice is
+    certain.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
@@ -63,10 +62,9 @@ class SearchPlayer:
         readouts[games] = self.readouts
         best_only = np.zeros(self.search.games, np.bool_)
         best_only[games] = ~by_chance
-        if self.search.settings.gumbel:
-            self.search.restart(games)
+        self.search.begin_move(games)
         self.search.run(readouts, best_only)
-        return chosen_actions(self.search, games, by_chance, chance)
+        return self.search.choose(games, by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.search.advance(games, actions)
@@ -122,11 +120,7 @@ def search_settings(search: SearchSettings | str | None, readouts: int, leaves: 
     """Return settings as they are, or those of the search "puct" (also None) or "gumbel"."""
     if isinstance(search, SearchSettings):
         return search
-    if search == "gumbel":
-        return SearchSettings(gumbel=True, considered=max(2, min(16, readouts // 2)), leaves=leaves)
-    if search not in ("puct", None):
-        raise ValueError(f"search must be 'puct', 'gumbel' or SearchSettings, got {search!r}")
-    return SearchSettings(leaves=leaves)
+    return named_search("puct" if search is None else search, readouts, leaves)
 
 
 def make_player(

@@ -9,7 +9,7 @@ from alphago.arena import kernels
 from alphago.env.go import GoEnv
 from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
-from alphago.mcts.root import choose_actions
+from alphago.mcts.rule import choose_actions
 
 PLAYOUTS = 1000  # of a name without a number
 MAX_NODES = 4_000_000  # of a tree; a full one is still searched, but grows no more

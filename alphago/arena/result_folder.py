@@ -8,9 +8,9 @@ from typing import Any
 
 from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
-from alphago.nn.model_files import write_whole
 from alphago.records.sgf import format_sgf
 from alphago.records.sgf_game import SgfGame
+from alphago.system.files import write_atomic
 
 Match = tuple[int, int]  # numbers of two players
 
@@ -44,7 +44,7 @@ class ResultFolder:
                 self.path.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise type(error)(f"the folder {self.path} cannot be made: {error.strerror}") from error
-            write_whole(path, (json.dumps(settings, indent=2) + "\n").encode())
+            write_atomic(path, (json.dumps(settings, indent=2) + "\n").encode())
 
     def add(self, match: Match, game: MatchGame) -> None:
         """Save a finished game."""
@@ -118,4 +118,4 @@ class ResultFolder:
             self.without_sgf = str(error)
         else:
             path.parent.mkdir(exist_ok=True)
-            write_whole(path, data)
+            write_atomic(path, data)

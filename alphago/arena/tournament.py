@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,9 +15,9 @@ from alphago.arena.match_games import MatchGame, MatchPlan
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.root import temperature_plies
+from alphago.mcts.rule import temperature_plies
 from alphago.system.files import lock
-from alphago.system.validation import check_int, checks_keywords
+from alphago.system.validation import check_ranges, setting, settings
 
 BATCH_GAMES = 64  # games at once: enough for a network's batches, few enough to lose by an interruption
 SPRT_GAMES = 32  # games between two sequential tests
@@ -36,33 +36,33 @@ class ProgressListener(Protocol):
         """Leave out games that a sequential test has made unnecessary."""
 
 
-@checks_keywords()
-@dataclass(frozen=True)
+@settings
 class TournamentSettings:
-    """How every match is played.
+    """How every match is played."""
 
-    games: in each match, an even number: each opening is played with both colours.
-    random_opening: plies on random points, the same in all matches.
-    opening_plies: plies drawn in proportion to visits; None for none where openings are random, else N^2 / 12.
-    seed: of openings and of players that draw; another one gives other games.
-    adjudicator: counts final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; where the two
-        differ both are reported.
-    sprt: (elo0, elo1): a match ends early when `Sprt(elo0, elo1)` decides, the first player against the second.
-    """
-
-    games: int = 200
-    random_opening: int = 2
-    opening_plies: int | None = None
-    seed: int = 0
-    adjudicator: str | None = None
-    sprt: tuple[float, float] | None = None
+    games: int = setting(
+        "in each match, an even number: each opening is played with both colours", default=200, least=2
+    )
+    random_opening: int = setting("plies on random points, the same in all matches", default=2, least=0)
+    opening_plies: int | None = setting(
+        "plies drawn in proportion to visits; None for none where openings are random, else N^2 / 12",
+        default=None, least=0,
+    )  # fmt: skip
+    seed: int = setting("of openings and of players that draw; another one gives other games", default=0, least=0)
+    adjudicator: str | None = setting(
+        'counts final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; where the two differ both '
+        "are reported",
+        default=None,
+    )
+    sprt: tuple[float, float] | None = setting(
+        "(elo0, elo1): a match ends early when `Sprt(elo0, elo1)` decides, the first player against the second",
+        default=None,
+    )
 
     def __post_init__(self) -> None:
-        if self.games < 2 or self.games % 2:
-            raise ValueError(f"games must be an even number >= 2, for each opening with both colours, got {self.games}")
-        for name in ("random_opening", "opening_plies", "seed"):
-            if getattr(self, name) is not None:
-                check_int(name, getattr(self, name), 0)
+        check_ranges(self)
+        if self.games % 2:
+            raise ValueError(f"games must be an even number, for each opening with both colours, got {self.games}")
         if self.sprt is not None:
             Sprt(*self.sprt)
 
@@ -117,12 +117,11 @@ class Tournament:
         return as_saved
 
     def plan(self) -> MatchPlan:
-        settings = self.settings
-        opening = settings.opening_plies
+        opening = self.settings.opening_plies
         if opening is None:
-            opening = 0 if settings.random_opening else temperature_plies(self.env)
+            opening = 0 if self.settings.random_opening else temperature_plies(self.env)
         # With one leaf at a time, readouts mean the same however many games are played.
-        return MatchPlan(settings.games, opening, settings.random_opening, settings.seed, leaves=1)
+        return MatchPlan(self.settings.games, opening, self.settings.random_opening, self.settings.seed, leaves=1)
 
     def play(self, listener: ProgressListener) -> None:
         """Play the missing games.  Ctrl-C stops unfinished games at their next move; they start again next time.

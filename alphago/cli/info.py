@@ -8,9 +8,8 @@ from typing import Any
 import alphago
 from alphago.cli.options import number
 from alphago.cli.rates import measure_rates
-from alphago.nn.machine import describe_machine
-from alphago.nn.model_files import read_weights
-from alphago.nn.saved import LATEST
+from alphago.nn.inference.devices import describe_machine
+from alphago.nn.model_files import LATEST, read_weights
 from alphago.system.validation import check_float
 from alphago.training.history import number as number_of
 from alphago.training.history import read_history

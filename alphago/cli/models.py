@@ -57,14 +57,14 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
 
     Without a model it is the package's own for that board size, or, where there is none, its largest one.
     """
+    from alphago.nn.model_files import model_file, packaged_nets, saved_game
     from alphago.nn.net import load_model  # only now: it loads torch
-    from alphago.nn.saved import model_file, packaged, saved_game
 
     if model is None:
         if game not in (None, USUAL_GAME):
             raise ValueError(f"no network for {game} comes with the package: name one (alphago train --game {game})")
         env = make_game(board_size=board_size, komi=komi)  # raises for an unknown size
-        names = packaged()
+        names = packaged_nets()
         model = f"{env.N}x{env.N}" if f"{env.N}x{env.N}" in names else names[-1]
         board_size = env.N
     path = model_file(model)

@@ -22,7 +22,6 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 from alphago.system.validation import near_misses
 
 PARAGRAPH = re.compile(r"^(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n[ ]+.+)*)", re.MULTILINE)
-REFERENCE = re.compile(r"\bsee (\w+Settings)\b")
 TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # tuples in tuples, as docstrings have them
 METAVARS = {int: "N", float: "X", str: "TEXT"}
 EXPECTED = {int: "an integer", float: "a number", str: "text"}
@@ -54,7 +53,7 @@ class Parser(argparse.ArgumentParser):
                 continue
             longer = [other for other in flags if other.startswith(flag)]
             if not longer:
-                near = near_misses(flag, flags, told=f"{self.prog} --help lists them all")
+                near = near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
                 self.error(f"no option {flag}: {self.others.get(flag, near)}")
             if len(longer) > 1:
                 self.error(f"{flag} may be {', '.join(longer[:-1])} or {longer[-1]}")
@@ -176,19 +175,13 @@ def is_typed(kind: Any) -> bool:
 
 
 def help_of(target: type, name: str) -> str:
-    """Return the help of a setting: `help` in its field's metadata, or its paragraph `name: text` in the docstring.
-
-    `see OtherSettings` in a docstring stands for the other class's help on the same name.
-    """
+    """Return the help of a setting: `help` in its field's metadata, or its paragraph `name: text` in the docstring."""
     field = getattr(target, "__dataclass_fields__", {}).get(name)
     if field is not None and "help" in field.metadata:
         return str(field.metadata["help"])
     for match in PARAGRAPH.finditer(inspect.cleandoc(target.__doc__ or "")):
         if name in match["names"].split(", "):
-            text = " ".join(match["text"].split()).removesuffix(".")
-            other = REFERENCE.search(text)
-            resolved = other and help_of(getattr(sys.modules[target.__module__], other[1]), name)
-            return REFERENCE.sub(resolved, text) if resolved else text
+            return " ".join(match["text"].split()).removesuffix(".")
     return ""
 
 

@@ -12,10 +12,11 @@ from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference.cpu import FORMS, NetEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers, available_cores, one_torch_thread
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample
-from alphago.training.recipes import PRESETS
+from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
 BATCH = 128  # positions in a network's call
@@ -28,7 +29,7 @@ def measure_rates(seconds: float) -> dict[str, float]:
     Games are 9x9, the network is the 9x9 recipe's.  Forms of the network that this machine cannot compute are left
     out.  Playouts and search take one core, networks and training all of them.
     """
-    recipe = PRESETS["9x9"]
+    recipe = RECIPES["9x9"]
     env, cores = recipe.make_env(), available_cores()
     net = NeuralNet(env, **recipe.network)
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"

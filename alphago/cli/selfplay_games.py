@@ -23,15 +23,14 @@ from alphago.env.game import GameEnv
 from alphago.env.games import with_settings
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
-from alphago.nn.model_files import write_whole
 from alphago.records import sgf
 from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf_game import SgfGame
-from alphago.system.files import LOCK, lock
+from alphago.system.files import LOCK, lock, write_atomic
 from alphago.system.validation import check_int, make_settings
-from alphago.training.group import SelfPlaySettings
 from alphago.training.runs.folder import default_folder, new_folder
 from alphago.training.selfplay import selfplay
+from alphago.training.settings import SelfPlaySettings
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     given.setdefault("resign_threshold", network.resign_threshold)
     as_records = options.records or not env.has_sgf
     with GameFolder(options.folder, env, options.games, as_records) as folder:
-        selfplay(env, evaluator, num_games=options.games, seed=options.seed, tell=folder.add, **given)
+        selfplay(env, evaluator, num_games=options.games, seed=options.seed, on_game=folder.add, **given)
     return 0
 
 
@@ -110,7 +109,7 @@ class GameFolder:
             self.records[number] = record
             if not self.as_records:
                 game = SgfGame.from_record(record, self.env, players=("alphago", "alphago"))
-                write_whole(self.path / f"{number:0{len(str(self.games))}d}.sgf", sgf.format_sgf(game))
+                write_atomic(self.path / f"{number:0{len(str(self.games))}d}.sgf", sgf.format_sgf(game))
             self.bar.update()
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -122,7 +121,7 @@ class GameFolder:
         if records and self.as_records:
             data = io.BytesIO()
             save_records(data, records)
-            write_whole(self.path / "games.npz", data.getvalue())
+            write_atomic(self.path / "games.npz", data.getvalue())
         elif self.made and not self.records:
             with contextlib.suppress(OSError):  # something else is in it
                 self.path.rmdir()

@@ -21,7 +21,7 @@ from alphago.env.games import make_game, with_settings
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
-from alphago.training.judges.gate import Gate
+from alphago.training.judges.criteria import Gate
 from alphago.training.settings import TrainingSettings
 
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
@@ -69,8 +69,8 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
-    from alphago.nn.saved import model_file, saved_game
     from alphago.training.session import train
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
@@ -131,20 +131,20 @@ def hint_at_runs(folder: Path) -> None:
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     """Return the game of a new network: the options' over the run folder's, the preset's or the recipe's."""
-    from alphago.training.recipes import named_preset, preset_for
-    from alphago.training.runs.config import of_this_version, read_config
+    from alphago.training.recipes import named_recipe, recipe_for
+    from alphago.training.runs.config import read_config, version_errors
 
     folder = options.folder
     if holds_a_run(folder):
         config = read_config(Path(folder))
-        with of_this_version(Path(folder), "a game"):
+        with version_errors(Path(folder), "a game"):
             env = make_game(config["game"]).replace(**config["env"])
         for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
             if now not in (None, was):
                 raise ValueError(f"the run in {folder} has {name} {was}, got {now}")
         return with_settings(env, given)
     env = make_game(options.game, options.board_size, **given)
-    recipe = preset_for(env) if options.preset is None else named_preset(options.preset)
+    recipe = recipe_for(env) if options.preset is None else named_recipe(options.preset)
     if recipe.game != env.name:
         return env
     size = env.N if options.preset is None else options.board_size

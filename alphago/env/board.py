@@ -1,4 +1,4 @@
-"""Boards with stones for the eye: names of points, a drawing, and a readable position of any game that has them."""
+"""Boards with stones as text: names of points, a drawing, and a position of any game with stones."""
 
 import re
 from functools import cached_property
@@ -12,13 +12,13 @@ SYMBOLS = {1: "X", -1: "O"}
 
 
 def point_text(point: int, height: int, width: int) -> str:
-    """'D4' for the point row * width + column: columns are letters without I, rows count from the bottom."""
+    """Return 'D4' for the point row * width + column: columns are letters without I, rows count from the bottom."""
     row, column = divmod(int(point), width)
     return f"{COLUMNS[column]}{height - row}"
 
 
 def read_point(text: str, height: int, width: int) -> int | None:
-    """The point of 'D4' or 'd4'; None if the board has none of that name."""
+    """Return the point of 'D4' or 'd4'; None if the board has none of that name."""
     match = re.fullmatch(r"([A-Z])([0-9]{1,2})", text.strip().upper(), re.ASCII)
     column = COLUMNS.find(match[1]) if match else -1
     if match and 0 <= column < width and 1 <= int(match[2]) <= height:
@@ -27,14 +27,14 @@ def read_point(text: str, height: int, width: int) -> int | None:
 
 
 def action_text(env: GameEnv, action: int) -> str:
-    """'D4', or 'pass' where the game has it, for an action of a game on a square board whose actions are points."""
+    """Return 'D4' or 'pass' for an action of a game on a square board whose actions are points."""
     if not 0 <= action < env.action_space:
         raise ValueError(f"no action {action} in {env}: actions are 0 to {env.action_space - 1}")
     return "pass" if action == env.pass_action else point_text(action, env.N, env.N)
 
 
 def read_action(env: GameEnv, text: str) -> int:
-    """The action of 'D4', 'd4' or, where the game has it, 'pass'; ValueError for what is none."""
+    """Return the action of 'D4', 'd4' or, if the game has it, 'pass'; raise ValueError for other texts."""
     if env.pass_action is not None and text.strip().upper() == "PASS":
         return env.pass_action
     point = read_point(text, env.N, env.N)
@@ -46,7 +46,7 @@ def read_action(env: GameEnv, text: str) -> int:
 
 
 def draw_board(board: np.ndarray, last: int | None = None) -> str:
-    """Lines with coordinates: X for 1, O for -1, and brackets around the point `last`; `board` is [height, width]."""
+    """Return a drawing of `board` [height, width]: X for 1, O for -1, brackets around the point `last`."""
     height, width = board.shape
     letters = "   " + "".join(f" {COLUMNS[column]}" for column in range(width))
     lines = [letters]
@@ -73,7 +73,7 @@ class StonesPosition(Position):
 
     @property
     def last_point(self) -> int | None:
-        """Where the last stone was put; None before the first move and after a pass."""
+        """The point of the last stone; None before the first move and after a pass."""
         on_board = self.env.actions_are_points and self.moves and self.moves[-1] < self.board.size
         return self.moves[-1] if on_board else None
 
@@ -83,7 +83,7 @@ class StonesPosition(Position):
         return super().why_illegal(action)
 
     def __str__(self) -> str:
-        """The board with coordinates; X Black, O White, and brackets around the last stone."""
+        """Return the board with coordinates; X Black, O White, and brackets around the last stone."""
         state = f"{PLAYER_NAMES[self.to_play]} ({SYMBOLS[self.to_play]}) to play"
         if self.is_over:
             state = f"game over, {result_text(self.score())}"
@@ -91,5 +91,5 @@ class StonesPosition(Position):
 
 
 def result_text(margin: float) -> str:
-    """'B+2.5', 'W+0.5' or 'draw', from Black's margin."""
+    """Return 'B+2.5', 'W+0.5' or 'draw', from Black's margin."""
     return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}" if margin < 0 else "draw"

@@ -1,4 +1,4 @@
-"""`check_game(env)`: plays a game through its whole contract and says where the two part."""
+"""`check_game(env)`: play a game through its whole contract, and say where it breaks it."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from alphago.system.validation import checks_keywords
 
 Answer = TypeVar("Answer")
 
-KINDS: dict[str, type[np.generic]] = {
+DTYPES: dict[str, type[np.generic]] = {
     "to_play": np.int8,
     "is_over": np.bool_,
     "legal_mask": np.bool_,
@@ -25,7 +25,7 @@ GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch that a ga
 
 
 class GameError(AssertionError):
-    """A game breaks its contract; the text names the verb, what was expected, what came, and the position."""
+    """A game breaks its contract; the text names the verb, what was expected, what it got, and the position."""
 
 
 @checks_keywords()
@@ -37,13 +37,13 @@ def check_game(
     seed: int = 0,
     setups: Sequence[Mapping[str, Any]] = ({},),
 ) -> None:
-    """Plays random games of `env` and raises GameError at the first thing that breaks the contract.
+    """Play random games of `env`; raise GameError at the first thing that breaks the contract.
 
-    Looked at: the description, the moves' texts, every verb of a batch at every ply, copies and
+    Checked: the description, the moves' texts, every verb of a batch at every ply, copies and
     replays, symmetries, and the readable `Position`.
 
     plain: the same game written a second time, with the same actions; both play the same moves and
-        have to agree at every ply.  This is how a fast game is held to its plain-Python twin.
+        must agree at every ply.  This is how a fast game is compared with its plain-Python twin.
     setups: keywords for `GameBatch.reset`; the games take them in turn.
     """
     start = _Game(env, {})
@@ -80,15 +80,15 @@ class _Game:
         self.moves: list[int] = []
 
     def where(self) -> str:
-        """How to reach the position."""
+        """Return a text that says how to reach the position."""
         setup = ", ".join(f"{key}={np.asarray(value).tolist()!r}" for key, value in self.setup.items())
         start = f"{self.env!r} set up with {setup}" if setup else repr(self.env)
         if not self.moves:
             return f"{start}, at the start"
         return f"{start} after {' '.join(map(self.env.to_text, self.moves))} (actions {self.moves})"
 
-    def fail(self, verb: str, expected: str, came: object, cause: Exception | None = None) -> NoReturn:
-        raise GameError(f"{verb}: expected {expected}, got {came}\n  in {self.where()}") from cause
+    def fail(self, verb: str, expected: str, got: object, cause: Exception | None = None) -> NoReturn:
+        raise GameError(f"{verb}: expected {expected}, got {got}\n  in {self.where()}") from cause
 
     def run(self, verb: str, function: Callable[..., Answer], *arguments: Any, **keywords: Any) -> Answer:
         try:
@@ -101,11 +101,11 @@ class _Game:
         self.run(verb, batch.play, np.array([slot]), np.array([action], np.int32))
 
     def ask(self, batch: GameBatch, verb: str, slots: Sequence[int]) -> np.ndarray:
-        """A verb's answer for some slots; it has to fill all of `out` and to say the same twice."""
+        """Return a verb's answer for some slots; fail unless it fills all of `out` and is the same twice."""
         index = np.array(slots, np.int64)
         answers = []
         for fill in (0, 1):
-            out = np.full((len(slots), *_shape(batch.env, verb)), fill, KINDS[verb])
+            out = np.full((len(slots), *_shape(batch.env, verb)), fill, DTYPES[verb])
             if self.run(verb, getattr(batch, verb), index, out) is not out:
                 self.fail(verb, "the array `out` as the answer", "something else")
             answers.append(out)
@@ -114,14 +114,14 @@ class _Game:
         return answers[0]
 
     def view(self, batch: GameBatch, slot: int) -> _View:
-        """Asks every verb about a slot and holds the answers against each other."""
+        """Ask every verb about a slot and compare the answers with each other."""
         for verb in ("legal_mask", "planes") if isinstance(batch, PlainBatch) else ():
             # As the state gives them: the batch stretches and converts what nearly fits.
             array = self.run(verb, getattr(batch.states[slot], verb))  # type: ignore[attr-defined]
-            kind, shape = np.dtype(KINDS[verb]), _shape(batch.env, verb)
-            if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == kind):
-                came = getattr(array, "dtype", type(array).__name__), list(np.shape(array))
-                self.fail(verb, f"an array {kind} {list(shape)}", "{} {}".format(*came))
+            dtype, shape = np.dtype(DTYPES[verb]), _shape(batch.env, verb)
+            if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):
+                got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
+                self.fail(verb, f"an array {dtype} {list(shape)}", got)
         view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
         legal = " ".join(self.env.to_text(int(action)) for action in np.flatnonzero(view.legal_mask))
         if view.to_play not in (1, -1):
@@ -140,10 +140,10 @@ class _Game:
             self.fail("ownership", "-1, 0 or 1 for each point", view.ownership.tolist())
         return view
 
-    def same(self, verb: str, why: str, expected: _View, came: _View, *fields: str) -> None:
-        """Fails at the first field (of all, if none are named) that differs; `why` is the rule."""
+    def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
+        """Fail at the first of the fields, by default all, that differs. why: the rule, for the message."""
         for field in fields or _View._fields:
-            values = getattr(expected, field), getattr(came, field)
+            values = getattr(expected, field), getattr(got, field)
             if np.array_equal(*values):
                 continue
             words = [str(value) for value in values]
@@ -171,7 +171,7 @@ def _check_description(game: _Game) -> None:
     for name in ("N", "planes", "action_space", "max_moves"):
         value = getattr(env, name, None)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            game.fail(name, "a whole number from 1", repr(value))
+            game.fail(name, "an integer >= 1", repr(value))
     shape = getattr(env, "plane_shape", None)
     if not (isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(s, int) and s > 0 for s in shape)):
         game.fail("plane_shape", "a tuple (height, width)", repr(shape))
@@ -248,7 +248,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
 
 
 def _check_copy(game: _Game, batch: GameBatch, view: _View, other: int) -> _View:
-    """Copies the game, plays `other` in the copy only, and returns what the copy says then."""
+    """Copy the game, plays `other` in the copy only, and return what the copy says then."""
     game.run("copy", batch.copy, np.array([GAME]), np.array([COPY]))
     game.same("copy", "as in the original", view, game.view(batch, COPY))
     game.play(batch, COPY, other)
@@ -283,7 +283,7 @@ def _check_turned(game: _Game, batch: GameBatch, view: _View, turn: int) -> None
 
 
 def _check_position(game: _Game, position: Position, view: _View, random: np.random.Generator) -> None:
-    """The readable position says what the batch says, and refuses what is illegal."""
+    """Check that the readable position agrees with the batch, and refuses illegal actions."""
 
     def read() -> _View:
         mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
@@ -308,7 +308,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
 
 
 def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_View]) -> None:
-    """`reach` leaves the slots as `replay` does, and says what their own verbs say."""
+    """Check that `reach` leaves the slots as `replay` does, and answers as their own verbs."""
     count = len(leaves.slots)
     out = Reached(np.empty(count, np.bool_), np.empty(count, np.int8), np.empty(count, np.float32))
     if game.run("reach", batch.reach, leaves, out) is not out:
@@ -317,13 +317,13 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
         expected = views[ply]
         game.same("reach", f"as when {ply} of these moves are played", expected, game.view(batch, int(slot)))
         outcome = out.outcomes[i] if expected.is_over else expected.outcome
-        told = expected._replace(is_over=out.over[i], to_play=out.movers[i], outcome=outcome)
-        game.same("reach", f"as after {ply} of these moves", expected, told)
+        answers = expected._replace(is_over=out.over[i], to_play=out.movers[i], outcome=outcome)
+        game.same("reach", f"as after {ply} of these moves", expected, answers)
 
 
 def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None:
-    """At the end: untouched slots, replays of all and half of it, another batch, several slots at once."""
-    game.same("reset", "a slot that nobody touched", views[0], game.view(batch, START))
+    """Check a finished game: untouched slots, replays of all and half of it, another batch, several slots at once."""
+    game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
     length = len(game.moves)
     plies = {FULL: length, HALF: length // 2}
     paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)
@@ -335,7 +335,7 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     alone = game.env.new_batch(1)
     game.run("copy", alone.copy, np.array([GAME]), np.array([0]), of=batch)
     game.same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))
-    for verb in KINDS:
+    for verb in DTYPES:
         together = game.ask(batch, verb, [HALF, GAME, START])
         expected = [getattr(views[ply], verb) for ply in (length // 2, length, 0)]
         if not all(np.array_equal(*pair) for pair in zip(together, expected, strict=True)):

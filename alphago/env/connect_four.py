@@ -30,7 +30,7 @@ class ConnectFourEnv(GameEnv):
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
 
     def __init__(self) -> None:
-        """There is nothing to choose."""
+        """Take no options."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -50,13 +50,13 @@ class ConnectFourEnv(GameEnv):
         return ConnectFourPosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """'D', the letter of the column."""
+        """Return 'D', the letter of the column."""
         if not 0 <= action < WIDTH:
             raise ValueError(f"no action {action} in {self}: actions are 0 to {WIDTH - 1}")
         return COLUMNS[action]
 
     def from_text(self, text: str) -> int:
-        """The action of 'D' or 'd'; ValueError for what is no column."""
+        """Return the action of 'D' or 'd'; raise ValueError for other texts."""
         word = text.strip().upper()
         if len(word) != 1 or word not in COLUMNS[:WIDTH]:
             raise ValueError(f"{text!r} is no column of {self}: expected A to {COLUMNS[WIDTH - 1]}")

@@ -1,9 +1,8 @@
-"""What a game is.
+"""The contract of a game.
 
-`GameEnv` describes a game, `GameBatch` holds many positions of it for search, `Position` is one
-position to read and play on.  A game in plain Python gives its `GameEnv` a `new()` that returns one
-mutable state (see `PlainState`) and gets everything else: search, training, play, evaluation.  A
-fast game overrides `new_batch`.
+`GameEnv` describes a game, `GameBatch` holds many positions of it for search, `Position` is one position to read and
+play on.  A game in plain Python defines `GameEnv.new()`, which returns one mutable state (see `PlainState`); search,
+training, play and evaluation then work.  A fast game overrides `new_batch`.
 
 Two players, +1 moves first (Black in Go) and -1 second.  They need not alternate.  Inside, a value
 belongs to the player about to move; the public `Position` speaks of the first player.
@@ -31,9 +30,9 @@ class IllegalMove(ValueError):
 
 
 class GameEnv(ABC):
-    """A game's fixed description: sizes, names of moves, and where its positions come from.
+    """The description of a game: sizes, names of moves, start positions.
 
-    Immutable; two are equal if their `config` is.
+    Immutable; two are equal if they are of one class with equal `config`.
     """
 
     name: str  # "go"
@@ -45,8 +44,8 @@ class GameEnv(ABC):
     pass_action: int | None = None  # the action that passes, in games that have one
     actions_are_points = False  # action i is the point i of a plane, row by row; a pass may follow
     fixed_length = False  # whether every game has max_moves plies, so that none is cut off there
-    has_ownership = False  # whether points belong to somebody in the end: then batches tell `ownership`
-    has_captures = False  # whether stones are taken off: then positions have a `board` [N, N] of 1, -1 and 0
+    has_ownership = False  # whether points belong to a player in the end: then batches fill `ownership`
+    has_captures = False  # whether stones are captured: then positions have a `board` [N, N] of 1, -1 and 0
     has_sgf = False  # whether games are kept as SGF files, instead of records
     has_device_kernels = False  # whether `new_batch` takes other devices than "cpu"
 
@@ -57,19 +56,19 @@ class GameEnv(ABC):
 
     @property
     def rule_options(self) -> dict[str, Any]:
-        """The part of `config` by which matches are won and lost: all but what networks see."""
+        """The part of `config` that decides who wins: all but what networks receive."""
         return {name: value for name, value in self.config.items() if name != "planes"}
 
     @property
     def summary(self) -> str:
-        """The game in a few words, above the results of matches."""
+        """The game in a few words, for the results of matches."""
         return str(self)
 
     @classmethod
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
-        """The game that a network plays which was saved with this `config`: that of its training, or its plain form.
+        """Return the game for a network that was saved with this `config`: the one of its training, or its plain form.
 
-        Any exception if the data make no game.
+        May raise any exception for a `config` of another program.
         """
         return cls(**config)
 
@@ -80,7 +79,7 @@ class GameEnv(ABC):
 
     @cached_property
     def opening_actions(self) -> np.ndarray:
-        """bool [action_space]: the actions that random openings are made of, where one of them is legal."""
+        """bool [action_space]: the actions of random openings, as far as they are legal."""
         return np.ones(self.action_space, np.bool_)
 
     def new_batch(self, count: int, device: str = "cpu") -> "GameBatch":
@@ -98,39 +97,39 @@ class GameEnv(ABC):
             raise ValueError(f"device must be 'cpu' or 'auto' for {self}, which has no CUDA kernels, got {device!r}")
 
     def new(self, **setup: Any) -> "PlainState":
-        """One start position in plain Python; needed unless `new_batch` is overridden."""
+        """Return a start position in plain Python; needed unless `new_batch` is overridden."""
         raise NotImplementedError(f"{type(self).__name__} defines neither new() nor new_batch()")
 
     def accepts(self, other: "GameEnv") -> bool:
-        """Whether positions of `other` may stand in this game's batches: the same rules but, say, another komi."""
+        """Return whether this game's batches can hold positions of `other`, which may differ in komi, say."""
         return self == other
 
     def training_variant(self) -> "GameEnv":
-        """The game that self-play learns this one from: the same, unless another one teaches it faster."""
+        """Return the game that self-play plays to learn this one: this one, unless another one teaches it faster."""
         return self
 
     def match_variant(self) -> Self:
-        """The game as other programs know it, for the same networks: without what helps self-play alone."""
+        """Return the game of matches, for the same networks: without options that only help self-play."""
         return self
 
     def player_view(self) -> Self:
-        """A match's game as our own players search it: the same, where they need not be kept from foolish moves."""
+        """Return a match's game as our players search it: this one, unless they are kept from bad moves."""
         return self
 
     def replace(self, **options: Any) -> Self:
-        """The same game but for the given options of its `config`."""
+        """Return the same game with other values of some options of its `config`."""
         return type(self)(**{**self.config, **options})
 
     def resized(self, size: int) -> "GameEnv":
-        """The same game on a board of another size; ValueError if there is none."""
+        """Return the same game on a board of another size; raise ValueError if there is none."""
         raise ValueError(f"{self} has one board size, got {size}")
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
-        """How a game of self-play starts, as keywords of `GameBatch.reset` and `position`."""
+        """Draw a set-up for a game of self-play: keywords of `GameBatch.reset` and `position`."""
         return {}
 
     def position(self, **setup: Any) -> "Position":
-        """The start position, to look at and play on; TypeError that names near misses for an unknown keyword."""
+        """Return the start position; raise TypeError that names near misses for an unknown keyword."""
         batch = self.new_batch(1)
         taker = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(taker):
@@ -140,22 +139,22 @@ class GameEnv(ABC):
         return self.make_position(batch, setup)
 
     def position_of(self, batch: "GameBatch", slot: int) -> "Position":
-        """A slot as a readable position; how it came about is not known."""
+        """Return a slot as a readable position, without its moves so far."""
         return self.make_position(batch.extract(slot), {})
 
     def make_position(self, batch: "GameBatch", setup: Mapping[str, Any]) -> "Position":
-        """A readable position over a batch of one; a game whose positions can be drawn returns its own kind.
+        """Return a readable position over a batch of one; a game whose positions can be drawn returns its own class.
 
         `alphago.env.board.StonesPosition` draws any game with stones.
         """
         return Position(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """The action as a player writes it."""
+        """Return the action as a player writes it."""
         return str(action)
 
     def from_text(self, text: str) -> int:
-        """The action that a player wrote; ValueError with a sentence if it is none."""
+        """Return the action that a player wrote; raise ValueError for other texts."""
         if text.isdecimal() and int(text) < self.action_space:
             return int(text)
         raise ValueError(f"{text!r} is no move of {self}: expected a number from 0 to {self.action_space - 1}")
@@ -171,7 +170,7 @@ class GameEnv(ABC):
 
 
 def check_env(env: Any) -> None:
-    """TypeError with a sentence for what is no game."""
+    """Raise TypeError for anything that is not a game."""
     if not isinstance(env, GameEnv):
         raise TypeError(f"env must be a game, such as GoEnv(9), got {env!r}")
 
@@ -179,35 +178,34 @@ def check_env(env: Any) -> None:
 class PlainState(Protocol):
     """One position of a game in plain Python, changed in place by `play`.
 
-    A game with points may add `score() -> float`: the margin of the player in `to_play`.  One whose points
-    belong to somebody in the end, and whose description says `has_ownership`, adds `ownership()`: int8
-    [height * width], see GameBatch.
+    A game with points may add `score() -> float`: the margin of the player in `to_play`.  A game that
+    `has_ownership` adds `ownership()`: int8 [height * width], see GameBatch.
     """
 
     to_play: int  # +1 or -1
 
     def play(self, action: int) -> None:
-        """Plays a legal action."""
+        """Play a legal action."""
 
     def legal_mask(self) -> np.ndarray:
-        """bool [action_space]; all False once the game is over."""
+        """Return bool [action_space]; all False once the game is over."""
 
     def is_over(self) -> bool: ...
 
     def outcome(self) -> float:
-        """-1 .. 1, from the view of the player in `to_play`: the result if the game ended here.
+        """Return the result if the game ended here, -1 .. 1, from the view of the player in `to_play`.
 
-        Search asks only when the game is over; before, `Position.result` may (0 where it means nothing).
+        Search calls it only when the game is over; `Position.result` may call it before (0 if it means nothing then).
         """
 
     def planes(self) -> np.ndarray:
-        """float32 [planes, height, width], from the view of the player in `to_play`."""
+        """Return float32 [planes, height, width], from the view of the player in `to_play`."""
 
     def copy(self) -> Self: ...
 
 
 class Leaves(NamedTuple):
-    """Where a wave of a search goes: from `roots`, along the first `lengths` actions of `paths`, to `slots`."""
+    """The leaves of a wave of a search: from `roots`, along the first `lengths` actions of `paths`, to `slots`."""
 
     roots: np.ndarray  # int64 [n], slots of a batch
     paths: np.ndarray  # int32 [n, depth]
@@ -216,19 +214,19 @@ class Leaves(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """What a search asks of the leaves that it reached, a row for each."""
+    """The state of the leaves that a search reached, a row for each."""
 
     over: np.ndarray  # bool [n]
     movers: np.ndarray  # int8 [n], +1 or -1
-    outcomes: np.ndarray  # float32 [n], where a game is over; what stands elsewhere means nothing
+    outcomes: np.ndarray  # float32 [n], valid only where a game is over
 
 
 class GameBatch(ABC):
     """Many positions of one game, in numbered slots.
 
-    Every verb takes an int64 array of slots [n].  Questions write into `out`, whose first axis is n,
-    and return it.  Different threads may use different slots at the same time.  Nothing checks that
-    actions are legal: ask `legal_mask`.
+    Every verb takes an int64 array of slots [n].  Questions write into `out`, whose first axis is n, and return it.
+    Different threads may use different slots at the same time.  Nothing checks that actions are legal: ask
+    `legal_mask`.
     """
 
     device = "cpu"  # where the positions are: "cpu", "cuda" or "host"
@@ -239,79 +237,71 @@ class GameBatch(ABC):
 
     @abstractmethod
     def reset(self, slots: np.ndarray, **setup: Any) -> None:
-        """Puts the start position into the slots; `setup` is the game's own (Go: `komi`, `stones`, `to_play`)."""
+        """Put the start position into the slots. setup: the game's own keywords (Go: `komi`, `stones`, `to_play`)."""
 
     @abstractmethod
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
-        """Makes each target slot equal to a source slot, of this batch or of another one of the same game."""
+        """Make each target slot equal to a source slot, of this batch or of another one of the same game."""
 
     def extract(self, slot: int) -> "GameBatch":
-        """A new batch with a copy of this slot alone."""
+        """Return a new batch with a copy of this slot alone."""
         alone = self.env.new_batch(1)
         alone.copy(np.array([slot]), _FIRST, of=self)
         return alone
 
     @abstractmethod
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
-        """Plays one legal action (int32 [n]) in each slot."""
+        """Play one legal action (int32 [n]) in each slot."""
 
     def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
-        """Copies root slots to target slots and plays `paths[i, :lengths[i]]` (int32 [n, depth]; int32 [n])."""
+        """Copy root slots to target slots and plays `paths[i, :lengths[i]]` (int32 [n, depth]; int32 [n])."""
         self.copy(roots, targets)
         for ply in range(int(lengths.max(initial=0))):
             going = lengths > ply
             self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """All that a wave wants of the boards but planes and legal moves: `replay`, `is_over`, `to_play`, `outcome`."""
+        """Do for a wave what `replay`, `is_over`, `to_play` and `outcome` of the finished games do."""
         self.replay(*leaves)
         self.to_play(leaves.slots, out.movers)
         over = self.is_over(leaves.slots, out.over)
-        if np.count_nonzero(over):  # several times as fast as `any`, and asked every wave
+        if np.count_nonzero(over):  # several times as fast as `any`, and called every wave
             ended = leaves.slots[over]
             out.outcomes[over] = self.outcome(ended, np.empty(len(ended), np.float32))
         return out
 
     @abstractmethod
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """bool [n, action_space]; all False once the game is over."""
+        """Write the legal actions, bool [n, action_space]; all False once the game is over."""
 
     @abstractmethod
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """float32 [n, planes, height, width], C-contiguous, from the mover's view."""
+        """Write what a network receives, float32 [n, planes, height, width], C-contiguous, from the mover's view."""
 
     @abstractmethod
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """bool [n]."""
+        """Write which games are over, bool [n]."""
 
     @abstractmethod
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """int8 [n]: +1 the first player (Black), -1 the second."""
-
-    def settle(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Ends those of the games whose result no sensible play would change: bool [n] says which.
-
-        Their outcome, score and ownership are then what that result is.  A game without such knowledge ends none.
-        """
-        out[:] = False
-        return out
+        """Write who is to move, int8 [n]: +1 the first player (Black), -1 the second."""
 
     @abstractmethod
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """int64 [n]: equal for equal positions; a game says which of the rest it tells apart."""
+        """Write hashes, int64 [n], equal for equal positions; which others differ is up to the game."""
 
     @abstractmethod
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """float32 [n], -1 .. 1 from the mover's view: the result if the game ended here."""
+        """Write the result if the game ended here, float32 [n], -1 .. 1, the mover's view."""
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """float32 [n], the mover's margin in points; for games without points, the outcome."""
+        """Write the mover's margin in points, float32 [n]; for games without points, the outcome."""
         return self.outcome(slots, out)
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """int8 [n, height * width]: 1 where a point is the mover's as the board stands, -1 the other side's, else 0.
+        """Write whose each point is as the board stands: int8 [n, height * width], 1 the mover's, -1 the other side's.
 
-        All 0 in games that do not say `has_ownership`.
+        All 0 in games without `has_ownership`.
         """
         out[:] = 0
         return out
@@ -391,15 +381,15 @@ class Position:
     """
 
     def __init__(self, env: GameEnv, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()) -> None:
-        """`batch` holds the position in its only slot and must not change afterwards."""
+        """Take a batch that holds the position in its only slot and must not change afterwards."""
         self.env = env
         self.batch = batch
-        self.setup = setup  # what `env.position` was given
+        self.setup = setup  # keywords of `env.position`
         self.moves = moves  # actions since then
 
     @property
     def began_empty(self) -> bool:
-        """Whether the game began at its start position, with whatever komi: no handicap, nothing set up."""
+        """Whether the game began at its start position, with any komi: no handicap, no set-up."""
         return self.setup.keys() <= {"komi"}
 
     @cached_property
@@ -420,32 +410,32 @@ class Position:
         return bool(self.batch.is_over(_FIRST, np.empty(1, np.bool_))[0])
 
     def score(self) -> float:
-        """Black's margin if the game ended now: points, komi included; without points, the result."""
+        """Return Black's margin if the game ended now: points, komi included; without points, the result."""
         return self.to_play * float(self.batch.score(_FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
 
     @property
     def outcome(self) -> float:
-        """-1 .. 1, Black's view, of the position as it stands; between where the game has graded outcomes."""
+        """The outcome of the position as it stands, -1 .. 1, Black's view; some games grade it."""
         return self.to_play * float(self.batch.outcome(_FIRST, np.empty(1, np.float32))[0]) + 0.0
 
     @property
     def result(self) -> float:
-        """+1 Black wins, -1 White wins, 0 a draw, of the position as it stands."""
+        """The sign of `outcome`: +1 Black wins, -1 White wins, 0 a draw."""
         return float(np.sign(self.outcome))
 
     def planes(self) -> np.ndarray:
-        """What a network sees: float32 [planes, height, width], from the mover's view."""
+        """Return what a network receives: float32 [planes, height, width], the mover's view."""
         return self.batch.planes(_FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
 
     def play(self, action: int) -> Self:
-        """The position after an action; raises IllegalMove."""
+        """Return the position after an action; raise IllegalMove if it is not legal."""
         action = self.check_action(action)
         batch = self.batch.extract(0)
         batch.play(_FIRST, np.array([action], np.int32))
         return type(self)(self.env, batch, self.setup, (*self.moves, action))
 
     def replay(self) -> Iterator[Self]:
-        """The positions of the game so far, from the start or set-up to this one."""
+        """Yield the positions of the game so far, from the start or set-up to this one."""
         position = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
         yield position
         for action in self.moves:
@@ -453,7 +443,7 @@ class Position:
             yield position
 
     def check_action(self, action: int) -> int:
-        """The action as an int; raises IllegalMove with the reason if it cannot be played here."""
+        """Return the action as an int; raise IllegalMove with the reason if it cannot be played here."""
         if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
             raise IllegalMove(f"action must be an integer, got {action!r}; env.from_text('…') reads a written move")
         action = int(action)
@@ -465,21 +455,21 @@ class Position:
         return action
 
     def why_illegal(self, action: int) -> str:
-        """A few words for an illegal action of a game that goes on."""
+        """Return in a few words why an action is illegal while the game goes on."""
         return "not allowed"
 
     def setup_in(self, env: GameEnv) -> dict[str, Any]:
-        """What `env.position` needs to make the start of this game, where `env` accepts this position's."""
+        """Return the keywords with which `env.position` makes the start of this game; `env` accepts this one's."""
         return dict(self.setup)
 
     def describe(self) -> str:
-        """How to reach this position, in one line."""
+        """Return how to reach this position, in one line."""
         setup = ", ".join(f"{key}={value!r}" for key, value in self.setup.items())
         start = f"{self.env}.position({setup})" if setup else f"{self.env}"
         return start + (f" after {self.moves_text()}" if self.moves else "")
 
     def moves_text(self) -> str:
-        """The moves so far as players write them."""
+        """Return the moves so far as players write them."""
         return " ".join(self.env.to_text(action) for action in self.moves)
 
     def __repr__(self) -> str:
@@ -487,7 +477,7 @@ class Position:
 
 
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
-    """A batch with the given positions in its slots, in order; ValueError for one of another game."""
+    """Return a batch with the given positions in its slots, in order; raise ValueError for one of another game."""
     batch = env.new_batch(len(positions))
     for slot, position in enumerate(positions):
         if not env.accepts(position.env):

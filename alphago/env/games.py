@@ -12,14 +12,14 @@ from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
-USUAL_GAME = GoEnv.name  # where none is named; the networks of the package are for it
-USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options without a default of the game's own
+USUAL_GAME = GoEnv.name  # if none is named; the networks of the package play it
+USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options for which the class has no default
 
 
 def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:
-    """The game of that name, by default USUAL_GAME, with the options that are not None.
+    """Return the game called `name`, by default USUAL_GAME, with the options that are not None.
 
-    ValueError with a sentence for a name that there is not, and for an option that the game does not have.
+    Raises ValueError for an unknown name, and for an option that the game does not have.
     """
     name = USUAL_GAME if name is None else name
     if name not in GAMES:
@@ -33,7 +33,7 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
 
 
 def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
-    """The same game with other options; ValueError with a sentence for one that it does not have."""
+    """Return the same game with other options; raise ValueError for one that it does not have."""
     for name, value in given.items():
         if name not in env.config:
             raise ValueError(f"{env.name} has no {name}, got {value!r}")

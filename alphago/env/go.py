@@ -34,7 +34,7 @@ from alphago.env.go_rules import (
     rules_name,
 )
 from alphago.env.kernels import go as kernels
-from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_bool, check_float, check_int, checks_keywords, is_int
@@ -46,29 +46,28 @@ class GoEnv(GameEnv):
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.
 
-    komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to
-        be the fair value there).
-    planes: what a network receives, from the mover's view.  A name for planes in which the rules say what they
-        know (`alphago.env.kernels.go_features`): "rules", the default, 16 with stones, liberties, forbidden points,
-        last moves, areas, komi and score; "turns", 18, these, which points ko forbids, and how much is left of a
+    komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the
+        fair value there).
+    planes: what a network receives, from the mover's view.  The name of a set of rule planes
+        (`alphago.env.kernels.go_planes`): "rules", the default, 16 with stones, liberties, forbidden points, last
+        moves, areas, komi and score; "turns", 18, these, the points that ko forbids, and how much is left of a
         game of fixed length; "alive", 20, these and what is pass-alive.  Or an odd number, for boards alone:
         2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 are AlphaGo Zero's
         (Silver et al. 2017, "Neural network architecture").
     max_moves: plies after which the game is scored as it stands; by default 7 N^2 / 5 rounded down,
         as in AlphaGo.jl; 0 for no cap (but for 65 536 plies, where memory ends).
     ko, suicide: see `alphago.env.go_rules.Rules`.  Under simple ko a game can go in circles until its cap.
-    turns: so many moves each side plays, and then the board is scored, as in cody2007's games; a pass uses up a
-        turn and ends nothing.  None for games that two passes end.
+    turns: moves of each side after which the board is scored, as in cody2007's games; a pass uses up a turn and
+        does not end the game.  None for games that two passes end.
     margin_weight: 0 to 1, the part of an outcome that depends on the margin: outcomes become
-        (1 - w) sign + w tanh(margin / 10).  Meant for self-play: there is something to win or lose
-        in decided games too (KataGo's score utility: Wu 2019, "Accelerating
-        Self-Play Learning in Go", section 4); `result` and who wins stay what they are.
+        (1 - w) sign + w tanh(margin / 10).  Meant for self-play, so that decided games still teach
+        (KataGo's score utility: Wu 2019, "Accelerating Self-Play Learning in Go", section 4); `result` does not
+        depend on it.
     komi_spread: each game's komi in self-play: half of the games draw it around `komi`, the others, with a
         wider spread, around a smaller one, in units of this many points (see `random_setup`); 0 always
         plays `komi`.  One network then knows all komis, and games stay open while one side is stronger.
-    first_pass: the ply from which passing is legal; before it only where nothing else is.  Not a rule
-        of Go: for self-play, where young networks otherwise end games before there is anything to score
-        (cody2007 had such a ply too).
+    first_pass: the ply from which passing is legal; before it only if there is no other move.  Not a rule of Go:
+        for self-play, where young networks would end games before there is anything to score (as cody2007's).
 
     Raises ValueError for options that cannot be.
     """
@@ -132,7 +131,7 @@ class GoEnv(GameEnv):
         }
 
     def replace(self, **options: Any) -> Self:
-        """The same game but for the given options; fixed turns take the place of a move cap.
+        """Return the same game but for the given options; fixed turns take the place of a move cap.
 
         With another `board_size`, komi and cap that are this board's defaults become that board's; others stay.
         """
@@ -153,26 +152,26 @@ class GoEnv(GameEnv):
 
     @property
     def summary(self) -> str:
-        """'9x9, komi 7', and of rules and turns what is not usual."""
+        """'9x9, komi 7', with rules and turns that are not the usual ones."""
         rules = "" if self.rules == Rules() else f", {rules_name(self.rules)} rules"
         turns = "" if self.turns is None else f", {self.turns} turns each"
         return f"{self.N}x{self.N}, komi {self.komi:g}{rules}{turns}"
 
     @classmethod
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
-        """Board, komi, planes and rules; options of self-play and ply limits do not count."""
+        """Return the game with the board, komi, planes and rules of `config`, without its options of self-play."""
         needed = {name: config[name] for name in ("board_size", "komi", "planes")}
         return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
     def resized(self, size: int) -> "GoEnv":
-        """The same options on another board; komi, and without fixed turns cap and first pass, become its own."""
+        """Return the game on another board, with its komi and, without fixed turns, its cap and no first pass."""
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
         cap = 0 if self.max_moves == ENDLESS else None
         return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
     def training_variant(self) -> "GoEnv":
-        """First pass at nine tenths of the points, margin weight 0.3, komi spread 1, where they are not set already."""
+        """Return the game with margin weight 0.3, komi spread 1, first pass at 0.9 of the points, unless set."""
         return self.replace(
             margin_weight=self.margin_weight or 0.3,
             komi_spread=self.komi_spread or 1.0,
@@ -180,19 +179,19 @@ class GoEnv(GameEnv):
         )
 
     def match_variant(self) -> Self:
-        """Passing is always legal, and the cap is 4 N^2 or more; of fixed turns programs know nothing, and need not."""
+        """Return the game in which passing is always legal and, without fixed turns, the cap is 4 N^2 or more."""
         if self.turns is not None:
             return self.replace(first_pass=0)
         return self.replace(max_moves=max(self.max_moves, 4 * self.N * self.N), first_pass=0)
 
     def player_view(self) -> Self:
-        """Of fixed turns our players give none up: passing is no move while there is another."""
+        """Return the game in which, with fixed turns, passing is illegal while there is another move."""
         return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
-        """Where `komi_spread` s is set, a komi: half the time near `komi` (deviation 2 s), else near half of it (5 s).
+        """Draw a komi if `komi_spread` s is set: half the time near `komi` (deviation 2 s), else near half of it (5 s).
 
-        The second half is for young networks, to whom the fair komi of strong players is a lost game.
+        The second half is for young networks, for which the fair komi of strong players is a lost game.
         """
         if self.komi_spread == 0:
             return {}
@@ -235,7 +234,7 @@ class GoEnv(GameEnv):
         row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
-        places = None if self.plane_set is None else features.places(self.plane_set)
+        places = None if self.plane_set is None else go_planes.places(self.plane_set)
         return GoStart(row, places, self.history, self.komi, self.margin_weight)
 
     def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:
@@ -254,7 +253,7 @@ class GoEnv(GameEnv):
         board: np.ndarray | None = None,
         handicap: int = 0,
     ) -> GoPosition:
-        """A position to look at and play on: the start, or a set-up one.
+        """Return the start position, or a set-up one.
 
         black, white: points as text ("D4 E5") or a collection of texts or actions.
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
@@ -296,7 +295,7 @@ class GoEnv(GameEnv):
         return position
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:
-        """Stones as int8 [N, N]: 1 Black, -1 White, 0 empty; ValueError if they cannot stand so."""
+        """Return stones as int8 [N, N]: 1 Black, -1 White, 0 empty; raise ValueError if they are no such set-up."""
         stones = np.zeros(self.N * self.N, np.int8)
         for colour, points in ((1, black), (-1, white)):
             for point in list_points(points):
@@ -309,9 +308,9 @@ class GoEnv(GameEnv):
         return stones.reshape(self.N, self.N)
 
     def to_text(self, action: int) -> str:
-        """'D4' or 'pass'; columns are letters without I, rows count from the bottom."""
+        """Return 'D4' or 'pass'; columns are letters without I, rows count from the bottom."""
         return action_text(self, action)
 
     def from_text(self, text: str) -> int:
-        """The action of 'D4', 'd4' or 'pass'."""
+        """Return the action of 'D4', 'd4' or 'pass'."""
         return read_action(self, text)

@@ -8,8 +8,8 @@ from alphago.env.game import GameEnv
 from alphago.env.go_rules import check_komi, check_player
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
-from alphago.env.kernels import go_features as features
 from alphago.env.kernels import go_loops as loops
+from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.packed import PackedBatch
 
@@ -18,7 +18,7 @@ class GoStart(NamedTuple):
     """What all batches of a game of Go begin with."""
 
     row: np.ndarray  # int32 [words], the empty board with the rules in its header, Black to move
-    places: np.ndarray | None  # int64 [PLANES], where the planes stand (see go_features); None for boards alone
+    places: np.ndarray | None  # int64 [PLANES], where the planes stand (see go_planes); None for boards alone
     history: int  # boards that a network sees
     komi: float
     margin_weight: float
@@ -71,9 +71,9 @@ class GoBatch(PackedBatch):
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         flat = out.reshape(len(out), self.env.planes * self._size**2)
         if self._start.places is None:
-            loops.planes_batch(self.rows, slots, self._start.history, flat)
+            go_planes.history_planes_batch(self.rows, slots, self._start.history, flat)
         else:
-            features.features_batch(self.rows, slots, self._start.places, self._scratch(), flat)
+            go_planes.rule_planes_batch(self.rows, slots, self._start.places, self._scratch(), flat)
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -85,22 +85,12 @@ class GoBatch(PackedBatch):
         return out
 
     def pass_alive(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """int8 [n, N * N]: 1 where the mover is pass-alive, -1 where the other side is, else 0.
+        """Write what is pass-alive, int8 [n, N * N]: 1 for the mover, -1 for the other side, else 0.
 
         Pass-alive are stones that live, and points that are theirs, even if their side passes for the rest of the
         game (Benson 1976, see `alphago.env.kernels.go_alive`, also for what suicide changes).
         """
         alive.pass_alive_batch(self.rows, slots, self._scratch(), out)
-        return out
-
-    def settle(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """End the games in which every point is pass-alive for one side, and take its dead stones off the board.
-
-        Counted as if nobody came back to where they stood: a large dead chain can leave more room than Benson's theorem
-        knows of.  Never in games of fixed turns, where the owner may have to fill its own points, nor where so few
-        plies are left that the dead could not all be taken.  `first_pass` does not matter.
-        """
-        alive.settle_batch(self.rows, slots, self._scratch(), np.empty(self._size**2, np.int8), out)
         return out
 
     def _scratch(self) -> np.ndarray:

@@ -11,16 +11,16 @@ from alphago.env.device_batch import DeviceBatch
 from alphago.env.game import GameEnv
 from alphago.env.go_batch import GoStart, check_setup
 from alphago.env.kernels import go_alive as alive
-from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 
 BOARD_PARTS = 4  # threads per board for a set of planes beside one per board row: score, its sign, alive per colour
 PROGRAM = Program(
-    Path(__file__).parent / "kernels" / "go.cu", constants(layout, alive, features) | {"BOARD_PARTS": BOARD_PARTS}
+    Path(__file__).parent / "kernels" / "go.cu", constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS}
 )
 # dtypes that planes may be written in; bfloat16, which NumPy does not know, by its bits.
 PLANE_DTYPES = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
-ALIVE = [features.OWN_ALIVE, features.ENEMY_ALIVE]
+ALIVE = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
 
 
 class CudaGoBatch(DeviceBatch):
@@ -41,7 +41,7 @@ class CudaGoBatch(DeviceBatch):
         self._komi, self._history, self._size = start.komi, start.history, env.N
         self._start = backend.upload(start.row, np.int32)
         self._places = None if start.places is None else backend.upload(start.places, np.int64)
-        self._has_alive = start.places is not None and bool((start.places[ALIVE] != features.ABSENT).any())
+        self._has_alive = start.places is not None and bool((start.places[ALIVE] != go_planes.ABSENT).any())
         self.reset(np.arange(count))
 
     def reset(
@@ -93,21 +93,16 @@ class CudaGoBatch(DeviceBatch):
         slots, size = self.backend.upload(slots, np.int64), self._size
         if self._places is None:
             threads = self._history * size + 1
-            self._launch(f"planes_{dtype}_batch", slots, *target, size, self._history, threads=threads)
+            self._launch(f"history_planes_{dtype}_batch", slots, *target, size, self._history, threads=threads)
             return
-        self._launch(f"begin_features_{dtype}_batch", slots, *target, self._places, threads=2 + features.PLANES)
+        self._launch(f"begin_rule_planes_{dtype}_batch", slots, *target, self._places, threads=2 + go_planes.PLANES)
         scratch = self._scratch(2 * len(slots) if self._has_alive else 0)
         threads = size + BOARD_PARTS
-        self._launch(f"features_{dtype}_batch", slots, *target, size, self._places, *scratch, threads=threads)
+        self._launch(f"rule_planes_{dtype}_batch", slots, *target, size, self._places, *scratch, threads=threads)
 
     def pass_alive(self, slots: Any, out: Any) -> Any:
-        """int8 [n, N * N], as `GoBatch.pass_alive`."""
+        """As `GoBatch.pass_alive`."""
         return self._answer("pass_alive_batch", slots, out, np.int8, (self._size**2,), *self._scratch(len(slots)))
-
-    def settle(self, slots: Any, out: Any) -> Any:
-        """As `GoBatch.settle`."""
-        owners = self.backend.zeros((len(slots), self._size**2), np.int8)
-        return self._answer("settle_batch", slots, out, np.bool_, (), owners, *self._scratch(len(slots)))
 
     def playout(self, slots: Any, states: Any, fill_eyes: bool = False) -> np.ndarray:
         """Play random moves to the end in every slot; return their numbers, int32 [n].

@@ -70,7 +70,7 @@ class GoPosition(Position):
         return ", ".join(f"{p} {self.env.to_text(a)}" for p, a in zip(players, self.moves, strict=True))
 
     def __str__(self) -> str:
-        """The board with coordinates; X Black, O White, and brackets around the last stone."""
+        """Return the board with coordinates; X Black, O White, and brackets around the last stone."""
         last = self.moves[-1] if self.moves and self.moves[-1] != self.env.pass_action else None
         if self.is_over:
             margin = self.score()

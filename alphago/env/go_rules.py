@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphago.env.kernels import go_features as features
+from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.system.validation import check_float, check_int, is_int
 
 MIN_SIZE, MAX_SIZE = 2, 25
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
-ENDLESS = 65_536  # plies of a game without a cap, after which it is scored as it stands: memory has an end
+ENDLESS = 65_536  # plies of a game without a cap, after which it is scored as it stands: memory is limited
 
 
 Stones = str | Iterable[str | int]
@@ -22,7 +22,7 @@ Stones = str | Iterable[str | int]
 class Rules(NamedTuple):
     """What a stone may do.
 
-    ko: "simple", nobody brings back the board before the other side's last move; "positional", no board
+    ko: "simple", no move brings back the board before the other side's last move; "positional", no board
         occurs twice; "situational", none occurs twice with the same side to move, passes included.
     suicide: whether several stones may take themselves off the board.  A single one never may: the board
         would stay as it was.
@@ -32,7 +32,7 @@ class Rules(NamedTuple):
     suicide: bool = False
 
 
-# As in SGF's RU and GTP's kgs-rules; of Japanese rules only ko and suicide hold here, games are scored by area.
+# As in SGF's RU and GTP's kgs-rules; Japanese rules set only ko and suicide, games are scored by area.
 NAMED = {
     "Chinese": Rules("positional", False),
     "Tromp-Taylor": Rules("positional", True),
@@ -47,9 +47,9 @@ LONG_NAME = re.compile(r"ko(SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax\w+?)?s
 
 
 def read_rules(text: str) -> Rules | None:
-    """The rules of that name, in any spelling ("new_zealand", "NZ"); None for one that is not known.
+    """Return the rules called `text` in any spelling ("new_zealand", "NZ"); None for an unknown name.
 
-    The long names, such as KataGo's koSIMPLEscoreAREAtaxNONEsui0, are read too.
+    Long names, such as KataGo's koSIMPLEscoreAREAtaxNONEsui0, are read too.
     """
     match = LONG_NAME.fullmatch(text.strip())
     if match:
@@ -60,7 +60,7 @@ def read_rules(text: str) -> Rules | None:
 
 
 def named_rules(text: str) -> Rules:
-    """The rules of that name; ValueError with the names there are."""
+    """Return the rules called `text`; raise ValueError that lists the names."""
     rules = read_rules(text)
     if rules is None:
         raise ValueError(f"rules must be one of {', '.join(NAMED)}, got {text!r}")
@@ -68,26 +68,25 @@ def named_rules(text: str) -> Rules:
 
 
 def rules_name(rules: Rules) -> str:
-    """A name that `read_rules` and other programs read; a long one where no name means area and these rules."""
+    """Return a name that `read_rules` and other programs read; a long one if no short one means these rules."""
     names = {named: name for name, named in reversed(NAMED.items()) if named.ko != "simple"}
     return names.get(rules) or f"ko{rules.ko.upper()}scoreAREAtaxNONEsui{int(rules.suicide)}"
 
 
 def rules_json(rules: Rules) -> str:
-    """The rules as KataGo's `kata-get-rules` tells them."""
-    told = {"ko": rules.ko.upper(), "scoring": "AREA", "suicide": rules.suicide, "tax": "NONE"}
-    return json.dumps(told)
+    """Return the rules as KataGo's `kata-get-rules` answers them."""
+    return json.dumps({"ko": rules.ko.upper(), "scoring": "AREA", "suicide": rules.suicide, "tax": "NONE"})
 
 
 def check_ko(ko: str) -> str:
-    """The ko rule; ValueError for one that there is not."""
+    """Return the name of a ko rule; raise ValueError for an unknown one."""
     if not isinstance(ko, str) or ko not in KO_RULES:
         raise ValueError(f"ko must be one of {', '.join(map(repr, KO_RULES))}, got {ko!r}")
     return ko
 
 
 def check_komi(komi: float) -> float:
-    """Komi as a float; ValueError unless it is a multiple of 0.5 of reasonable size."""
+    """Return komi as a float; raise ValueError unless it is a multiple of 0.5 from -1000 to 1000."""
     try:
         value = check_float("komi", komi, -1000, 1000)
     except ValueError:
@@ -98,7 +97,7 @@ def check_komi(komi: float) -> float:
 
 
 def check_player(player: int | str) -> int:
-    """+1 or -1 for "black", "white", "B", "w", +1, -1."""
+    """Return +1 or -1 for "black", "white", "B", "w", +1, -1; raise ValueError for anything else."""
     named = {"black": 1, "b": 1, "white": -1, "w": -1}
     value = named.get(player.lower()) if isinstance(player, str) else player
     if value not in (1, -1):
@@ -107,12 +106,12 @@ def check_player(player: int | str) -> int:
 
 
 def most_handicap(size: int) -> int:
-    """The most stones that have fixed places: 9, 4 on even boards and 7x7, none below."""
+    """Return the most handicap stones with fixed places: 9, but 4 on even boards and 7x7, 0 below."""
     return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
 
 
 def handicap_points(size: int, count: int) -> list[int]:
-    """The actions where `count` handicap stones stand (GTP 2, "fixed_handicap"); ValueError where there is no place.
+    """Return the actions of `count` handicap stones (GTP 2, "fixed_handicap"); raise ValueError for another count.
 
     They are on the third line, from 13x13 on the fourth.
     """
@@ -131,14 +130,14 @@ def handicap_points(size: int, count: int) -> list[int]:
 
 
 def list_points(points: Stones) -> list[str | int]:
-    """Points as a list, from text or any collection; ValueError for what is neither."""
+    """Return points as a list, from text or any collection; raise ValueError for anything else."""
     if not isinstance(points, Iterable):
         raise ValueError(f"stones must be a text such as 'D4 E5' or a collection of points, got {points!r}")
     return list(points.split() if isinstance(points, str) else points)
 
 
 def check_board(board: np.ndarray, size: int) -> np.ndarray:
-    """Stones as an array [N, N] of 1, -1 and 0; ValueError for another shape or other numbers."""
+    """Return stones as an array [N, N] of 1, -1 and 0; raise ValueError for another shape or other numbers."""
     stones = np.asarray(board)
     if stones.shape != (size, size) or not np.isin(stones, (-1, 0, 1)).all():
         raise ValueError(f"board must be {[size, size]} points of 1, -1 and 0, got {list(stones.shape)}: {board!r}")
@@ -146,12 +145,12 @@ def check_board(board: np.ndarray, size: int) -> np.ndarray:
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """The named set of planes, None for boards alone, and how many planes; ValueError for anything else."""
-    if isinstance(planes, str) and planes in features.SETS:
-        return planes, len(features.SETS[planes])
+    """Return the name of a set of planes, None for boards alone, and how many; raise ValueError for anything else."""
+    if isinstance(planes, str) and planes in go_planes.SETS:
+        return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:
         raise ValueError(
-            f"planes must be one of {', '.join(map(repr, features.SETS))}, or an odd integer >= 3 (2 per remembered "
+            f"planes must be one of {', '.join(map(repr, go_planes.SETS))}, or an odd integer >= 3 (2 per remembered "
             f"board, 1 for the mover), got {planes!r}"
         )
     return None, int(planes)

@@ -19,7 +19,7 @@ MIN_SIZE, MAX_SIZE = 2, 25
 class GomokuEnv(GameEnv):
     """Freestyle Gomoku on `board_size` x `board_size` points, 2 to 25; also any such (m, m, k) game.
 
-    Black begins; whoever first has `connect_row` stones or more in a straight line wins, a full board is a draw.
+    Black begins; the first `connect_row` stones or more in a straight line win, a full board is a draw.
     No move is forbidden to either side, and there is no pass.  An action is row * N + column with row 0 at the top.
 
     connect_row: stones in a line that win, 1 to board_size.
@@ -61,9 +61,9 @@ class GomokuEnv(GameEnv):
         return StonesPosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """'H8'; columns are letters without I, rows count from the bottom."""
+        """Return 'H8'; columns are letters without I, rows count from the bottom."""
         return action_text(self, action)
 
     def from_text(self, text: str) -> int:
-        """The action of 'H8' or 'h8'; ValueError for what is no point."""
+        """Return the action of 'H8' or 'h8'; raise ValueError for other texts."""
         return read_action(self, text)

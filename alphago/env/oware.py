@@ -18,20 +18,20 @@ LETTERS = "ABCDEF"
 
 @checks_keywords()
 class OwareEnv(GameEnv):
-    """Oware by the Abapa rules: 12 houses of 4 seeds, whoever captures more than 24 of the 48 wins.
+    """Oware by the Abapa rules: 12 houses of 4 seeds; more than 24 of the 48 win.
 
     A player sows all seeds of an own house one by one to the right, round and round, past the house itself.  If the
     last one makes two or three in an enemy house, these are captured, and so are twos and threes right before it; but
-    not if nothing were left to the enemy ("grand slam"): that move captures nothing.  An enemy without seeds has to be
+    not if nothing were left to the enemy ("grand slam"): that move captures nothing.  An enemy without seeds must be
     fed if possible.
 
-    The game ends when somebody has more than 24, when the player to move has no legal move, when a position occurs
+    The game ends when a player has more than 24, when the player to move has no legal move, when a position occurs
     again, and after `max_moves` plies; in the last three cases both take the seeds in their own houses.  The margin
     is the difference of the stores, the outcome its sign.
 
     max_moves: plies after which the game ends.
 
-    An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError with a sentence.
+    An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError for options that cannot be.
     """
 
     name = "oware"
@@ -53,13 +53,13 @@ class OwareEnv(GameEnv):
         return OwarePosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """'A', the mover's leftmost house, to 'F'."""
+        """Return 'A', the mover's leftmost house, to 'F'."""
         if not 0 <= action < SIDE:
             raise ValueError(f"no action {action} in {self}: actions are 0 to {SIDE - 1}")
         return LETTERS[action]
 
     def from_text(self, text: str) -> int:
-        """The action of 'A' or 'a'; ValueError for what is no house."""
+        """Return the action of 'A' or 'a'; raise ValueError for other texts."""
         word = text.strip().upper()
         if len(word) != 1 or word not in LETTERS:
             raise ValueError(f"{text!r} is no house of {self}: expected A to F")
@@ -75,9 +75,10 @@ class OwareBatch(RowBatch):
     def reset(
         self, slots: np.ndarray, *, houses: Sequence[int] | None = None, margin: int = 0, to_play: int = 1
     ) -> None:
-        """Start positions, or `houses` (seeds in Black's houses from the left, then White's) with Black's margin.
+        """Put the start position, or a set-up one, into the slots.
 
-        to_play: 1 Black, -1 White.  Raises ValueError for what cannot be.
+        houses: seeds in Black's houses from the left, then in White's.  margin: Black's captured seeds minus White's.
+        to_play: 1 Black, -1 White.  Raises ValueError for a set-up that cannot be.
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
         if seeds.shape != (HOUSES,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.sum() > SEEDS:

@@ -13,7 +13,7 @@ from alphago.env.kernels import rows as row_kernels
 
 
 class PackedBatch(GameBatch):
-    """What batches on kernels have in common: a verb is the kernel of its name, with `_batch` behind it.
+    """What batches on kernels have in common: each verb runs the kernel of its name with `_batch` appended.
 
     rows: [count, words], a position in each.
     rules: the module with `play_batch`, `replay_batch` and `legal_mask_batch`.
@@ -27,7 +27,7 @@ class PackedBatch(GameBatch):
         self._common = common
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles, which know modules by their names."""
+        """Return the state with modules by name, for copies and pickles."""
         return vars(self) | {"_rules": self._rules.__name__, "_common": self._common.__name__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -22,10 +22,10 @@ class ReversiEnv(GameEnv):
 
     A stone has to enclose stones of the other side in straight lines, and they become the mover's.  Who cannot do so
     passes (and may pass only then); the game is over when neither can.  The margin is the difference of the stones,
-    and empty points count for nobody; the outcome is its sign.
+    and empty points do not count; the outcome is its sign.
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.  A network sees two planes:
-    the mover's stones and the other side's.  Raises ValueError (TypeError for what is no whole number).
+    the mover's stones and the other side's.  Raises ValueError for options that cannot be.
     """
 
     name = "reversi"
@@ -65,11 +65,11 @@ class ReversiEnv(GameEnv):
         return ReversiPosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """'D3' or 'pass'; columns are letters without I, rows count from the bottom."""
+        """Return 'D3' or 'pass'; columns are letters without I, rows count from the bottom."""
         return action_text(self, action)
 
     def from_text(self, text: str) -> int:
-        """The action of 'D3', 'd3' or 'pass'; ValueError for what is none."""
+        """Return the action of 'D3', 'd3' or 'pass'; raise ValueError for other texts."""
         return read_action(self, text)
 
 

@@ -17,12 +17,12 @@ class Symmetries(NamedTuple):
 
 
 def identity(plane_points: int, action_space: int) -> Symmetries:
-    """Only the identity, for games that declare no symmetry."""
+    """Return only the identity, for games without symmetries."""
     return Symmetries(np.arange(plane_points)[None], np.arange(action_space)[None])
 
 
 def square(size: int, extra_actions: int = 0) -> Symmetries:
-    """The 8 symmetries of a square board whose action is row * size + column.
+    """Return the 8 symmetries of a square board whose action is row * size + column.
 
     `extra_actions` (a pass) follow the points and stay where they are.
     """

@@ -1,10 +1,11 @@
 """Evaluators: what gives a search its priors and values.
 
-Anything with `evaluate` will do: a network's snapshot, one of the two here, or, through
-`as_evaluator`, any plain function on positions.
+A network's snapshot, one of the two here, or, through `as_evaluator`, any object with `evaluate` and any plain
+function on positions.
 """
 
 import inspect
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -12,14 +13,20 @@ import numpy as np
 
 from alphago.env.devices import check_device
 from alphago.env.game import GameBatch, GameEnv, Leaves, Position, Reached
-from alphago.mcts.kernels.stand_in import hash_evaluation
+from alphago.mcts.kernels.evaluator import hash_evaluation
 
 
 class Evaluator(Protocol):
-    """Evaluates positions for the player about to move.  Several threads may call it at once."""
+    """Evaluates positions for the player about to move.  Several threads may call it at once.
 
+    device: where the boards of a search should be.  An evaluator for another place than "cpu" is a `WaveEvaluator`.
+    """
+
+    device: str = "cpu"
+
+    @abstractmethod
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Fills `priors` float32 [n, A] and `values` float32 [n] for the slots (int64 [n]), none of them over.
+        """Fill `priors` float32 [n, A] and `values` float32 [n] for the slots (int64 [n]), none of them over.
 
         Priors are positive on legal actions, 0 elsewhere, and sum to 1.  Values are -1 .. 1, the mover's.
         """
@@ -28,17 +35,16 @@ class Evaluator(Protocol):
 class WaveEvaluator(Evaluator, Protocol):
     """An evaluator for positions that are on its device: a whole wave costs one upload and one download."""
 
-    device: str  # whose batches (`GameBatch.device`) it explores
-
-    def explore(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Brings the leaves up in the batch (as `GameBatch.reach`) and evaluates them.
+    @abstractmethod
+    def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
+        """Bring the leaves up in the batch (as `GameBatch.reach`) and evaluate them.
 
         Returns what is there, the priors float32 [n, A] (without meaning where a game is over) and the values float32
         [n], there the outcomes.  The arrays are good until the same thread's next call.
         """
 
 
-class UniformEvaluator:
+class UniformEvaluator(Evaluator):
     """Every legal action alike, every value 0."""
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -47,7 +53,7 @@ class UniformEvaluator:
         values[:] = 0
 
 
-class HashEvaluator:
+class HashEvaluator(Evaluator):
     """Priors and values drawn from the position's hash, for tests and timings without a network."""
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -55,7 +61,7 @@ class HashEvaluator:
         hash_evaluation(batch.hash(slots, np.empty(len(slots), np.int64)), mask, priors, values)
 
 
-class FunctionEvaluator:
+class FunctionEvaluator(Evaluator):
     """A function of one position that returns (policy [A], value) as AlphaGo.jl's networks do: +1 Black wins."""
 
     def __init__(self, function: Callable[[Position], tuple[Any, Any]]) -> None:
@@ -76,23 +82,35 @@ class FunctionEvaluator:
             values[i] = position.to_play * float(np.asarray(value).reshape(()))
 
 
-def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
-    """The evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions.
+class CpuEvaluator(Evaluator):
+    """Any object with `evaluate`, of which nothing else is known: boards are the CPU's."""
 
-    env: the game that it is wanted for; a size-free network of another board is resized.
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        self.inner.evaluate(batch, slots, priors, values)
+
+
+def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
+    """Return the evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions.
+
+    An object with `evaluate` that declares no `device` is one for boards on the CPU.
+
+    env: the game to evaluate; a size-free network of another board is resized.
     device: where a network is computed and the boards of searches with it are: "cpu", "cuda", or "auto" for the GPU
         where there is one and game and network suit it.  Networks whose `evaluator` does not take it, evaluators and
         functions compute where they do.
-    Raises ValueError for another device, TypeError for a network that is none.
+    Raises ValueError for another device, TypeError for what is none of these.
     """
     check_device(device)
     if hasattr(network, "evaluator"):
         if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
             network = network.resized(env)
-        told = {"device": device} if "device" in inspect.signature(network.evaluator).parameters else {}
-        return network.evaluator(**told)
+        takes_device = "device" in inspect.signature(network.evaluator).parameters
+        return network.evaluator(**({"device": device} if takes_device else {}))
     if hasattr(network, "evaluate"):
-        return network
+        return network if hasattr(network, "device") else CpuEvaluator(network)
     if callable(network):
         return FunctionEvaluator(network)
-    raise TypeError(f"a network, an evaluator or a function on positions was wanted, got {network!r}")
+    raise TypeError(f"network must be a network, an evaluator or a function on positions, got {network!r}")

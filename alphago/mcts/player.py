@@ -9,9 +9,8 @@ import numpy as np
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position, check_env
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.kernels.nodes import NONE, ROOT
-from alphago.mcts.root import chosen_actions, temperature_plies, without_rash_passes
+from alphago.mcts.rule import resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings
-from alphago.mcts.warm_up import compile_ahead
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords, make_settings
 
@@ -22,14 +21,16 @@ _GAME = np.zeros(1, np.int64)
 
 @checks_keywords()
 class MCTSPlayer:
-    """Searches and plays one game.
+    """The search and the moves of one game.
 
     network: a NeuralNet, an evaluator, or any function of a position that returns (policy [A], value)
         with +1 for a Black win, as AlphaGo.jl's networks do.
     num_readouts: simulations that `suggest_move` adds to the tree it kept from the move before.
     two_player_mode: no chance in the first plies: the search's best move from the first one on; `suggest_move` stops
         as soon as it is certain which one that will be.
-    resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.
+    resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for what the
+        network's run has measured in games that began on the empty board (`NeuralNet.resign_threshold`), as long as
+        this one did, else never.
     seed: of the random choices among early moves.
     settings: how the search chooses, PUCT's defaults where it is None; a dictionary changes some of them.
     leaves: positions evaluated together, held apart by virtual loss; None for those of the settings, or
@@ -44,7 +45,7 @@ class MCTSPlayer:
         network: Any,
         num_readouts: int = 800,
         two_player_mode: bool = False,
-        resign_threshold: float = -0.9,
+        resign_threshold: float | None = -0.9,
         *,
         settings: SearchSettings | Mapping[str, Any] | None = None,
         leaves: int | None = None,
@@ -52,12 +53,13 @@ class MCTSPlayer:
         device: str = "auto",
     ) -> None:
         check_env(env)
-        compile_ahead()
         self.env = env
         self.network = network
         self.num_readouts = check_int("num_readouts", num_readouts, 1, MOST_READOUTS)
         self.two_player_mode = check_bool("two_player_mode", two_player_mode)
-        self.resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
+        if resign_threshold is not None:
+            resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
+        self.resign_threshold = resign_threshold
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         if isinstance(settings, Mapping):
@@ -69,7 +71,7 @@ class MCTSPlayer:
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:
-        """Starts a game at `position`, by default the start position; the tree is empty.
+        """Start a game at `position`, by default the start position; the tree is empty.
 
         ValueError for a position of a game that is not the player's; nothing has changed then.
         """
@@ -88,7 +90,7 @@ class MCTSPlayer:
         self._was_resign = False
 
     def tree_search(self, parallel_readouts: int | None = None) -> int:
-        """Adds simulations (by default one wave's) to the tree; returns how many.  None once the game is over."""
+        """Add simulations (by default one wave's) to the tree and return how many; 0 once the game is over."""
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
@@ -104,15 +106,15 @@ class MCTSPlayer:
 
     @property
     def root_value(self) -> float:
-        """What the search thinks of the position, -1 .. 1, mover's view; 0 before any search."""
+        """The mean value of the simulations, -1 .. 1, mover's view; 0 before any search."""
         return float(self.search.root_values(_GAME)[0])
 
     def visits(self) -> np.ndarray:
-        """Visits of each action, int32 [A]."""
+        """Return the visits of each action, int32 [A]."""
         return self.search.visits(_GAME)[0]
 
     def pick_move(self) -> int:
-        """A move from the search so far: in proportion to visits in the first plies, then the most visited.
+        """Return a move from the search so far: in proportion to visits in the first plies, then the most visited.
 
         Gumbel search: from its improved policy in the first plies, then the action that sequential halving ends with.
         """
@@ -121,16 +123,15 @@ class MCTSPlayer:
         if self.root_visits < 2:
             self.tree_search()
         by_chance = np.array([len(self.position.moves) < self.temperature_plies])
-        return int(chosen_actions(self.search, _GAME, by_chance, self.generator.random(1))[0])
+        return int(self.search.choose(_GAME, by_chance, self.generator.random(1))[0])
 
     def suggest_move(self) -> int:
-        """Searches `num_readouts` more simulations and picks a move, without playing it.
+        """Search `num_readouts` more simulations and return a move, without playing it.
 
         Gumbel search begins with an empty tree: sequential halving shares out one search's simulations.
         """
         if not self.is_done():
-            if self.search.settings.gumbel:
-                self.search.forget(_GAME)
+            self.search.begin_move(_GAME)
             self.search.run(np.array([self.num_readouts], np.int32), np.array([self.two_player_mode]))
         return self.pick_move()
 
@@ -147,38 +148,42 @@ class MCTSPlayer:
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
 
     def expected_line(self, action: int, plies: int = 6) -> str:
-        """The moves that the search expects from `action` on, as text; the action alone where it was not searched."""
+        """Return the moves expected from `action` on, as text; the action alone if it was not searched."""
         tree = self.search.tree
         nodes = [node for node in self._children(ROOT) if tree.action[0, node] == action]
         return self._line(nodes[0], plies) if nodes else self.env.to_text(action)
 
     def play_move(self, action: int) -> None:
-        """Plays a move of either side; raises IllegalMove.  The part of the tree below it is kept, but for Gumbel's."""
+        """Play a move of either side; raises IllegalMove.  The part of the tree below it is kept, but for Gumbel's."""
         position = self.position.play(action)
-        visits, gumbel = self.visits(), self.search.settings.gumbel
-        searched = bool(visits.any())
-        if not searched:
-            policy = self.position.legal_mask.astype(np.int32)
-        else:
-            policy = self.search.improved(_GAME)[0][0] if gumbel else visits
+        searched = bool(self.visits().any())
+        policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
         note(self._record, self.position, int(action), self.root_value, policy, float(searched))
         self.search.advance(_GAME, np.array([action], np.int32))
-        if gumbel:
+        if not self.search.rule.keeps_trees:
             self.search.forget(_GAME)
         self.position = position
 
-    def should_resign(self) -> bool:
-        """Whether the mover's root value is below `resign_threshold`."""
-        return self.root_visits > 0 and self.root_value < self.resign_threshold
+    def should_resign(self, value: float | None = None) -> bool:
+        """Return whether the mover should resign, by its view of the game's value.
+
+        value: None for the search's; before any search nobody resigns.
+        """
+        if value is None:
+            value = self.root_value if self.root_visits else 1.0
+        threshold = self.resign_threshold
+        if threshold is None and self.position.began_empty:
+            threshold = getattr(self.network, "resign_threshold", None)
+        return bool(resigns(value, threshold))
 
     def set_result(self, winner: int, was_resign: bool) -> None:
-        """Ends the game: `winner` is +1 Black, -1 White, 0 draw."""
+        """End the game: `winner` is +1 Black, -1 White, 0 draw."""
         if winner not in (1, 0, -1):
-            raise ValueError(f"winner is +1 (Black), -1 (White) or 0, got {winner!r}")
+            raise ValueError(f"winner must be 1 (Black), -1 (White) or 0, got {winner!r}")
         self._winner, self._was_resign = winner, was_resign
 
     def is_done(self) -> bool:
-        """Whether the game is over, by its rules or by `set_result`."""
+        """Return whether the game is over, by its rules or by `set_result`."""
         return self._winner is not None or self.position.is_over
 
     @property
@@ -192,7 +197,7 @@ class MCTSPlayer:
         return self.extract_data().result_string
 
     def extract_data(self) -> GameRecord:
-        """The game since `initialize_game` as a record."""
+        """Return the game since `initialize_game` as a record."""
         outcome, score = self.position.outcome, self.position.score()
         if self._winner is not None:
             outcome = float(self._winner)
@@ -201,7 +206,7 @@ class MCTSPlayer:
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 
     def describe(self, lines: int = 5) -> str:
-        """The root's most visited moves: visits, share, value and prior, and the line the search expects."""
+        """Return the root's most visited moves as text: visits, value, prior, and the line the search expects."""
         tree = self.search.tree
         nodes = sorted(self._children(ROOT), key=lambda node: -tree.visits[0, node])
         mover = PLAYER_NAMES[self.position.to_play]
@@ -215,27 +220,27 @@ class MCTSPlayer:
         return "\n".join([head, *rows])
 
     def _children(self, node: int) -> list[int]:
-        tree, found = self.search.tree, []
+        tree, children = self.search.tree, []
         child = int(tree.first_child[0, node])
         while child != NONE:
-            found.append(child)
+            children.append(child)
             child = int(tree.next_sibling[0, child])
-        return found
+        return children
 
     def _line(self, node: int, plies: int = 6) -> str:
-        """The most visited continuation below a node."""
-        tree, words = self.search.tree, []
+        """Return the most visited continuation below a node, as text."""
+        tree, moves = self.search.tree, []
         for _ in range(plies):
-            words.append(self.env.to_text(int(tree.action[0, node])))
+            moves.append(self.env.to_text(int(tree.action[0, node])))
             children = self._children(node)
             if not children:
                 break
             node = max(children, key=lambda child: tree.visits[0, child])
-        return " ".join(words)
+        return " ".join(moves)
 
 
 def note(
     record: RecordBuilder, position: Position, action: int, value: float, shares: np.ndarray, weight: float
 ) -> None:
-    """Enters a move into a record; moves that no search preceded get weight 0."""
+    """Add a move to a record; moves that no search preceded get weight 0."""
     record.add(action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight)

@@ -2,28 +2,41 @@
 
 One wave chooses new leaves in every game, brings them up in the games' batch, evaluates them
 together, and backs them up.  The search reaches the game through `GameBatch` and the network through
-an `Evaluator` only.
+an `Evaluator` only; what is PUCT's or Gumbel's is a `SearchRule`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
-from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.halving import stacked_schedules
-from alphago.mcts.kernels import gumbel, roots, subtrees, waves
-from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
+from alphago.mcts.evaluator import Evaluator, WaveEvaluator
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.kernels import nodes, subtrees, waves
+from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
+from alphago.mcts.puct import Puct, PuctParameters
 from alphago.mcts.ranges import Ranges
-from alphago.mcts.tree import Rule, grown, new_tree
+from alphago.mcts.rule import SearchRule, root_visits
+from alphago.mcts.tree import grown, new_tree, new_wave
 from alphago.system.stopwatch import BOARDS, TREE
-from alphago.system.validation import as_plain_numbers, check_bool, checks_keywords, is_finite, is_int
+from alphago.system.validation import (
+    as_plain_numbers,
+    check_bool,
+    check_float,
+    check_int,
+    check_positive,
+    checks_keywords,
+)
 
 
 @checks_keywords()
 @dataclass(frozen=True)
 class SearchSettings:
     """How a search chooses; the defaults are AlphaGo.jl's constants in AlphaGo Zero's formula, but for one.
+
+    Which rule they select says `new_rule`: PUCT, or Gumbel where `gumbel` is set.
 
     c_puct: weight of prior against value.
     parent_value_weight: visits that a node's own value counts for in the mean of each of its
@@ -57,40 +70,45 @@ class SearchSettings:
     c_scale: float = 1.0
 
     def __post_init__(self) -> None:
-        wrong = [
-            name
-            for name, fine in {
-                "c_puct (0 or more)": not_negative(self.c_puct),
-                "parent_value_weight (0 or more)": not_negative(self.parent_value_weight),
-                "first_play_reduction (0 or more)": not_negative(self.first_play_reduction),
-                "virtual_loss (1 or more)": is_int(self.virtual_loss, 1),
-                "leaves (1 or more)": is_int(self.leaves, 1),
-                "dirichlet_weight (0 to 1)": is_finite(self.dirichlet_weight) and 0 <= self.dirichlet_weight <= 1,
-                "dirichlet_alpha (None or more than 0)": self.dirichlet_alpha is None
-                or (is_finite(self.dirichlet_alpha) and self.dirichlet_alpha > 0),
-                "considered (1 or more)": is_int(self.considered, 1),
-                "c_visit (0 or more, finite)": not_negative(self.c_visit),
-                "c_scale (more than 0, finite)": is_finite(self.c_scale) and self.c_scale > 0,
-            }.items()
-            if not fine
-        ]
-        if wrong:
-            raise ValueError(f"search settings out of range: {', '.join(wrong)}; came {self}")
+        for name in ("c_puct", "parent_value_weight", "first_play_reduction", "c_visit"):
+            check_float(name, getattr(self, name), 0)
+        for name in ("virtual_loss", "leaves", "considered"):
+            check_int(name, getattr(self, name), 1)
+        check_float("dirichlet_weight", self.dirichlet_weight, 0, 1)
+        if self.dirichlet_alpha is not None:
+            check_positive("dirichlet_alpha", self.dirichlet_alpha)
+        check_positive("c_scale", self.c_scale)
         check_bool("gumbel", self.gumbel)
         as_plain_numbers(self)
 
+    def new_rule(self, games: int, actions: int) -> SearchRule:
+        """Return the rule of a search of so many games; another rule's settings are a subclass that overrides this."""
+        if self.gumbel:
+            return Gumbel(games, actions, considered=self.considered, c_visit=self.c_visit, c_scale=self.c_scale)
+        numbers = PuctParameters(
+            float(self.c_puct), float(self.parent_value_weight), float(self.first_play_reduction), self.virtual_loss
+        )  # floats, for which kernels are compiled, also where an integer was given
+        return Puct(numbers, self.dirichlet_weight, self.dirichlet_alpha)
 
-def not_negative(value: object) -> bool:
-    """Whether it is a finite number from 0."""
-    return is_finite(value) and value >= 0
+    @property
+    def keeps_trees(self) -> bool:
+        """Whether a search goes on in the tree that the search of the move before left."""
+        return self.new_rule(0, 0).keeps_trees
 
 
 def leaves_for(games: int, readouts: int) -> int:
-    """Leaves a wave should choose per game so that few games still fill a network's batches.
+    """Return the leaves that a wave should choose per game so that few games still fill a network's batches.
 
-    `games` are all games side by side, whatever the threads, so that a seed's games are the same on any machine.
+    games: all games side by side, whatever the threads, so that a seed's games are the same on any machine.
     """
     return max(1, min(8, 128 // max(games, 1), readouts // 16))
+
+
+def named_search(name: str, readouts: int, leaves: int) -> SearchSettings:
+    """Return the settings of a player's search called "puct" or "gumbel", with so many simulations a move."""
+    if name not in ("puct", "gumbel"):
+        raise ValueError(f"search must be 'puct', 'gumbel' or SearchSettings, got {name!r}")
+    return SearchSettings(gumbel=name == "gumbel", considered=max(2, min(16, readouts // 2)), leaves=leaves)
 
 
 class Search:
@@ -98,7 +116,7 @@ class Search:
 
     Not for use by two threads at once; several searches may share an evaluator.
 
-    threads: on which the trees of many games grow side by side; what is found does not depend on it.
+    threads: on which the trees of many games grow side by side; the result does not depend on it.
     """
 
     def __init__(
@@ -108,36 +126,28 @@ class Search:
         self.evaluator = evaluator
         self.games = games
         self.settings = settings
-        self.rule = Rule(
-            settings.gumbel, settings.c_puct, settings.parent_value_weight, settings.virtual_loss,
-            settings.first_play_reduction, settings.c_visit, settings.c_scale, settings.leaves,
-        )  # fmt: skip
-        self.gumbel = np.zeros((games, env.action_space), np.float32)
-        self._schedules = np.zeros((1, 1, 1), np.int32)
-        self._schedule_of = np.zeros(games, np.int32)
+        self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves
-        self.batch: GameBatch = env.new_batch(games + rows, getattr(evaluator, "device", "cpu"))
+        self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
         self.tree = new_tree(games, 64, env.action_space)
-        self.waves = Ranges(threads) if threads > 1 else waves
+        kernels = Ranges(self.rule.select, threads) if threads > 1 else None
+        self._select = kernels.select if kernels else self.rule.select
+        self._expand = kernels.expand if kernels else waves.expand
         self._leaf_slots = np.arange(games, games + rows)
-        self._game = np.zeros(rows, np.int64)
-        self._leaf = np.zeros(rows, np.int32)
-        self._path = np.zeros((rows + 1, env.max_moves + 1), np.int32)
-        self._length = np.zeros(rows, np.int32)
-        self._collisions = np.zeros((2 * rows, 2), np.int32)
-        self._movers = np.zeros(rows, np.int8)
-        self._over = np.zeros(rows, np.bool_)
-        self._values = np.zeros(rows, np.float32)
+        self._wave = new_wave(rows, env.max_moves + 1)
+        self._reached = Reached(np.zeros(rows, np.bool_), np.zeros(rows, np.int8), np.zeros(rows, np.float32))
         self._priors = np.zeros((rows, env.action_space), np.float32)
+        self._all_games = 0, games
+        self._size = 0, 0
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
-        """Clears the trees of games (int64 [n]) whose root position was set anew."""
+        """Clear the trees of games (int64 [n]) whose root position was set anew."""
         subtrees.clear_all(self.tree, games)
 
     @TREE
     def restart(self, games: np.ndarray) -> None:
-        """Begins anew in games (int64 [n]): what is found is what empty trees find, for fewer evaluations.
+        """Begin anew in games (int64 [n]): the result is that of empty trees, for fewer evaluations.
 
         Positions that the evaluator has been asked about are not sent to it again; after another one was set, `forget`
         is needed.  Searches of several leaves a wave forget: knowing an answer early would change what else the wave
@@ -148,119 +158,88 @@ class Search:
         else:
             subtrees.clear_all(self.tree, games)
 
+    def begin_move(self, games: np.ndarray) -> None:
+        """Make the trees of games (int64 [n]) ready for the search of a move: some rules begin anew."""
+        if not self.rule.keeps_trees:
+            self.restart(games)
+
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:
-        """Evaluates the roots (int64 [n]) that are not evaluated yet; their games must not be over."""
-        for begin in range(0, len(games), len(self._game)):
-            chunk = games[begin : begin + len(self._game)]
+        """Evaluate the roots (int64 [n]) that are not evaluated yet; their games must not be over."""
+        wave = self._wave
+        for begin in range(0, len(games), len(wave.game)):
+            chunk = games[begin : begin + len(wave.game)]
             chunk = chunk[self.tree.state[chunk, ROOT] == NEW]
             n = len(chunk)
             if n == 0:
                 continue
-            self._game[:n] = chunk
-            self._leaf[:n] = ROOT
-            self._length[:n] = 0
+            wave.game[:n] = chunk
+            wave.leaf[:n] = ROOT
+            wave.length[:n] = 0
             self.tree.state[chunk, ROOT] = PENDING
             self.tree.virtual[chunk, ROOT] = 1
             self._evaluate(n, 0)
 
-    def add_noise(self, games: np.ndarray, generators: list[np.random.Generator]) -> None:
-        """Mixes Dirichlet noise into the evaluated roots' priors, over legal actions only."""
-        weight = self.settings.dirichlet_weight
-        if weight == 0:
-            return
-        alpha = self.settings.dirichlet_alpha or 0.03 * 361 / self.env.action_space
-        noise = np.zeros((len(games), self.env.action_space), np.float32)
-        legal = self.batch.legal_mask(games, np.empty(noise.shape, np.bool_))
-        for i, generator in enumerate(generators):
-            actions = np.flatnonzero(legal[i])
-            # Gamma draws of a small shape can all be zero; the tiny addend keeps their sum positive.
-            drawn = generator.standard_gamma(alpha, len(actions)) + 1e-30
-            noise[i, actions] = drawn / drawn.sum()
-        roots.mix_noise(self.tree, games, noise, np.float32(weight))
+    def add_noise(self, games: np.ndarray, generators: Sequence[np.random.Generator]) -> None:
+        """Make the searches of evaluated roots explore, each by its own generator, over legal actions only."""
+        self.rule.add_noise(self.tree, self.batch, games, generators)
 
     @TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
-        """Adds `readouts` (int32 [games], 0 for games to leave alone) simulations to each game's tree.
+        """Add `readouts` (int32 [games], 0 for games to leave alone) simulations to each game's tree.
 
-        best_only: games (bool [games]) that are wanted for their best action alone: their search ends as soon
+        best_only: games (bool [games]) of which the best action alone is needed: their search ends as soon
             as no simulation left can change which one that is.
         """
         searched = np.flatnonzero(readouts)
         self.expand_roots(searched)
-        most = int(readouts.max(initial=0))
-        considered = self.settings.considered if self.settings.gumbel else 0
-        self._make_room(int(self.tree.used.max(initial=0)) + most + considered + 1)
-        if considered:
-            gumbel.add_candidates(self.tree, searched, self.gumbel, np.minimum(considered, readouts[searched]))
-            budgets, self._schedule_of[searched] = np.unique(readouts[searched], return_inverse=True)
-            self._schedules = stacked_schedules(considered, tuple(budgets.tolist()))
+        self._make_room(int(self.tree.used.max(initial=0)) + int(readouts.max(initial=0)) + self.rule.room + 1)
+        self.rule.prepare(self.tree, searched, readouts[searched])
         budget = readouts.astype(np.int32)
         leaves = 1
         while leaves:
             if best_only is not None:
-                budget[self.settled(budget) & best_only] = 0
+                budget[self.rule.settled(self.tree, budget) & best_only] = 0
             leaves = self.wave(budget)
 
-    def settled(self, budget: np.ndarray) -> np.ndarray:
-        """Games (bool [games]) whose best action is certain before the `budget` (int32 [games]) is used up.
-
-        It is where there is one action only: legal (PUCT) or among the candidates (Gumbel).  PUCT's is too where
-        the most visited action leads by more than the budget.
-        """
-        games = np.arange(self.games)
-        first = self.tree.first_child[:, ROOT]
-        only = (first != NONE) & (self.tree.next_sibling[games, first] == NONE)
-        if self.settings.gumbel:
-            return only
-        visits = self.visits(games)
-        most = visits.max(axis=1)
-        visits[games, visits.argmax(axis=1)] = 0
-        return only & (self.tree.next_action[:, ROOT] == NONE) | (most - visits.max(axis=1) > budget)
-
     def wave(self, budget: np.ndarray) -> int:
-        """One wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
-        leaves, collided = self.waves.select(
-            self.tree, budget, self.rule, self.gumbel, self._schedules, self._schedule_of,
-            self._game, self._leaf, self._path, self._length, self._collisions,
-        )  # fmt: skip
+        """Run one wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
+        leaves, collisions = self._select(self.tree, budget, self.rule.parameters, self._wave, self._all_games)
         if leaves:
-            self._evaluate(leaves, collided)
+            self._evaluate(leaves, collisions)
         return leaves
 
-    def _evaluate(self, n: int, collided: int) -> None:
-        """Evaluates the n leaves that the scratch arrays name, and backs them up.
+    def _evaluate(self, n: int, collisions: int) -> None:
+        """Evaluate the first n leaves of the scratch, and back them up.
 
         Whatever goes wrong (a broken network, Ctrl-C), no game keeps a tree that is half changed.
         """
+        if (n, collisions) != self._size:  # most waves have the size of the one before: slices would cost a tenth
+            self._size = n, collisions
+            part = self._wave.part(slice(n), slice(collisions))
+            leaves = Leaves(part.game, part.path, part.length, self._leaf_slots[:n])
+            self._views = part, leaves, Reached(*(array[:n] for array in self._reached))
+        wave, leaves, reached = self._views
         try:
-            self._evaluate_leaves(n, collided)
+            if self.batch.device == "cpu":
+                priors, values = self._reach_and_evaluate(leaves, reached)
+            else:
+                reached, priors, values = cast(WaveEvaluator, self.evaluator).evaluate_leaves(self.batch, leaves)
+            broken = self._expand(self.tree, wave, reached, priors, values)
+            if broken:
+                raise ValueError(
+                    f"{type(self.evaluator).__name__} gave no usable evaluation of {broken} of {n} positions: "
+                    "a legal action needs a positive prior and every value must be finite"
+                )
         except BaseException:
-            self.forget(np.unique(self._game[:n]))
+            self.forget(np.unique(wave.game))
             raise
 
-    def _evaluate_leaves(self, n: int, collided: int) -> None:
-        leaves = Leaves(self._game[:n], self._path[:n], self._length[:n], self._leaf_slots[:n])
-        room = Reached(self._over[:n], self._movers[:n], self._values[:n])
-        explore = getattr(self.evaluator, "explore", None)  # a WaveEvaluator's
-        if explore is not None and self.batch.device != "cpu":
-            reached, priors, values = explore(self.batch, leaves)
-        else:
-            reached, priors, values = self._reach_and_evaluate(leaves, room)
-        broken = self.waves.expand(
-            self.tree, leaves.roots, self._leaf[:n], reached.movers, reached.over, values, priors,
-            self._collisions[:collided],
-        )  # fmt: skip
-        if broken:
-            raise ValueError(
-                f"{type(self.evaluator).__name__} gave no usable evaluation of {broken} of {n} positions: "
-                "a legal action needs a positive prior and every value must be finite"
-            )
-
-    def _reach_and_evaluate(self, leaves: Leaves, room: Reached) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """What is at the leaves, the priors [evaluated, A] of those that are not over, and the values [n] of all."""
+    def _reach_and_evaluate(self, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
+        """Write what is at the leaves; return priors [m, A] of the m that are not over, and values [n] of all."""
         with BOARDS:
-            over, values = self.batch.reach(leaves, room).over, room.outcomes
+            self.batch.reach(leaves, out)
+        over, values = out.over, out.outcomes
         going = leaves.slots[~over] if np.count_nonzero(over) else leaves.slots
         priors = self._priors[: len(going)]
         if len(going) == len(over):
@@ -269,37 +248,42 @@ class Search:
             some = np.empty(len(going), np.float32)
             self.evaluator.evaluate(self.batch, going, priors, some)
             values[~over] = some
-        return room, priors, values
+        return priors, values
 
     def visits(self, games: np.ndarray) -> np.ndarray:
-        """Visits of the root's actions, int32 [n, A]."""
-        out = np.empty((len(games), self.env.action_space), np.int32)
-        roots.root_visits(self.tree, games, out)
-        return out
+        """Return the visits of the roots' actions, int32 [n, A]."""
+        return root_visits(self.tree, games)
 
     def priors(self, games: np.ndarray) -> np.ndarray:
-        """The evaluated roots' priors, float32 [n, A]."""
+        """Return the evaluated roots' priors, float32 [n, A]."""
         out = np.empty((len(games), self.env.action_space), np.float32)
-        roots.root_priors(self.tree, np.asarray(games), out)
+        nodes.root_priors(self.tree, np.asarray(games), out)
         return out
 
     @TREE
-    def improved(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gumbel: the roots' improved policies, float32 [n, A], and the actions chosen, int32 [n]."""
-        policy = np.empty((len(games), self.env.action_space), np.float32)
-        actions = np.empty(len(games), np.int32)
-        gumbel.improved_policy(
-            self.tree, games, self.gumbel, self.settings.c_visit, self.settings.c_scale, policy, actions
-        )
-        return policy, actions
+    def policies(self, games: np.ndarray) -> np.ndarray:
+        """Return what a network should learn from the searches, [n, A] of sum 1."""
+        return self.rule.policies(self.tree, games)
+
+    @TREE
+    def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Return the actions to play, int32 [n]; see `SearchRule.choose`."""
+        return self.rule.choose(self.tree, games, by_chance, chance)
+
+    @TREE
+    def selfplay_moves(
+        self, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return self-play's policies, [n, A], and actions, int32 [n]; see `SearchRule.selfplay_moves`."""
+        return self.rule.selfplay_moves(self.tree, games, early, generators)
 
     def root_values(self, games: np.ndarray) -> np.ndarray:
-        """Mean of the values backed up to each evaluated root, float32 [n], mover's view."""
+        """Return the mean of the values backed up to each evaluated root, float32 [n], mover's view."""
         return self.tree.value_sum[games, ROOT] / np.maximum(self.tree.visits[games, ROOT], 1)
 
     @TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Plays one action (int32 [n]) in each game and keeps the part of its tree below it."""
+        """Play one action (int32 [n]) in each game and keep the part of its tree below it."""
         with BOARDS:
             self.batch.play(games, actions)
         subtrees.advance(self.tree, games, actions, np.empty(self.tree.parent.shape[1], np.int32))

@@ -7,7 +7,7 @@ actions differ only in their prior, so whatever rule chooses among them takes th
 looks at the children tried, not at all A actions of every node on its way.
 
 A search that begins anew where an earlier one has been (`restart_all`) has no children and no visits, but the
-nodes that were evaluated wait in their parents' `known` lists: their actions wait as untried ones do, and where
+nodes that were evaluated wait in their parents' `cached` lists: their actions wait as untried ones do, and where
 one is tried it gets its node and evaluation back.
 
 A node's parent has a smaller index than the node.
@@ -26,7 +26,7 @@ class Tree(NamedTuple):
     parent: np.ndarray  # int32 [B, N]
     first_child: np.ndarray  # int32 [B, N]
     next_sibling: np.ndarray  # int32 [B, N]
-    known: np.ndarray  # int32 [B, N], the first of the list of those children that only an earlier search reached
+    cached: np.ndarray  # int32 [B, N], the first of the list of those children that an earlier search reached
     action: np.ndarray  # int32 [B, N], the action that leads here
     next_action: np.ndarray  # int32 [B, N], the waiting action with the greatest prior, or NONE
     state: np.ndarray  # int8 [B, N]
@@ -40,24 +40,28 @@ class Tree(NamedTuple):
     used: np.ndarray  # int32 [B], nodes in use
 
 
-class Rule(NamedTuple):
-    """How `select` chooses, as plain numbers; SearchSettings explains them."""
+class Wave(NamedTuple):
+    """The leaves that a wave chose, a row for each of them.
 
-    use_gumbel: bool
-    c_puct: float
-    parent_value_weight: float
-    virtual_loss: int
-    first_play_reduction: float
-    c_visit: float
-    c_scale: float
-    leaves: int
+    The scratch of a search has R rows: as many for each game as a wave may choose leaves there.
+    """
+
+    game: np.ndarray  # int64 [R]
+    leaf: np.ndarray  # int32 [R], the leaf's node
+    path: np.ndarray  # int32 [R, plies], the actions that lead from the root to the leaf
+    length: np.ndarray  # int32 [R], how many they are
+    collisions: np.ndarray  # int32 [2 R, 2], game and node where a simulation met a leaf of the same wave
+
+    def part(self, rows: slice, collisions: slice) -> "Wave":
+        """Return a view of some leaves and collisions."""
+        return Wave(self.game[rows], self.leaf[rows], self.path[rows], self.length[rows], self.collisions[collisions])
 
 
 def new_tree(games: int, nodes: int, actions: int) -> Tree:
-    """Trees of one unevaluated root each, with room for `nodes` nodes a game."""
+    """Return trees of one unevaluated root each, with room for `nodes` nodes a game."""
     integers = {name: np.zeros((games, nodes), np.int32) for name in ("action", "next_action", "visits", "virtual")}
     links = {
-        name: np.full((games, nodes), NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "known")
+        name: np.full((games, nodes), NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "cached")
     }
     floats = {name: np.zeros((games, nodes), np.float32) for name in ("prior", "value", "value_sum")}
     small = {name: np.zeros((games, nodes), np.int8) for name in ("state", "mover")}
@@ -66,10 +70,21 @@ def new_tree(games: int, nodes: int, actions: int) -> Tree:
 
 
 def grown(tree: Tree, nodes: int) -> Tree:
-    """The same trees with room for `nodes` nodes a game."""
+    """Return the same trees with room for `nodes` nodes a game."""
     games, before, actions = tree.waiting.shape
     larger = new_tree(games, nodes, actions)
     for old, new in zip(tree[:-1], larger[:-1], strict=True):
         new[:, :before] = old
     larger.used[:] = tree.used
     return larger
+
+
+def new_wave(rows: int, plies: int) -> Wave:
+    """Return room for so many leaves, none of them deeper than `plies`."""
+    return Wave(
+        game=np.zeros(rows, np.int64),
+        leaf=np.zeros(rows, np.int32),
+        path=np.zeros((rows, plies), np.int32),
+        length=np.zeros(rows, np.int32),
+        collisions=np.zeros((2 * rows, 2), np.int32),
+    )

@@ -1,8 +1,8 @@
 """Compiling the tree's kernels in a process beside, while this one compiles the game's.
 
 Kernels are compiled when they are first called, one after the other, since numba's compiler lets one thread in; once
-compiled they are on disk.  So where the tree's are not, whoever is about to search has another process compile them
-(alphago.mcts.compile), and finds them when it comes to them.
+compiled they are on disk.  So where the tree's are not, a verb that is about to play many games has another process
+(`python -m alphago.mcts.warm_up`) compile them, and finds them when it comes to them.
 """
 
 import atexit
@@ -14,27 +14,30 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 
-from alphago.mcts.kernels import waves
+from alphago.env.game import Leaves, Reached
+from alphago.mcts.evaluator import UniformEvaluator
+from alphago.mcts.kernels import gumbel, puct
+from alphago.mcts.search import Search, SearchSettings
+from alphago.system.cores import available_cores
+
+SEARCHES = 2  # side by side
 
 
 @cache
-def compile_ahead() -> subprocess.Popen[bytes] | None:
-    """Begins to compile the tree's kernels, once; None where they are compiled, or no core is free for it.
+def warm_up() -> "subprocess.Popen[bytes] | None":
+    """Begin to compile the tree's kernels, once; None where they are compiled, or no core is free for it.
 
     The process ends with this one at the latest.
     """
-    if numba.config.DISABLE_JIT or is_compiled(waves.select):
-        return None
-    from alphago.system.cores import available_cores
-
-    if available_cores() < 2:
+    if numba.config.DISABLE_JIT or available_cores() < 2 or all(map(is_compiled, (puct.select, gumbel.select))):
         return None
     package = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "alphago.mcts.compile"], env={**os.environ, "PYTHONPATH": paths},
+            [sys.executable, "-m", "alphago.mcts.warm_up"], env={**os.environ, "PYTHONPATH": paths},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     except OSError:  # no process to be had: this one compiles them itself
@@ -44,12 +47,55 @@ def compile_ahead() -> subprocess.Popen[bytes] | None:
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """Ends it if it still runs.  What it has compiled is on disk, each kernel as a whole or not at all."""
+    """End it if it still runs.  What it has compiled is on disk, each kernel as a whole or not at all."""
     if process.poll() is None:
         process.kill()
         process.wait()
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Whether numba has the kernel on disk."""
-    return any(Path(kernel.stats.cache_path).glob(f"*.{kernel.py_func.__name__}-*.nbi"))
+    """Return whether numba has the kernel on disk."""
+    module = kernel.__module__.rpartition(".")[2]
+    return any(Path(kernel.stats.cache_path).glob(f"{module}.{kernel.py_func.__name__}-*.nbi"))
+
+
+class Blank:
+    """A game without rules and its batch at once, which compiles nothing: every action is legal, no game ends."""
+
+    device = "cpu"
+    action_space, max_moves = 2, 8
+
+    def new_batch(self, count: int) -> "Blank":
+        return self
+
+    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
+        pass
+
+    def reach(self, leaves: Leaves, out: Reached) -> Reached:
+        out.movers[:] = 1
+        return out
+
+    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        out[:] = True
+        return out
+
+
+def compile_tree() -> None:
+    """Do with the tree what self-play and players do with it, by every rule."""
+    games = np.arange(SEARCHES)
+    for settings in (SearchSettings(gumbel=True), SearchSettings()):
+        blank: Any = Blank()
+        search = Search(blank, UniformEvaluator(), SEARCHES, settings)
+        generators = [np.random.default_rng(0)] * SEARCHES
+        search.forget(games)
+        search.restart(games)
+        search.expand_roots(games)
+        search.priors(games)
+        search.add_noise(games, generators)
+        search.run(np.full(SEARCHES, 4, np.int32))
+        search.selfplay_moves(games, np.ones(SEARCHES, np.bool_), generators)
+        search.advance(games, np.zeros(SEARCHES, np.int32))
+
+
+if __name__ == "__main__":
+    compile_tree()

@@ -1,1 +1,1 @@
-"""Networks: `NeuralNet` with its swappable parts, and `NetEvaluator`, its frozen copy for search."""
+"""Networks: `NeuralNet` with its exchangeable parts, and `inference`, its frozen copies for search."""

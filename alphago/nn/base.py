@@ -1,6 +1,6 @@
 """Bases of a NeuralNet: the tower of blocks, which is the default, and dense layers."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from math import prod
 
@@ -8,9 +8,11 @@ import torch
 from torch import nn
 
 from alphago.nn.blocks import ACTIVATIONS, BLOCKS, conv_bn
+from alphago.nn.parts import register_part
 from alphago.system.validation import check_bool, check_int
 
 
+@register_part
 class ResidualTower(nn.Module):
     """A 3x3 convolution, then `height` blocks, of which every second one is pooled if `pooled`.
 
@@ -18,9 +20,8 @@ class ResidualTower(nn.Module):
     (Silver et al. 2017, Methods, "Neural network architecture": 19 or 39 blocks of 256 channels).
 
     block: "residual"; "preactivation", where the sum of all blocks gets a last norm and activation; or "plain", one
-        convolution without a way past it.  See alphago.nn.blocks.
+        convolution without a residual connection.  See alphago.nn.blocks.
     activation: "relu" or "elu".
-    Raises ValueError for names that there are not, and sizes that cannot be.
     """
 
     def __init__(
@@ -34,18 +35,10 @@ class ResidualTower(nn.Module):
         activation: str = "relu",
     ) -> None:
         super().__init__()
-        one_of("block", block, BLOCKS)
-        one_of("activation", activation, ACTIVATIONS)
-        planes, channels, height = (
-            check_int("planes", planes, 1),
-            check_int("channels", channels, 1),
-            check_int("height", height, 0),
-        )
-        pooled = check_bool("pooled", pooled)
-        self.arguments = {
-            "planes": planes, "channels": channels, "height": height, "pooled": pooled, "block": block,
-            "activation": activation,
-        }  # fmt: skip
+        check_choice("block", block, BLOCKS)
+        check_choice("activation", activation, ACTIVATIONS)
+        planes, channels = check_int("planes", planes, 1), check_int("channels", channels, 1)
+        height, pooled = check_int("height", height, 0), check_bool("pooled", pooled)
         self.activate = ACTIVATIONS[activation]
         self.entry = conv_bn(planes, channels, 3)
         self.blocks = nn.Sequential(
@@ -58,29 +51,25 @@ class ResidualTower(nn.Module):
         return features if self.last is None else self.activate(self.last(features))
 
 
+@register_part
 class DenseBase(nn.Module):
     """Dense layers over all points at once, for one board size: [B, planes, H, W] -> [B, hidden[-1]].
 
-    For games whose planes are no picture, and for nets that must be tiny.  Its default heads are FlatValue and
-    FlatPolicy.
+    For games whose planes are no picture, and for tiny networks.  Its default heads are FlatValue and FlatPolicy.
 
     plane_shape: H, W.  hidden: the size of each layer, one or more.  activation: "relu" or "elu".
-    Raises ValueError for no layers, sizes that cannot be, and activations that there are not.
     """
 
     def __init__(
         self, planes: int, plane_shape: Sequence[int], hidden: Sequence[int] = (256, 256), activation: str = "relu"
     ) -> None:
         super().__init__()
-        one_of("activation", activation, ACTIVATIONS)
+        check_choice("activation", activation, ACTIVATIONS)
         if not hidden:
-            raise ValueError("hidden is the size of one dense layer or more, got none")
+            raise ValueError("hidden must be the sizes of one dense layer or more, got none")
         planes = check_int("planes", planes, 1)
         plane_shape = [check_int("a side of plane_shape", side, 1) for side in plane_shape]
         hidden = [check_int("a size in hidden", size, 1) for size in hidden]
-        self.arguments = {
-            "planes": planes, "plane_shape": plane_shape, "hidden": hidden, "activation": activation
-        }  # fmt: skip
         self.activate = ACTIVATIONS[activation]
         sizes = [planes * prod(plane_shape), *hidden]
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
@@ -96,7 +85,7 @@ class DenseBase(nn.Module):
         return features
 
 
-def one_of(name: str, given: object, known: dict) -> None:
-    """ValueError that names what there is, unless `given` is one of them."""
-    if given not in known:
-        raise ValueError(f"{name} is {' or '.join(map(repr, known))}, got {given!r}")
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise ValueError that lists the choices unless `value` is one of them."""
+    if value not in choices:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}")

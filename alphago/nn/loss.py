@@ -7,22 +7,21 @@ import torch
 import torch.nn.functional as F
 
 from alphago.nn.value import Forecast
-from alphago.system.validation import as_plain_numbers, check_bool, checks_keywords, is_finite
+from alphago.system.validation import as_plain_numbers, check_bool, check_float, checks_keywords
 
 
 @checks_keywords()
 @dataclass(frozen=True)
 class LossWeights:
-    """How much each part of the loss counts.
+    """How much each term of the loss counts.
 
     policy, value: cross-entropy in nats, and squared error of the value in -1 .. 1.
     ownership, score: squared error per point in -1 .. 1, and Huber loss of the margin in tens of points; for networks
-        that make a Forecast.
-    l2: times the sum of the squares of all parameters.  (The optimizer's weight decay is another thing where it is
-        AdamW or Muon: it does not pass through their moments.)
-    kl: tells the policy's loss as the Kullback-Leibler divergence of the network's policy from its target, which is
+        that predict these (alphago.nn.value.Forecast).
+    l2: times the sum of the squares of all parameters.  (Not the optimizer's weight decay, which with AdamW or Muon
+        does not pass through their moments.)
+    kl: report the policy's loss as the Kullback-Leibler divergence of the network's policy from its target, which is
         the cross-entropy less the target's entropy: 0 where they agree, and the same gradient.
-    Raises ValueError for a weight below 0 or not finite.
     """
 
     policy: float = 1.0
@@ -35,8 +34,8 @@ class LossWeights:
     def __post_init__(self) -> None:
         check_bool("kl", self.kl)
         for name, weight in asdict(self).items():
-            if name != "kl" and not (is_finite(weight) and weight >= 0):
-                raise ValueError(f"the loss's weight {name} is 0 or more, got {weight!r}")
+            if name != "kl":
+                check_float(f"the loss's weight {name}", weight, 0)
         as_plain_numbers(self)
 
 
@@ -67,27 +66,27 @@ def alphazero_loss(
     *,
     weights: LossWeights = LOSSES["default"],
 ) -> Losses:
-    """(z - v)^2 - pi . log p, averaged over the batch (Silver et al. 2017, equation 1).
+    """Return (z - v)^2 - pi . log p, averaged over the batch (Silver et al. 2017, equation 1).
 
-    The equation's L2 term, which no sample is needed for, is `add_l2_gradient`.
+    The equation's L2 term, which needs no sample, is `add_l2_gradient`.
 
-    logits: [B, action_space], before the softmax.  Illegal actions are in it and need no mask: their
-        target is 0, so the network learns to leave them out.
-    value: [B] (or [B, 1]), -1 .. 1 from the mover's view.
-    target_policy: [B, action_space], rows that sum to 1, as a rule the search's visit shares; a row of
-        zeros teaches nothing about moves.
-    target_value: [B] (or [B, 1]), -1 .. 1 from the mover's view, as a rule the game's result.
+    logits: [B, action_space], before the softmax.  Illegal actions need no mask: their target is 0, so the network
+        learns to leave them out.
+    value: [B] or [B, 1], -1 .. 1 from the mover's view.
+    target_policy: [B, action_space], rows that sum to 1, usually the search's visit shares; a row of zeros teaches
+        nothing about moves.
+    target_value: [B] or [B, 1], -1 .. 1 from the mover's view, usually the game's result.
     weight: [B], how much each sample counts; the losses are weighted means.  None counts all alike.
-    weights: how much policy and value count in `total`, and what the policy's loss is.
-    Raises ValueError for shapes that do not agree.
+    weights: how much policy and value count in `total`, and which policy loss is reported.
     """
     value, target_value = value.flatten(), target_value.flatten()
     batch = logits.shape[:1]
     if target_policy.shape != logits.shape or logits.dim() != 2:
-        raise ValueError(f"logits {list(logits.shape)} and target_policy {list(target_policy.shape)} differ")
-    for name, given in (("value", value), ("target_value", target_value), ("weight", weight)):
-        if given is not None and given.shape != batch:
-            raise ValueError(f"{name} has shape {list(given.shape)}, wanted {list(batch)}")
+        expected, shape = list(logits.shape), list(target_policy.shape)
+        raise ValueError(f"target_policy must have the shape of logits, {expected}, got {shape}")
+    for name, tensor in (("value", value), ("target_value", target_value), ("weight", weight)):
+        if tensor is not None and tensor.shape != batch:
+            raise ValueError(f"{name} must have shape {list(batch)}, got {list(tensor.shape)}")
     policy_each = -(target_policy * F.log_softmax(logits.float(), dim=1)).sum(dim=1)
     if weights.kl:
         policy_each = policy_each + torch.xlogy(target_policy, target_policy).sum(dim=1)
@@ -101,11 +100,16 @@ def alphazero_loss(
 
 
 class ForecastLosses(NamedTuple):
-    """Scalars, averaged over the batch."""
+    """Scalars, averaged over the batch; None for what the network does not predict."""
 
     total: torch.Tensor  # weighted
-    ownership: torch.Tensor  # squared error per point, 0 .. 4
-    score: torch.Tensor  # Huber loss of the margin in tens of points
+    ownership: torch.Tensor | None = None  # squared error per point, 0 .. 4
+    score: torch.Tensor | None = None  # Huber loss of the margin in tens of points
+
+    def metrics(self) -> dict[str, torch.Tensor]:
+        """Return the losses that there are, by metric: "ownership_loss", "score_loss"."""
+        losses = {"ownership_loss": self.ownership, "score_loss": self.score}
+        return {name: loss for name, loss in losses.items() if loss is not None}
 
 
 def forecast_loss(
@@ -117,24 +121,28 @@ def forecast_loss(
     *,
     weights: LossWeights = LOSSES["default"],
 ) -> ForecastLosses:
-    """What a network learns from how a game ended, beside who won it.
+    """Return the losses of what a network predicts beside the winner, averaged over the batch.
 
-    ownership: [B, points], 1 what became the mover's, -1, 0.  score: [B], the mover's margin in points.
+    ownership: [B, points], 1 where a point became the mover's, -1, 0.  score: [B], the mover's margin in points.
     weight: [B], as in `alphazero_loss`.  weights: how much ownership and score count in `total`.
-    ended: [B], 0 for positions of games that were resigned, whose ownership and score nobody knows, else 1; None for 1.
+    ended: [B], 0 for positions of games that were resigned, whose ownership and score are unknown, else 1; None for 1.
     """
     share = weight / weight.sum().clamp_min(1e-12)
     if ended is not None:
         share = share * ended
-    owned = (forecast.ownership.float() - ownership).square().mean(dim=1)
-    missed = F.huber_loss(forecast.score.float(), score / 10, reduction="none")
-    ownership_loss, score_loss = (share * owned).sum(), (share * missed).sum()
-    return ForecastLosses(weights.ownership * ownership_loss + weights.score * score_loss, ownership_loss, score_loss)
+    losses, total = {}, share.new_zeros(())
+    if forecast.ownership is not None:
+        losses["ownership"] = (share * (forecast.ownership.float() - ownership).square().mean(dim=1)).sum()
+    if forecast.score is not None:
+        losses["score"] = (share * F.huber_loss(forecast.score.float(), score / 10, reduction="none")).sum()
+    for name, loss in losses.items():
+        total = total + getattr(weights, name) * loss
+    return ForecastLosses(total, **losses)
 
 
 @torch.no_grad()
 def add_l2_gradient(parameters: list[torch.nn.Parameter], l2: float) -> None:
-    """Adds the gradient of l2 times the sum of the parameters' squares to theirs, where they have one."""
+    """Add the gradient of l2 times the sum of the parameters' squares to theirs, where they have one."""
     pairs = [(parameter.grad, parameter) for parameter in parameters if parameter.grad is not None]
     if l2 and pairs:
         gradients, moved = zip(*pairs, strict=True)

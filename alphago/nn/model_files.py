@@ -1,107 +1,140 @@
-"""Weights in a file: safetensors with a description, written whole or not at all.
+"""Networks in files: where they are, safetensors with a description, and whether a file holds what it describes.
 
 A file is data only: tensors, and JSON texts in the header.  Reading one executes nothing.
 """
 
-import contextlib
-import errno
 import hashlib
 import json
-import os
-import pathlib
-import secrets
+import re
 from collections.abc import Mapping
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
+from torch import nn
+
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, with_settings
+from alphago.nn.parts import fits_game, game_structure
+from alphago.system.files import write_atomic
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
-WANTED = "wanted a network saved with NeuralNet.save"
+NOT_A_NETWORK = "not a network saved with NeuralNet.save"
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # each holds one JSON object
+LATEST = "weights.safetensors"  # what a run folder calls its latest network
+PACKAGED = Path(__file__).parents[1] / "nets"  # networks that come with the package, named after their board
 
 
 class ModelError(ValueError):
-    """A model file that cannot be used; the text is a sentence that says what came and what was wanted."""
+    """A model file that cannot be used; the message names the file, what it holds and what was expected."""
 
 
-def write_weights(path: str | PathLike[str], tensors: Mapping[str, Any], description: Mapping[str, str]) -> None:
-    """Writes tensors and texts: to a temporary name beside `path`, flushed to disk, then renamed.
+# --- finding ---------------------------------------------------------------------------------------
 
-    Raises OSError with a sentence, and leaves what was at `path`, if that fails; ValueError if
-    something in `tensors` is no tensor.
+
+def packaged_nets() -> list[str]:
+    """Return the names of the networks that come with the package, "7x7" and the like, small boards first."""
+    return sorted((path.stem for path in PACKAGED.glob("*.safetensors")), key=lambda name: (len(name), name))
+
+
+def model_file(path: str | PathLike[str]) -> Path:
+    """Return the file of a network: a packaged one by its name, a run folder's latest one, or `path` itself.
+
+    Raises ModelError for a name like "5x5" that no packaged network has.
+    """
+    if isinstance(path, str) and re.fullmatch(r"[0-9]+x[0-9]+", path) and not Path(path).exists():
+        if path not in (names := packaged_nets()):
+            raise ModelError(f"no network {path} comes with the package: there are {', '.join(names) or 'none'}")
+        return PACKAGED / f"{path}.safetensors"
+    path = Path(path)
+    return path / LATEST if path.is_dir() and (path / LATEST).exists() else path
+
+
+def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:
+    """Return the package's game that a saved network is for (`GameEnv.from_saved`), on another board if asked.
+
+    On another board than its own, komi is that board's usual one unless it is given.  Raises ModelError for a network
+    of a game that is not the package's, ValueError for a board or a komi that the game does not have.
+    """
+    description = read_weights(path)[1]
+    name = description["structure"].get("game")
+    if name not in GAMES:
+        raise ModelError(
+            f"{path} holds a network for {description['env']}, which does not come with the package: pass it as env=…"
+        )
+    try:
+        env = GAMES[name].from_saved(description["env_config"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path} has a damaged description: {error}") from error
+    if board_size not in (None, env.N):
+        env = env.resized(board_size)
+    return env if komi is None else with_settings(env, {"komi": komi})
+
+
+# --- writing ---------------------------------------------------------------------------------------
+
+
+def write_network(
+    path: str | PathLike[str],
+    tensors: Mapping[str, Any],
+    env: GameEnv,
+    config: Mapping[str, Any],
+    extra: Mapping[str, str],
+) -> None:
+    """Write tensors and their description to one file, whole or not at all.
+
+    config: see NeuralNet.config.  extra: further texts.  Raises OSError that names the file, and leaves what was at
+    `path`, if that fails; ValueError if something in `tensors` is no tensor.
     """
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
-            raise ValueError(f"{name} is a {type(tensor).__name__}: only tensors can be saved")
+            raise ValueError(f"{name} must be a tensor to be saved, got a {type(tensor).__name__}")
+    description = {
+        "format": FORMAT,
+        "format_version": str(FORMAT_VERSION),
+        "env": repr(env),
+        "env_config": json.dumps(env.config, default=str),
+        "structure": json.dumps(game_structure(env)),
+        "net": json.dumps(config),
+        "extra": json.dumps(dict(extra)),
+    }
     # Copies: safetensors refuses tensors that share memory, as tied weights do.
     own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
-    data = bytes_of(own, dict(description))
-    path = pathlib.Path(path)
     try:
-        write_whole(path, data)
+        write_atomic(Path(path), bytes_of(own, description))
     except OSError as error:
-        told = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
-        told.errno = error.errno
-        raise told from error
-
-
-def write_whole(path: pathlib.Path, data: bytes | memoryview) -> None:
-    """Makes `path` hold `data`; a reader sees the old file or the new one, also after a power cut."""
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")
-    part = path.with_name(f".{path.name[:64]}.{secrets.token_hex(8)}.part")
-    try:
-        with open(part, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(part)
-        raise
-    flush_folder(path.parent)
-
-
-def flush_folder(folder: pathlib.Path) -> None:
-    """Makes a rename last, where the system can flush folders."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
+        failure.errno = error.errno
+        raise failure from error
 
 
 def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
-    """A text that is another one for other weights, to the last bit; names do not count."""
+    """Return a digest of the weights, to the last bit; names do not count."""
     digest = hashlib.sha256()
     for tensor in tensors.values():
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
-def notes_of(description: Mapping[str, Any]) -> dict[str, str]:
-    """The texts that a file holds beside its weights."""
-    return {name: str(text) for name, text in description["extra"].items()}
+# --- reading ---------------------------------------------------------------------------------------
 
 
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Tensors and description (`env` as text; `env_config`, `structure`, `net`, `extra` dicts).
+    """Read tensors and description (`env` as text; `env_config`, `structure`, `net`, `extra` as dicts).
 
-    Raises ModelError with a sentence.
+    Raises ModelError.
     """
     try:
-        data = pathlib.Path(path).read_bytes()
+        data = Path(path).read_bytes()
     except FileNotFoundError:
         raise ModelError(f"there is no file {path}") from None
     except IsADirectoryError:
-        raise ModelError(f"{path} is a folder, {WANTED}") from None
+        raise ModelError(f"{path} is a folder, {NOT_A_NETWORK}") from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
     texts = read_header(path, data)
@@ -109,20 +142,20 @@ def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], di
         tensors = tensors_from(data)
     except (SafetensorError, ValueError, KeyError) as error:
         raise ModelError(f"{path} is damaged: {error}") from error
-    return tensors, describe(path, texts)
+    return tensors, parse_description(path, texts)
 
 
 def read_header(path: str | PathLike[str], data: bytes) -> Mapping[str, Any]:
-    """The texts in a safetensors file's header, which is a length and then JSON."""
+    """Return the texts in a safetensors file's header, which is a length and then JSON."""
     if not data:
-        raise ModelError(f"{path} is empty, {WANTED}")
+        raise ModelError(f"{path} is empty, {NOT_A_NETWORK}")
     if data.startswith(b"PK"):
-        raise ModelError(f"{path} is a zip archive or a torch checkpoint, {WANTED}")
+        raise ModelError(f"{path} is a zip archive or a torch checkpoint, {NOT_A_NETWORK}")
     if data.startswith(b"\x80") and not data[8:9] == b"{":
-        raise ModelError(f"{path} is a pickle, which is never read because it could run code, {WANTED}")
+        raise ModelError(f"{path} is a pickle, which could run code and is never read, {NOT_A_NETWORK}")
     end = 8 + int.from_bytes(data[:8], "little")
     if len(data) > 8 and data[8:9] != b"{":
-        raise ModelError(f"{path} is no safetensors file, {WANTED}")
+        raise ModelError(f"{path} is no safetensors file, {NOT_A_NETWORK}")
     if len(data) < max(end, 9):
         raise ModelError(f"{path} is cut off: {len(data):,} bytes are not even its header")
     try:
@@ -138,26 +171,90 @@ def read_header(path: str | PathLike[str], data: bytes) -> Mapping[str, Any]:
     return texts
 
 
-def describe(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, Any]:
-    """The description, with its JSON read; ModelError if it is not ours."""
+def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description with its JSON parsed; raise ModelError if NeuralNet.save did not write it."""
     if texts.get("format") != FORMAT:
-        raise ModelError(f"{path} is another program's safetensors file, {WANTED}")
+        raise ModelError(f"{path} is another program's safetensors file, {NOT_A_NETWORK}")
     version = texts.get("format_version")
     if version != str(FORMAT_VERSION):
-        raise ModelError(f"{path} has format version {version}, this package reads version {FORMAT_VERSION}")
+        raise ModelError(f"{path} must have format version {FORMAT_VERSION}, got {version}")
     description: dict[str, Any] = {}
     try:
         description["env"] = str(texts["env"])
         for key in JSON_KEYS:
-            description[key] = json.loads(texts[key])
-            if not isinstance(description[key], dict):
-                raise ValueError(f"{key} is no table")
-        if not isinstance(description["net"]["custom"], dict):
-            raise ValueError("custom is no table")
-        if not isinstance(description["net"].setdefault("parts", {}), dict):
-            raise ValueError("parts is no table")
+            description[key] = table(key, json.loads(texts[key]))
+        net = description["net"]
+        table("custom", net["custom"])
+        table("parts", net.setdefault("parts", {}))
         for key in ("preset", "tower_height", "channels", "size_free"):
-            description["net"].setdefault(key, None)
+            net.setdefault(key, None)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} has a damaged description: {error}") from error
     return description
+
+
+def table(name: str, value: Any) -> dict[str, Any]:
+    """Return a JSON object as it is; raise ValueError for any other value."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} must be a table, got {value!r}")
+    return value
+
+
+def notes_of(description: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts that a file holds beside its weights."""
+    return {name: str(text) for name, text in description["extra"].items()}
+
+
+# --- checking --------------------------------------------------------------------------------------
+
+
+def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:
+    """Raise ModelError unless the file's network can play this game."""
+    saved, structure = description["structure"], game_structure(env)
+    if not fits_game(saved, env, bool(description["net"]["size_free"])):
+        different = [key for key in structure if saved.get(key) != structure[key]]
+        detail = ", ".join(f"{key} must be {structure[key]}, got {saved.get(key)}" for key in different)
+        raise ModelError(f"{path} holds a network for {description['env']}, not for {env}: {detail}")
+
+
+def check_modules(
+    path: str | PathLike[str], config: Mapping[str, Any], modules: Mapping[str, nn.Module | None]
+) -> None:
+    """Raise ModelError unless there is a module for each slot that the file leaves open, and for no default one."""
+    parts, custom = config["parts"], config["custom"]
+    for slot, module in modules.items():
+        if slot in custom and module is None:
+            raise ModelError(f"{path} was saved with its own {slot}, a {custom[slot]}: pass one as {slot}=…")
+        if slot not in custom and slot not in parts and module is not None:
+            raise ModelError(f"{path} has the default {slot}, but {type(module).__name__} was passed for it")
+
+
+def check_tower_size(
+    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], tower_height: Any, channels: Any
+) -> None:
+    """Raise ModelError, before memory is allocated, unless the file can hold a tower of that size."""
+    sizes = (tower_height, channels)
+    numbers = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
+    held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
+    if not numbers or tower_height * 2 * 9 * channels**2 + 9 * channels > held:
+        size = f"{tower_height} blocks x {channels} channels"
+        raise ModelError(f"{path} describes {size}, but holds only {held:,} weights for them")
+
+
+def check_tensors(
+    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
+) -> None:
+    """Raise ModelError unless names, shapes and dtypes are those of the network and every weight is finite."""
+    for name in expected:
+        if name not in tensors:
+            raise ModelError(f"{path} lacks the weight {name}, which the network has")
+    for name, tensor in tensors.items():
+        own = expected.get(name)
+        if own is None:
+            raise ModelError(f"{path} holds a weight {name}, which the network does not have")
+        if tensor.shape != own.shape:
+            raise ModelError(f"{path}: weight {name} must have shape {list(own.shape)}, got {list(tensor.shape)}")
+        if tensor.is_floating_point() != own.is_floating_point():
+            raise ModelError(f"{path}: weight {name} must be {own.dtype}, got {tensor.dtype}")
+        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+            raise ModelError(f"{path}: weight {name} holds NaN or infinite numbers")

@@ -1,82 +1,192 @@
-"""The parts that the package has for networks: which are default ones, and all as plain data.
+"""The contract of a network's three parts: what fits into a slot, and how files describe the package's own parts."""
 
-Files and runs say by it which parts a network was built of, and how, and nobody has to pass them again.
-"""
+import functools
+import inspect
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
-from collections.abc import Mapping
-from typing import Any
-
+import numpy as np
 import torch
 from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.base import DenseBase, ResidualTower
-from alphago.nn.policy import DensePolicy, FlatPolicy, PointPolicy
-from alphago.nn.value import AddedForecast, DenseValue, FlatValue, ForecastValue
+from alphago.system.validation import plain_number
 
-KINDS: tuple[type[nn.Module], ...] = (
-    ResidualTower, DenseBase, ForecastValue, DenseValue, FlatValue, AddedForecast, PointPolicy, DensePolicy, FlatPolicy,
-)  # fmt: skip
-PARTS = {kind.__name__: kind for kind in KINDS}
+PARTS: dict[str, type[nn.Module]] = {}  # what `register_part` has seen, by class name
+PartClass = TypeVar("PartClass", bound=type[nn.Module])
 
 
-def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:
-    """The value head for features of `channels` planes of `shape`, or for `channels` flat ones where it is None."""
-    if shape is None:
-        return FlatValue(channels)
-    return ForecastValue(channels) if size_free else DenseValue(channels, shape)
+def register_part(part: PartClass) -> PartClass:
+    """Decorate a class of parts, so that networks with one are saved and loaded without passing it again.
+
+    Its arguments must be plain data or further registered parts; instances keep them in `arguments`.  Raises ValueError
+    if another class has the name.
+    """
+    other = PARTS.setdefault(part.__name__, part)
+    if class_path(other) != class_path(part):
+        raise ValueError(f"the name of a part must be new, got {class_path(part)} beside {class_path(other)}")
+    PARTS[part.__name__] = part  # a class that a notebook defines again replaces itself
+    create: Any = part.__init__
+    signature = inspect.signature(part)
+
+    @functools.wraps(create)
+    def create_and_keep(self: Any, *values: Any, **named: Any) -> None:
+        create(self, *values, **named)
+        bound = signature.bind(*values, **named)
+        bound.apply_defaults()
+        self.arguments = {name: as_plain_data(value) for name, value in bound.arguments.items()}
+
+    part.__init__ = create_and_keep  # type: ignore[method-assign]
+    return part
 
 
-def default_policy(env: GameEnv, channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:
-    """The policy head, as `default_value`."""
-    if shape is None:
-        return FlatPolicy(channels, env.action_space)
-    if size_free:
-        return PointPolicy(channels, has_pass=env.action_space > env.plane_shape[0] * env.plane_shape[1])
-    return DensePolicy(channels, shape, env.action_space)
+def as_plain_data(value: Any) -> Any:
+    """Return sequences as lists and NumPy's numbers as Python's, as JSON gives them back; all else as it is."""
+    if isinstance(value, (list, tuple)):
+        return [as_plain_data(item) for item in value]
+    return plain_number(value) if isinstance(value, np.generic) else value
 
 
-def described(module: nn.Module | None) -> dict[str, Any] | None:
-    """A part's class and the arguments that it was made with, as JSON knows them; None for all others."""
-    if module is None or type(module) not in KINDS:
+def class_path(part: type[nn.Module]) -> str:
+    """Return 'module.Class', for messages and saved files."""
+    return f"{part.__module__}.{part.__qualname__}"
+
+
+# --- parts as plain data ---------------------------------------------------------------------------
+
+
+def describe_part(module: nn.Module | None) -> dict[str, Any] | None:
+    """Return a registered part's class and arguments as JSON can hold them; None for any other module."""
+    if module is None or PARTS.get(type(module).__name__) is not type(module):
         return None
-    arguments: dict[str, Any] = {}
-    for name, value in module.arguments.items():  # type: ignore[union-attr, operator]
+    arguments: dict[str, Any] = dict(module.arguments)  # type: ignore[arg-type]
+    for name, value in arguments.items():
         if isinstance(value, nn.Module):
-            value = described(value)
-            if value is None:
+            arguments[name] = describe_part(value)
+            if arguments[name] is None:
                 return None
-        arguments[name] = value
     return {"part": type(module).__name__, **arguments}
 
 
-def rebuilt(description: Mapping[str, Any]) -> nn.Module:
-    """A new part as `described` told; ValueError or TypeError if it told something else."""
-    arguments = {name: rebuilt(value) if isinstance(value, Mapping) else value for name, value in description.items()}
-    kind = arguments.pop("part", None)
-    if kind not in PARTS:
-        raise ValueError(f"there is no part {kind!r}, only {', '.join(PARTS)}")
-    return PARTS[kind](**arguments)
+def describe_slots(slots: Mapping[str, nn.Module | None]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return, of the slots that hold a module, the registered parts' descriptions and the classes of all others."""
+    parts = {slot: text for slot, module in slots.items() if (text := describe_part(module)) is not None}
+    others = {slot: module for slot, module in slots.items() if module is not None and slot not in parts}
+    return parts, {slot: class_path(type(module)) for slot, module in others.items()}
 
 
-def rebuilt_for(description: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> nn.Module:
-    """`rebuilt`, but takes no memory for a part that does not have the shapes of these weights.
+def build_part(description: Mapping[str, Any]) -> nn.Module:
+    """Build a new part from what `describe_part` returned; raise ValueError or TypeError for anything else."""
+    arguments = {name: build_part(item) if isinstance(item, Mapping) else item for name, item in description.items()}
+    name = arguments.pop("part", None)
+    if name not in PARTS:
+        raise ValueError(f"part must be {', '.join(sorted(PARTS))}, or registered by an imported module, got {name!r}")
+    return PARTS[name](**arguments)
 
-    Raises ValueError or TypeError, as `rebuilt`, and ValueError for other shapes.
+
+def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> nn.Module:
+    """Build a part as `build_part` does, but allocate nothing unless its weights have the shapes of `tensors`.
+
+    Raises ValueError for other shapes.
     """
     if not isinstance(description, Mapping):
-        raise ValueError(f"a part is a table, got {description!r}")
-    if not 0 <= description.get("height", 0) <= len(tensors):  # each block has weights, and costs time to make
-        raise ValueError(f"there are {description['height']} blocks, but only {len(tensors)} weights")
+        raise ValueError(f"a part must be a table, got {description!r}")
+    height = description.get("height", 0)
+    if not 0 <= height <= len(tensors):  # each block has weights, and costs time to build
+        raise ValueError(f"height must be at most {len(tensors)}, the number of the part's tensors, got {height}")
     with torch.device("meta"):
-        shapes = {name: tensor.shape for name, tensor in rebuilt(description).state_dict().items()}
+        shapes = {name: tensor.shape for name, tensor in build_part(description).state_dict().items()}
     for name, shape in shapes.items():
-        if name not in tensors or tensors[name].shape != shape:
-            came = f"has shape {list(tensors[name].shape)}" if name in tensors else "is missing"
-            raise ValueError(f"{description['part']}'s weight {name} {came}, wanted {list(shape)}")
-    return rebuilt(description)
+        found = list(tensors[name].shape) if name in tensors else "none"
+        if found != list(shape):
+            raise ValueError(f"{description['part']}'s weight {name} must have shape {list(shape)}, got {found}")
+    return build_part(description)
 
 
-def within(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
-    """The tensors of one slot, by their names in it."""
+def slot_tensors(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
+    """Return a slot's tensors by their names in the part."""
     return {name.removeprefix(f"{slot}."): tensor for name, tensor in tensors.items() if name.startswith(f"{slot}.")}
+
+
+# --- what fits a game ------------------------------------------------------------------------------
+
+
+def game_structure(env: GameEnv) -> dict[str, Any]:
+    """Return what a network's shape depends on in a game; games that agree in it may share weights."""
+    return {
+        "game": env.name,
+        "planes": env.planes,
+        "plane_shape": list(env.plane_shape),
+        "action_space": env.action_space,
+    }
+
+
+def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bool:
+    """Return whether weights for one structure can play a game: an equal one, or if size-free, on any board."""
+    own = game_structure(env)
+    if not size_free:
+        return structure == own
+    # A game has its pass on every board or on none.
+    passes = [s.get("action_space", 0) - math.prod(s.get("plane_shape", [0])) for s in (structure, own)]
+    return all(structure.get(key) == own[key] for key in ("game", "planes")) and passes[0] == passes[1]
+
+
+@contextmanager
+def eval_mode(module: nn.Module) -> Iterator[None]:
+    """Put a module into eval mode, and afterwards each of its parts back into the mode that it was in."""
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tensor:
+    """Run the base on two empty boards and return the features [2, ...]; raise ValueError if these cannot be used."""
+    parameter = next(base.parameters(), torch.zeros(0))
+    planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
+    features = run_part("base_net", base, planes)
+    shapes = "[2, C, H, W] or [2, F] for the default heads" if default_heads else "[2, ...]"
+    fits = features.dim() in (2, 4) if default_heads else features.dim() >= 2
+    check_shape("base_net", base, planes, features, shapes, features.shape[:1] == (2,) and fits)
+    return features
+
+
+def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env: GameEnv) -> None:
+    """Raise ValueError unless the heads map features to [2, 1] or [2] in -1 .. 1, and to logits [2, action_space]."""
+    output = run_part("value", value, features)
+    check_shape("value", value, features, output, "[2, 1] or [2]", output.shape in ((2, 1), (2,)))
+    if output.abs().max() > 1.001:
+        largest = f"{output.abs().max():.3g}"
+        raise ValueError(f"value: {class_path(type(value))} must give -1 to 1, got {largest}; end it with a tanh")
+    output = run_part("policy", policy, features)
+    shapes = f"[2, {env.action_space}] (logits of {env})"
+    check_shape("policy", policy, features, output, shapes, output.shape == (2, env.action_space))
+
+
+def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
+    """Return the module's output in eval mode, without gradients; errors name the slot."""
+    try:
+        with eval_mode(module), torch.no_grad():
+            output = module(inputs)
+    except Exception as error:
+        shape = list(inputs.shape)
+        raise ValueError(f"{slot}: {class_path(type(module))} failed on an input of shape {shape}: {error}") from error
+    if not isinstance(output, torch.Tensor):
+        raise TypeError(f"{slot}: {class_path(type(module))} must give a torch.Tensor, got a {type(output).__name__}")
+    return output
+
+
+def check_shape(
+    slot: str, module: nn.Module, inputs: torch.Tensor, output: torch.Tensor, shapes: str, fits: bool
+) -> None:
+    """Raise ValueError that names slot, class and shapes unless `fits`."""
+    if not fits:
+        raise ValueError(
+            f"{slot}: {class_path(type(module))} must give shape {shapes} for an input of shape"
+            f" {list(inputs.shape)}, got {list(output.shape)}"
+        )

@@ -1,9 +1,9 @@
-"""Training's elementwise work in few passes over memory, where a CPU computes in bfloat16.
+"""Training's elementwise operations fused into few passes over memory, for bfloat16 on a CPU.
 
 torch takes a pass, and new memory, for each of norm, addition and relu, forward and backward, and its passes over
 bfloat16 are slow: of a step of a 4 x 32 network they took two thirds of the time, the convolutions a third.  Each
-function here is one of torch's compositions with a fast way: compiled kernels (alphago.nn.kernels.norm) for training
-on channels-last bfloat16 boards in the CPU's memory.  Everywhere else it is the composition.
+function here computes a composition of torch's operations: by compiled kernels (alphago.nn.kernels.norm) when training
+on channels-last bfloat16 boards in the CPU's memory, and by torch otherwise.
 """
 
 from typing import Any, TypeGuard
@@ -17,8 +17,8 @@ from torch.autograd.function import once_differentiable
 from alphago.nn.kernels import norm as kernels
 
 
-def is_fast(features: torch.Tensor) -> bool:
-    """Whether the kernels can compute on it: [B, C, H, W], channels last, bfloat16, on the CPU."""
+def suits_kernels(features: torch.Tensor) -> bool:
+    """Return whether the kernels can compute on it: [B, C, H, W], channels last, bfloat16, on the CPU."""
     return (
         features.dtype == torch.bfloat16
         and features.device.type == "cpu"
@@ -28,8 +28,8 @@ def is_fast(features: torch.Tensor) -> bool:
 
 
 def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | None = None) -> torch.Tensor:
-    """relu(norm(features) + added), all [B, C, H, W]; in training the norm's running statistics move as ever."""
-    if norm.training and is_usual(norm) and is_fast(features) and (added is None or is_fast(added)):
+    """Return relu(norm(features) + added), all [B, C, H, W]; training updates the norm's running statistics."""
+    if norm.training and is_plain_norm(norm) and suits_kernels(features) and (added is None or suits_kernels(added)):
         assert norm.num_batches_tracked is not None
         norm.num_batches_tracked.add_(1)
         return NormRelu.apply(features, added, norm.weight, norm.bias, norm)
@@ -37,19 +37,19 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
     return torch.relu(normed if added is None else added + normed)
 
 
-def is_usual(norm: nn.Module) -> TypeGuard[nn.BatchNorm2d]:
-    """Whether it is a batch norm with a scale, a bias and running statistics."""
+def is_plain_norm(norm: nn.Module) -> TypeGuard[nn.BatchNorm2d]:
+    """Return whether it is a batch norm with a scale, a bias and running statistics."""
     if not isinstance(norm, nn.BatchNorm2d):
         return False
     return norm.affine and norm.track_running_stats and norm.momentum is not None
 
 
 def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-    """The mean and the greatest value on each board: [B, C, H, W] -> [B, C] twice.
+    """Return the mean and the maximum over each board: [B, C, H, W] -> [B, C] twice.
 
-    training: may take the fast way; fast snapshots know the composition.
+    training: whether the kernels may compute it; the fast forms for search translate torch's operations.
     """
-    if training and is_fast(features):
+    if training and suits_kernels(features):
         both = Pool.apply(features)
         return both[:, : features.shape[1]], both[:, features.shape[1] :]
     most = F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
@@ -57,10 +57,10 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
 
 
 def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
-    """The mean over the board: [B, C, H, W] -> [B, C].
+    """Return the mean over the board: [B, C, H, W] -> [B, C].
 
-    training: as a mean over points, whose gradient is three times as fast on a CPU; else as the pooling that
-        fast snapshots know.
+    training: as a mean over points, whose gradient is three times as fast on a CPU; otherwise as the pooling that the
+        fast forms for search translate.
     """
     if training:
         return features.permute(0, 2, 3, 1).flatten(1, 2).mean(dim=1)
@@ -68,19 +68,19 @@ def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
 
 
 def add_board_bias(features: torch.Tensor, bias: torch.Tensor, training: bool = False) -> torch.Tensor:
-    """features [B, C, H, W] + bias [B, C] at each point."""
-    if training and is_fast(features):
+    """Return features [B, C, H, W] + bias [B, C] at each point."""
+    if training and suits_kernels(features):
         return AddBias.apply(features, bias.float())
     return features + bias.unflatten(1, (-1, 1, 1))
 
 
 def flat(features: torch.Tensor) -> np.ndarray:
-    """The bits of a fast tensor, uint16 [B * H * W * C], in its own memory."""
+    """Return the bits of a tensor that suits the kernels, uint16 [B * H * W * C], in its own memory."""
     return features.detach().permute(0, 2, 3, 1).view(torch.uint16).numpy().reshape(-1)
 
 
-def as_fast(gradient: torch.Tensor) -> torch.Tensor:
-    """The same numbers as the kernels take them."""
+def for_kernels(gradient: torch.Tensor) -> torch.Tensor:
+    """Return a gradient in the dtype and layout that suit the kernels."""
     return gradient.to(torch.bfloat16).contiguous(memory_format=torch.channels_last)
 
 
@@ -89,13 +89,9 @@ class NormRelu(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        features: torch.Tensor,
-        added: torch.Tensor | None,
-        weight: torch.Tensor,
-        bias: torch.Tensor,
-        norm: nn.BatchNorm2d,
-    ) -> torch.Tensor:
+        ctx: Any, features: torch.Tensor, added: torch.Tensor | None,
+        weight: torch.Tensor, bias: torch.Tensor, norm: nn.BatchNorm2d,
+    ) -> torch.Tensor:  # fmt: skip
         x, channels = flat(features), len(weight)
         tiles = np.empty((2, kernels.ROWS * channels), np.float32)
         mean, deviation = np.empty(channels), np.empty(channels)
@@ -121,22 +117,22 @@ class NormRelu(torch.autograd.Function):
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)
         kernels.norm_backward(
-            flat(as_fast(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation, tiles,
+            flat(for_kernels(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation, tiles,
             flat(passed), flat(dx), dweight.numpy(), dbias.numpy(),
         )  # fmt: skip
         return dx, passed if ctx.has_added else None, dweight, dbias, None
 
 
 class Pool(torch.autograd.Function):
-    """Means and maxima in one: [B, C, H, W] -> float32 [B, 2 C]."""
+    """Means and maxima in one pass: [B, C, H, W] -> float32 [B, 2 C]; see `board_pool`."""
 
     @staticmethod
     def forward(ctx: Any, features: torch.Tensor) -> torch.Tensor:
         boards, channels, height, width = features.shape
         out = torch.empty(boards, 2 * channels)
-        ctx.places = np.empty((boards, channels), np.int32)
+        ctx.argmax = np.empty((boards, channels), np.int32)
         ctx.shape = features.shape
-        kernels.pool(flat(features), height * width, out.numpy(), ctx.places)
+        kernels.pool(flat(features), height * width, out.numpy(), ctx.argmax)
         return out
 
     @staticmethod
@@ -144,7 +140,7 @@ class Pool(torch.autograd.Function):
     def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
         dx = torch.empty(ctx.shape, dtype=torch.bfloat16, memory_format=torch.channels_last)
         points = ctx.shape[2] * ctx.shape[3]
-        kernels.pool_backward(gradient.float().contiguous().numpy(), ctx.places, points, flat(dx))
+        kernels.pool_backward(gradient.float().contiguous().numpy(), ctx.argmax, points, flat(dx))
         return dx
 
 
@@ -161,7 +157,7 @@ class AddBias(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        gradient = as_fast(gradient)
+        gradient = for_kernels(gradient)
         dbias = torch.empty(gradient.shape[:2])
         kernels.sum_boards(flat(gradient), ctx.points, dbias.numpy())
         return gradient, dbias

@@ -1,7 +1,6 @@
-"""Running several workers at once, each with one torch thread."""
+"""Threads that run tasks side by side, each with one torch thread."""
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,19 +9,12 @@ from typing import Any
 import torch
 
 
-def available_cores() -> int:
-    """CPU cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @contextlib.contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """One torch thread for the block, in this thread and in those started in it; then the number before.
+    """Use one torch thread in the block, in this thread and in those started in it; restore the number afterwards.
 
-    torch's threads wait for each other after every operation: with a core taken by somebody else a
-    small network takes ten times as long on two threads as on one.
+    torch's threads wait for each other after every operation: with one core busy with another program a small network
+    takes ten times as long on two threads as on one.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -40,10 +32,10 @@ class Workers:
         self._pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
 
     def run(self, tasks: Sequence[Callable[[], Any]], stop: threading.Event | None = None) -> list[Any]:
-        """Runs the tasks and returns their results.
+        """Run the tasks and return their results.
 
-        The first exception of a task, or an interrupt while waiting, sets `stop` (which long tasks
-        should look at), waits for all tasks, and is raised.
+        The first exception of a task, or an interrupt while waiting, sets `stop` (which long tasks should check),
+        and is raised after all tasks have ended.
         """
         futures = [self._pool.submit(task) for task in tasks]
         if stop is not None:

@@ -1,4 +1,4 @@
-"""One finished game, as self-play writes it and training reads it."""
+"""Finished games, as self-play writes them and training reads them."""
 
 import io
 import json
@@ -17,20 +17,20 @@ POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 6553
 
 @dataclass(frozen=True, eq=False)
 class GameRecord:
-    """The moves of one game and what the search thought at each of them; T plies, A actions.
+    """The moves of one game with the results of the search at each; T plies, A actions.
 
     Values are the mover's.  `setup` is what `env.position(**setup)` needs to start the game again.
     """
 
     moves: np.ndarray  # int16 [T]
-    policies: np.ndarray  # uint16 [T, A], times POLICY_SCALE: shares of visits (PUCT), the improved policy (Gumbel)
+    policies: np.ndarray  # uint16 [T, A], times POLICY_SCALE: shares of visits (PUCT) or the improved policy (Gumbel)
     values: np.ndarray  # float32 [T], root value after the search, mover's view
     weights: np.ndarray  # float32 [T], how much the position counts in training; 0: not searched, or not in full
-    surprises: np.ndarray  # float32 [T], nats by which the search's policy is another than the network's; 0: not known
+    surprises: np.ndarray  # float32 [T], KL divergence in nats of the network's policy from the search's; 0: unknown
     legal_counts: np.ndarray  # int16 [T], legal actions
     movers: np.ndarray  # int8 [T], +1 Black, -1 White
     outcome: float  # -1 .. 1, Black's view
-    score: float  # Black's margin in points; the outcome where there are none or it is not known (a resignation)
+    score: float  # Black's margin in points; the outcome if there are none or it is unknown (a resignation)
     resigned: bool = False
     setup: dict[str, Any] = field(default_factory=dict)
     seed: tuple[int, int] | None = None  # (run's seed, game number) of the random stream, 0 .. SEED_END - 1
@@ -49,7 +49,7 @@ class GameRecord:
         return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
 
     def position(self, env: GameEnv, ply: int | None = None) -> Position:
-        """The position before move `ply`, by default after the last move."""
+        """Return the position before move `ply`, by default after the last move."""
         position = env.position(**self.setup)
         for action in self.moves[:ply]:
             position = position.play(int(action))
@@ -57,13 +57,13 @@ class GameRecord:
 
 
 def check_seed(seed: tuple[int, int] | None) -> None:
-    """ValueError for a seed that a file of games cannot keep."""
+    """Raise ValueError for a seed that does not fit a file of games."""
     if seed is not None and not all(0 <= number < SEED_END for number in seed):
-        raise ValueError(f"a game's seed is two numbers from 0 to 2^63 - 1, got {seed}")
+        raise ValueError(f"seed must be two integers from 0 to 2^63 - 1, got {seed}")
 
 
 def quantise(policy: np.ndarray) -> np.ndarray:
-    """Probabilities (last axis) as uint16."""
+    """Return probabilities (last axis) as uint16."""
     return np.round(policy * POLICY_SCALE).astype(np.uint16)
 
 
@@ -71,7 +71,7 @@ ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)
 
 
 def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
-    """The records as a few plain arrays, one game after the other; `read_arrays` makes records of them again."""
+    """Return the records as a few plain arrays, one game after the other; `read_arrays` makes records of them again."""
     arrays = {name: np.concatenate([getattr(r, name) for r in records]) if records else np.zeros(0) for name in ARRAYS}
     arrays["lengths"] = np.array([len(r) for r in records], np.int32)
     arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
@@ -83,12 +83,12 @@ def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
 
 
 def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
-    """Writes records to an open file as .npz, plain arrays only."""
+    """Write records to an open file as .npz, plain arrays only."""
     np.savez_compressed(file, **to_arrays(records))  # type: ignore[arg-type]
 
 
 def load_records(path: str | Path) -> list[GameRecord]:
-    """Reads what `save_records` wrote; ValueError with a sentence if the file is something else."""
+    """Read what `save_records` wrote; raise ValueError for another file."""
     data = io.BytesIO(Path(path).read_bytes())  # numpy leaves a file open that it cannot read
     try:
         return read_arrays(np.load(data, allow_pickle=False))
@@ -97,12 +97,12 @@ def load_records(path: str | Path) -> list[GameRecord]:
 
 
 def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
-    """The records in the arrays of a file; any exception if they do not belong together."""
+    """Return the records in the arrays of a file; raise any exception if they do not fit together."""
     ends = np.cumsum(arrays["lengths"])
     single = {name: arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}
     joined = {name: arrays[name] for name in ARRAYS}
     if {len(array) for array in single.values()} != {len(ends)}:
-        raise ValueError("some games lack something")
+        raise ValueError("some games lack an array")
     if {len(array) for array in joined.values()} != {int(ends[-1]) if len(ends) else 0}:
         raise ValueError("the games' lengths do not add up")
     pieces = {name: np.split(array, ends[:-1]) for name, array in joined.items()}
@@ -120,7 +120,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
 
 
 class RecordBuilder:
-    """A game in progress: what each search thought, ply by ply.  ValueError for a seed beyond SEED_END."""
+    """A game in progress, ply by ply.  Raises ValueError for a seed beyond SEED_END."""
 
     def __init__(self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None) -> None:
         check_seed(seed)
@@ -130,7 +130,7 @@ class RecordBuilder:
 
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":
-        """A game that goes on after the record's moves; how the record ends does not count."""
+        """Return a builder that goes on after the record's moves; the record's end does not matter."""
         builder = cls(record.setup, record.seed)
         arrays = (record.moves, record.values, record.legal_counts, record.movers, record.weights, record.surprises)
         columns = [array.tolist() for array in arrays]
@@ -150,12 +150,12 @@ class RecordBuilder:
         weight: float = 1.0,
         surprise: float = 0.0,
     ) -> None:
-        """One move: `policy` float32 [A] sums to 1; `value` is the mover's."""
+        """Add a move: `policy` float32 [A] sums to 1; `value` is the mover's."""
         columns = (action, value, legal_count, mover, weight, surprise)
         add_moves([self], policy[None], *(np.array([column]) for column in columns))
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
-        """The record of the finished game; `outcome` and `score` are Black's."""
+        """Return the record of the finished game; `outcome` and `score` are Black's."""
         columns = zip(*self.plies, strict=True) if self.plies else ((),) * 7
         actions, policies, values, counts, movers, weights, surprises = columns
         return GameRecord(
@@ -184,7 +184,7 @@ def add_moves(
     weights: np.ndarray,
     surprises: np.ndarray,
 ) -> None:
-    """One move in each of n games: `policies` float32 [n, A], rows sum to 1; the others [n], values the movers'."""
+    """Add a move to each of n games: `policies` float32 [n, A], rows sum to 1; the others [n], values the movers'."""
     columns = [column.tolist() for column in (actions, values, legal_counts, movers, weights, surprises)]
     for builder, policy, action, *rest in zip(builders, quantise(policies), *columns, strict=True):
         builder.plies.append((action, policy.copy(), *rest))  # a view would keep all games' policies

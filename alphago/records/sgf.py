@@ -1,6 +1,6 @@
 """SGF files: reading and writing games of Go.
 
-The grammar is sgfmill's (`pip install 'alphago[sgf]'`); what a game means stands here.
+The grammar is sgfmill's (`pip install 'alphago[sgf]'`); this file has the meaning of its properties.
 Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/
 """
 
@@ -26,7 +26,7 @@ Node = Mapping[str, list[bytes]]  # properties and their raw values
 
 
 def load_grammar() -> Any:
-    """sgfmill's grammar; ImportError with a sentence where it is not installed."""
+    """Return sgfmill's grammar; raise ImportError if it is not installed."""
     try:
         from sgfmill import sgf_grammar
     except ImportError:
@@ -35,24 +35,24 @@ def load_grammar() -> Any:
 
 
 def write_sgf(path: str | Path, game: SgfGame) -> None:
-    """Writes one game as a file."""
+    """Write one game as a file."""
     Path(path).write_bytes(format_sgf(game))
 
 
 def format_sgf(game: SgfGame) -> bytes:
-    """The game as SGF text in UTF-8; the same game gives the same bytes."""
+    """Return the game as SGF text in UTF-8; the same game gives the same bytes."""
     grammar = load_grammar()
     env = GoEnv(game.board_size)
 
     def value(text: Any) -> list[bytes]:
         return [grammar.escape_text(str(text).encode())]
 
-    told = {
+    texts = {
         "FF": 4, "CA": "UTF-8", "GM": 1, "SZ": game.board_size, "RU": game.rules, "HA": game.handicap or "",
         "KM": "" if game.komi is None else komi_text(game.komi), "PB": game.players[0], "PW": game.players[1],
         "RE": game.result, "C": game.comment, "PL": game.setup.get("to_play", "black")[0].upper() if game.setup else "",
     }  # fmt: skip
-    head = {name: value(text) for name, text in told.items() if text != ""}
+    head = {name: value(text) for name, text in texts.items() if text != ""}
     stones = env.place(game.setup.get("black", ()), game.setup.get("white", ())).ravel()
     for name, sign in (("AB", 1), ("AW", -1)):
         if (stones == sign).any():
@@ -70,12 +70,12 @@ def format_sgf(game: SgfGame) -> bytes:
 
 
 def komi_text(komi: float) -> str:
-    """Komi as `read_komi` and others read it back: 6.5, 7, 150.0."""
+    """Return komi as `read_komi` and other programs read it back: 6.5, 7, 150.0."""
     return f"{komi:g}" if abs(komi) <= LARGEST_KOMI else f"{komi:.1f}"
 
 
 def point_text(env: GoEnv, action: int) -> bytes:
-    """An action as SGF writes it: column and row as letters from the top left; nothing for a pass."""
+    """Return an action as SGF writes it: column and row as letters from the top left; nothing for a pass."""
     if action == env.pass_action:
         return b""
     row, column = divmod(action, env.N)
@@ -83,7 +83,7 @@ def point_text(env: GoEnv, action: int) -> bytes:
 
 
 def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
-    """The game in a file; ValueError with a sentence that names the file if it holds none that can be used.
+    """Return the game in a file; raise ValueError that names the file if it holds none that can be used.
 
     env: as in `parse_sgf`.
     """
@@ -91,40 +91,39 @@ def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
 
 
 def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None) -> SgfGame:
-    """The main line of the only game in the text; ValueError with a sentence that begins with `name`.
+    """Return the main line of the only game in the text; raise ValueError that begins with `name`.
 
-    env: the game that it has to be, board, rules and end; needed for fixed turns, of which SGF knows nothing.  Without
-        it two passes end the game, and its ko and suicide rules are those that the text names (RU), `GoEnv`'s where
-        it names none or unknown ones.
+    env: the game that it must be, with board, rules and end; needed for fixed turns, which SGF cannot express.  Without
+        it two passes end the game, and its ko and suicide rules are those that the text names (RU), or `GoEnv`'s
+        defaults if it names none or unknown ones.
 
-    Every move has to be legal, and stones are set up before the first move only.
-    Passes after the end are left out.  Komi is read as servers write it: 750 is 7.5; 3.75, which
-    counts one side's stones above half of the board, is 7.5 points.  Bytes are read in the encoding that the text names
-    (CA), a str as it is.
+    Every move must be legal, and stones are set up before the first move only.  Passes after the end are left out.
+    Komi is read as servers write it: 750 is 7.5; 3.75, which counts one side's stones above half of the board, is 7.5
+    points.  Bytes are read in the encoding that the text names (CA).
     """
     grammar = load_grammar()
     try:
         encoding = "utf-8" if isinstance(data, str) else None
         games = grammar.parse_sgf_collection(data.encode() if isinstance(data, str) else data)
         if len(games) > 1:
-            raise ValueError(f"there are {len(games)} games in it, wanted one")
+            raise ValueError(f"it must hold one game, got {len(games)}")
         return read_game(list(grammar.main_sequence_iter(games[0])), env, encoding)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 
 
-def read_game(nodes: list[Node], wanted: GoEnv | None, encoding: str | None) -> SgfGame:
-    """The game that a sequence of nodes makes, by the wanted game's rules or its own.
+def read_game(nodes: list[Node], required: GoEnv | None, encoding: str | None) -> SgfGame:
+    """Return the game of a sequence of nodes, by the rules of `required`, by default its own.
 
-    encoding: of its texts, None for what the head says.
+    encoding: of its texts; None for the one that the head names.
     """
     head = nodes[0]
     text = text_reader(encoding or find_encoding(head))
     if text(head, "GM") not in ("1", ""):
-        raise ValueError(f"it is no game of Go but GM[{text(head, 'GM')}]")
+        raise ValueError(f"it must be a game of Go, got GM[{text(head, 'GM')}]")
     env = GoEnv(read_size(text(head, "SZ")))
-    if wanted is not None and wanted.N != env.N:
-        raise ValueError(f"the board is {env.N}x{env.N}, wanted {wanted.N}x{wanted.N}")
+    if required is not None and required.N != env.N:
+        raise ValueError(f"the board must be {required.N}x{required.N}, got {env.N}x{env.N}")
     stones: dict[int, int] = {}
     plays: list[tuple[int, int, str]] = []  # (colour, action, comment)
     for node in nodes:
@@ -141,11 +140,11 @@ def read_game(nodes: list[Node], wanted: GoEnv | None, encoding: str | None) -> 
         players=(text(head, "PB"), text(head, "PW")), handicap=read_handicap(text(head, "HA")),
         comment=text(head, "C"),
     )  # fmt: skip
-    return with_plays(game, wanted or game.env(max_moves=2 * len(plays) + 2), plays)
+    return with_plays(game, required or game.env(max_moves=2 * len(plays) + 2), plays)
 
 
 def with_plays(game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]]) -> SgfGame:
-    """The game with the plays as moves of alternating colours, all of them legal in `env`."""
+    """Return the game with the plays as moves of alternating colours, all of them legal in `env`."""
     position = game.position(env)
     inserted, comments = set[int](), dict[int, str]()
     for colour, action, comment in plays:
@@ -165,15 +164,15 @@ def with_plays(game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]]) -> 
 
 
 def why_over(position: GoPosition) -> str:
-    """What ended the game."""
+    """Return what ended the game, as a sentence."""
     last = position.env.max_moves
     return f"the game ends after move {last}" if len(position.moves) == last else "two passes have ended the game"
 
 
 def find_encoding(head: Node) -> str:
-    """The encoding of texts that the head names.
+    """Return the encoding of texts that the head names.
 
-    Where it names none that there is, UTF-8 if the head is that, else Latin 1, which is SGF's own default.
+    If it names none or an unknown one: UTF-8 if the head is valid UTF-8, else Latin 1, SGF's default.
     """
     try:
         encoding = codecs.lookup(head["CA"][0].decode("ascii", "replace").strip()).name
@@ -188,7 +187,7 @@ def find_encoding(head: Node) -> str:
 
 
 def text_reader(encoding: str) -> Callable[[Node, str], str]:
-    """Reads a text property of a node; "" where there is none."""
+    """Return a function that reads a text property of a node, "" if it has none."""
     grammar = load_grammar()
 
     def text(node: Node, name: str) -> str:
@@ -199,10 +198,10 @@ def text_reader(encoding: str) -> Callable[[Node, str], str]:
 
 
 def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
-    """Adds and removes the stones that a node sets up."""
+    """Add and remove the stones that a node sets up."""
     for name, sign in (("AB", 1), ("AW", -1), ("AE", 0)):
         if name in node and moves:
-            raise ValueError(f"stones are set up after move {moves}")
+            raise ValueError(f"stones must be set up before the first move, got a set-up after move {moves}")
         for raw in node.get(name, []):
             corners = [divmod(read_point(env, part, "stone"), env.N) for part in raw.split(b":")]
             rows, columns = zip(*corners, strict=True)  # any two opposite corners
@@ -212,7 +211,7 @@ def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
 
 
 def read_point(env: GoEnv, raw: bytes, kind: str = "move") -> int:
-    """The action that a property value means."""
+    """Return the action that a property value means."""
     text = raw.decode("latin-1").strip()
     if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
         return env.pass_action
@@ -220,25 +219,25 @@ def read_point(env: GoEnv, raw: bytes, kind: str = "move") -> int:
         column, row = (ord(letter) - ord("a") for letter in text)
         if column < env.N and row < env.N:
             return row * env.N + column
-    raise ValueError(f"a {kind} is at {text!r}, which is no point of a board of {env.N} x {env.N}")
+    raise ValueError(f"a {kind} must be on a point of a board of {env.N} x {env.N}, got {text!r}")
 
 
 def read_size(text: str) -> int:
-    """The board's size, 19 where it is not told."""
+    """Return the board's size, 19 for an empty text."""
     match = re.fullmatch(r"([0-9]{1,3})(?::([0-9]{1,3}))?", text or "19")
     if not match or int(match[2] or match[1]) != int(match[1]) or not MIN_SIZE <= int(match[1]) <= MAX_SIZE:
-        raise ValueError(f"the board is {text!r}, wanted a square one from {MIN_SIZE} to {MAX_SIZE}")
+        raise ValueError(f"the board must be a square one from {MIN_SIZE} to {MAX_SIZE}, got {text!r}")
     return int(match[1])
 
 
 def read_handicap(text: str) -> int:
     if not re.fullmatch("[0-9]{0,2}", text):
-        raise ValueError(f"the handicap is {text!r}, wanted a number of stones")
+        raise ValueError(f"the handicap must be a number of stones, got {text!r}")
     return int(text or 0)
 
 
 def read_komi(text: str) -> float | None:
-    """White's points, None where they are not told."""
+    """Return White's points, None for an empty text."""
     if not text:
         return None
     try:
@@ -246,4 +245,4 @@ def read_komi(text: str) -> float | None:
         value = value / 100 if abs(value) > LARGEST_KOMI and "." not in text else value
         return check_komi(2 * value if value * 2 % 1 == 0.5 else value)
     except (ValueError, OverflowError):  # also "nan" and "inf"
-        raise ValueError(f"komi is {text!r}, wanted a multiple of 0.5") from None
+        raise ValueError(f"komi must be a multiple of 0.5, got {text!r}") from None

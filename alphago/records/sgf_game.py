@@ -17,17 +17,17 @@ from alphago.records.record import GameRecord, RecordBuilder
 
 @dataclass(frozen=True)
 class SgfGame:
-    """One game of Go: moves, and what stands at the head of its file.
+    """One game of Go: moves, and the properties at the head of its file.
 
     moves: actions, which alternate between the colours; the pass is board_size^2.
-    komi: None where the file names none.
+    komi: None if the file names none.
     setup: stones and who begins, as `GoEnv.position` and `GameRecord.setup` have them (`black`, `white`,
         `to_play`); the stones of a handicap are among them.
-    result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" where it is not known.
+    result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if it is unknown.
     players: names of Black and White.
     rules: as in the file; `alphago.env.go_rules.NAMED` has those that are understood.
     comment, comments: on the game, and beside moves (ply: text).
-    inserted: plies of passes that the file does not hold: they stand between two moves of one colour.
+    inserted: plies of passes that the file does not hold, between two moves of one colour.
     """
 
     board_size: int
@@ -44,7 +44,7 @@ class SgfGame:
 
     @classmethod
     def from_record(cls, record: GameRecord, env: GameEnv, **rest: Any) -> "SgfGame":
-        """The game of a record that was played in `env`; `rest` are further fields, such as `players`."""
+        """Return the game of a record that was played in `env`; `rest` are further fields, such as `players`."""
         setup = dict(record.setup)
         komi = {"komi": setup.pop("komi")} if "komi" in setup else {}
         result = "0" if record.outcome == 0 else record.result_string
@@ -53,13 +53,13 @@ class SgfGame:
 
     @classmethod
     def in_game(cls, env: GameEnv, moves: tuple[int, ...], **rest: Any) -> "SgfGame":
-        """A game with the board, komi and rules of `env`; `rest` are further fields.  ValueError where it is not Go."""
+        """Return a game with the board, komi and rules of `env`, which must be Go; `rest` are further fields."""
         game = require_go(env, "SGF files")
         return cls(game.N, moves, **{"komi": game.komi, "rules": rules_name(game.rules), **rest})
 
     @property
     def outcome(self) -> float | None:
-        """+1 Black won, -1 White won, 0 a draw; None where the file does not say."""
+        """+1 Black won, -1 White won, 0 a draw; None if the file does not say."""
         word = self.result.strip().lower()
         if word in ("0", "draw", "jigo"):
             return 0.0
@@ -67,20 +67,20 @@ class SgfGame:
 
     @property
     def margin(self) -> float | None:
-        """Black's margin in points; None where the result does not tell it, as after a resignation."""
+        """Black's margin in points; None if the result does not say, as after a resignation."""
         match = re.fullmatch(r"[bw]\+([0-9]+(\.[0-9]*)?)", self.result.strip().lower())
         if match and self.outcome:
             return self.outcome * float(match[1])
         return 0.0 if self.outcome == 0 else None
 
     def env(self, **options: Any) -> GoEnv:
-        """Its board, komi, ko and suicide (`GoEnv`'s own where the file names none), with room for all of its moves."""
-        room = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
+        """Return the game's GoEnv, with defaults for what the file does not name, and a cap above its moves."""
+        cap = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
         rules = read_rules(self.rules) or Rules()
-        return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": room, **rules._asdict(), **options})
+        return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": cap, **rules._asdict(), **options})
 
     def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:
-        """The position before move `ply`, by default after the last one; in `env`, by default the game's own."""
+        """Return the position before move `ply`, by default after the last one; in `env`, by default the game's own."""
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
         for action in self.moves[:ply]:
@@ -88,12 +88,12 @@ class SgfGame:
         return position
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
-        """A record to train on: each move is the whole policy, values are 0, inserted passes weigh nothing.
+        """Return a record to train on: each move is the whole policy, values are 0, inserted passes have weight 0.
 
-        ValueError if the game has no result.
+        Raises ValueError if the game has no result.
         """
         if self.outcome is None:
-            raise ValueError(f"a record needs a result, the game's is {self.result!r}")
+            raise ValueError(f"result must be known to make a record, got {self.result!r}")
         position = self.position(env, 0)
         builder = RecordBuilder(dict(position.setup))
         for ply, action in enumerate(self.moves):

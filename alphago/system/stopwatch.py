@@ -1,4 +1,4 @@
-"""Where a thread's time goes: every moment counts for one kind of work, the innermost that it is in."""
+"""Where a thread's time goes: each moment counts for one kind of work, the innermost that is entered."""
 
 import threading
 import time
@@ -9,8 +9,8 @@ from contextlib import ContextDecorator, contextmanager
 class Stopwatch:
     """Seconds by kind of work, of one thread at a time.
 
-    `running` lets a thread's time count here; within it, `with NET:` or a function with `@NET` counts for that kind.
-    Beginning and ending one takes a microsecond together.
+    Inside `with watch.running(...)`, `with NET:` or a function decorated with `@NET` counts for that kind.  Entering
+    and leaving one takes a microsecond together.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Stopwatch:
 
     @contextmanager
     def running(self, kind: str) -> Iterator[None]:
-        """Counts this thread's time within the block, for `kind` where it is in no other one."""
+        """Count this thread's time within the block, for `kind` where no other kind is entered."""
         before, _thread.watch = _thread.watch, self
         self.enter(kind)
         try:
@@ -30,17 +30,17 @@ class Stopwatch:
             _thread.watch = before
 
     def enter(self, kind: str) -> None:
-        """From now on the time counts for this kind of work."""
+        """Count the time for this kind of work from now on."""
         self._count()
         self._kinds.append(kind)
 
     def leave(self) -> None:
-        """From now on the time counts for the kind from before the last `enter`."""
+        """Count the time for the kind from before the last `enter` again."""
         self._count()
         self._kinds.pop()
 
     def take(self) -> dict[str, float]:
-        """The seconds of each kind since the last call; by the thread that is watched, or while none is."""
+        """Return the seconds of each kind since the last call; not while another thread is watched."""
         self._count()
         taken, self._seconds = self._seconds, {}
         return taken
@@ -54,7 +54,7 @@ class Stopwatch:
 
 
 class _Thread(threading.local):
-    """What each thread has of its own."""
+    """The stopwatch of each thread."""
 
     watch: Stopwatch | None = None
 
@@ -63,7 +63,7 @@ _thread = _Thread()
 
 
 class Work(ContextDecorator):
-    """A kind of work: `with NET:` or `@NET`.  Does nothing in a thread whose time nobody counts."""
+    """A kind of work, for `with NET:` or `@NET`; does nothing in a thread without a running stopwatch."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Settings and other keywords: an unknown one, or a value that cannot be, is an error with a sentence."""
+"""Checks of what a caller passes: keywords, with near misses for unknown ones, and values of settings."""
 
 import difflib
 import functools
@@ -17,7 +17,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 class Unset(Enum):
-    """The default of a keyword that a call may leave out where None says something."""
+    """The default of a keyword for which None is a value."""
 
     UNSET = "unsaid"
 
@@ -31,15 +31,15 @@ UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
 
 def make_settings(kind: type[Kind], **given: Any) -> Kind:
-    """A settings dataclass from keywords; TypeError that names near misses for a keyword it lacks.
+    """Make a settings dataclass from keywords.
 
-    ValueError for None where a setting cannot be without a value.
+    Raises TypeError that names near misses for an unknown keyword, ValueError for None where a setting needs a value.
     """
     check_keywords(kind.__qualname__, given, keywords_of(kind))
     hints = get_type_hints(kind)
     for name, value in given.items():
         if value is None and NoneType not in get_args(hints[name]):
-            raise ValueError(f"{name} has to have a value, got None")
+            raise ValueError(f"{name} must have a value, got None")
     return kind(**given)
 
 
@@ -95,10 +95,9 @@ def check_ranges(instance: Any, owner: str = "") -> None:
 
 
 def checks_keywords(*further: type) -> Callable[[Call], Call]:
-    """Decorates a function or class whose unknown keywords are to be a TypeError that names near misses.
+    """Decorate a function or class: an unknown keyword raises TypeError that names near misses.
 
-    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay; what is
-    wrong with a call in another way Python says.
+    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay.
     """
 
     def decorate(call: Call) -> Call:
@@ -120,20 +119,20 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
 
 
 def keywords_of(call: Callable[..., Any]) -> list[str]:
-    """The names by which a function or class takes arguments, in order; `self` apart."""
+    """Return the names of the arguments that a function or class takes by keyword, in order, without `self`."""
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     parameters = inspect.signature(call).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind in named and parameter.name != "self"]
 
 
 def takes_any_keyword(call: Callable[..., Any]) -> bool:
-    """Whether a function has `**keywords`."""
+    """Return whether a function has `**keywords`."""
     kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
     return inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """TypeError that names near misses for a keyword that `who` does not know."""
+    """Raise TypeError that names near misses for a keyword that is not in `known`. who: its owner, for the message."""
     for name in given:
         if name not in known:
             raise TypeError(f"{who} has no keyword {name!r}: {near_misses(name, known)}")
@@ -175,38 +174,38 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
 
 
 def as_plain_numbers(settings: Any) -> None:
-    """Makes numpy's numbers in a dataclass, whose values were looked at, Python's own, which JSON can hold."""
+    """Replace NumPy's numbers in a checked dataclass by Python's own, which can be saved as JSON."""
     for name, value in vars(settings).items():
         object.__setattr__(settings, name, plain_number(value))
 
 
 def plain_number(value: Any) -> Any:
-    """A number of numpy's as Python's own, which nothing here has to load numpy for; all else as it is."""
+    """Return a NumPy number as Python's own, anything else as it is."""
     return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def is_int(value: Any, least: int) -> TypeGuard[int]:
-    """Whether it is a whole number of at least that size."""
+    """Return whether `value` is an integer (not a bool) >= `least`."""
     return not isinstance(value, bool) and isinstance(value, numbers.Integral) and int(value) >= least
 
 
 def is_finite(value: Any) -> TypeGuard[float]:
-    """Whether it is a number, and neither infinite nor nan."""
+    """Return whether `value` is a number (not a bool), and neither infinite nor nan."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # of a whole number that no float reaches
+    except OverflowError:  # of an integer too large for a float
         return False
 
 
-def near_misses(name: str, known: Sequence[str], told: str | None = None) -> str:
-    """'did you mean a or b?' for what a name was probably meant to be; where nothing is near, `told`, or all names."""
+def near_misses(name: str, known: Sequence[str], otherwise: str | None = None) -> str:
+    """Return "did you mean a or b?" for a misspelt name; if none is near, `otherwise`, by default a list of all."""
     if near := near_names(name, known):
         return f"did you mean {' or '.join(near)}?"
-    return told or (f"there are {', '.join(known)}" if known else "there are none")
+    return otherwise or (f"there are {', '.join(known)}" if known else "there are none")
 
 
 def near_names(name: str, known: Sequence[str]) -> list[str]:
-    """The names, three at most, that one was probably meant to be, the likeliest first."""
+    """Return at most three names that a misspelt one was probably meant to be, the likeliest first."""
     return difflib.get_close_matches(name, known, n=3)

@@ -15,7 +15,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.root import choose_actions, temperature_plies
+from alphago.mcts.rule import resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
@@ -28,10 +28,9 @@ from alphago.training.settings import SelfPlaySettings
 # Called with a finished game's number and its record, in no order, and from several threads at once.
 OnGame = Callable[[int, GameRecord], object]
 
-DECIDED_PLIES, DECIDED_SHARE, CHEAP_READOUTS = 6, 0.1, 4
 GAMES = "games"  # what self-play's threads do around their searches: drawing moves, keeping records
 # What a group knows of the game in a slot beside its record and its random stream.
-SLOT_FIELDS = ("plies", "opening", "decided", "may_resign", "played_out")
+SLOT_FIELDS = ("plies", "opening", "may_resign")
 
 
 class Group:
@@ -52,10 +51,8 @@ class Group:
         self.builders: list[RecordBuilder | None] = [None] * width
         self.generators: list[np.random.Generator] = [np.random.default_rng(0)] * width
         self.may_resign = np.zeros(width, np.bool_)
-        self.played_out = np.zeros(width, np.bool_)
         self.plies = np.zeros(width, np.int32)
         self.opening = np.zeros(width, np.int32)  # plies that the policy plays alone
-        self.decided = np.zeros(width, np.int32)  # plies since which one side has been sure, negative for White
         longest = min(env.max_moves, 2 * env.action_space)  # where there is a cap at all
         self.opening_plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
         self.readouts = settings.readouts
@@ -99,10 +96,9 @@ class Group:
         self.search.forget(slots)
         self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number))
         self.generators[slot] = generator
-        self.plies[slot] = self.decided[slot] = 0
+        self.plies[slot] = 0
         self.opening[slot] = int(generator.exponential(self.opening_plies))
         self.may_resign[slot] = generator.random() >= self.settings.no_resign_share
-        self.played_out[slot] = generator.random() < self.settings.played_out_share
 
     def step(self) -> bool:
         """Play one move in every game; return False if no game is left."""
@@ -111,16 +107,12 @@ class Group:
         games = np.array([slot for slot, builder in enumerate(self.builders) if builder is not None], np.int64)
         if not len(games):
             return False
-        readouts, weights = self.budgets(games)
-        if search.settings.gumbel:
-            search.restart(games)
-            for slot in games:
-                search.gumbel[slot] = self.generators[slot].gumbel(size=self.env.action_space)
+        searched = self.plies[games] >= self.opening[games]
+        readouts = np.where(searched, self.readouts, 0).astype(np.int32)
+        search.begin_move(games)
         search.expand_roots(games)
         priors = search.priors(games)  # without noise
-        if not search.settings.gumbel:
-            search.add_noise(games, [self.generators[slot] for slot in games])
-        searched = readouts > 0
+        search.add_noise(games, [self.generators[slot] for slot in games])
         budget = np.zeros(len(self.builders), np.int32)
         budget[games] = readouts
         search.run(budget)
@@ -132,41 +124,24 @@ class Group:
         policies[searched], actions[searched] = self.choose(games[searched])
         actions[~searched] = self.draw(games[~searched], priors[~searched])
         surprises = divergence(policies, priors)
-        self.note_decided(games, values * movers)
-        threshold = self.settings.resign_threshold
-        resigns = self.may_resign[games] & (values < (-1.0 if threshold is None else threshold)) & searched
-        playing = games[~resigns]
-        columns = (policies, actions, values, legal, movers, weights, surprises)
-        add_moves([self.builder(slot) for slot in playing], *(column[~resigns] for column in columns))
-        search.advance(playing, actions[~resigns])
+        resigned = self.may_resign[games] & resigns(values, self.settings.resign_threshold) & searched
+        playing = games[~resigned]
+        columns = (policies, actions, values, legal, movers, searched.astype(np.float32), surprises)
+        add_moves([self.builder(slot) for slot in playing], *(column[~resigned] for column in columns))
+        search.advance(playing, actions[~resigned])
         self.plies[playing] += 1
         self.moves += len(playing)
         self.readouts_done += int(readouts.sum()) + len(games)
-        for i in np.flatnonzero(resigns):
+        for i in np.flatnonzero(resigned):
             self.finish(int(games[i]), -float(movers[i]), -float(movers[i]), True)
         self.finish_over(playing)
         return True
 
-    def budgets(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the readouts of each game's next move, int32 [n], and the move's weight in training, float32 [n]."""
-        full = np.ones(len(games), np.bool_)
-        for i in np.flatnonzero(np.abs(self.decided[games]) >= DECIDED_PLIES):
-            full[i] = self.generators[games[i]].random() < DECIDED_SHARE
-        opening = self.plies[games] < self.opening[games]
-        readouts = np.where(full, self.readouts, min(CHEAP_READOUTS, self.readouts))
-        readouts[opening] = 0
-        return readouts.astype(np.int32), (full & ~opening).astype(np.float32)
-
     def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the policy targets, float32 [n, A], and moves, int32 [n], of games that were searched."""
-        search = self.search
-        assert search is not None
-        if search.settings.gumbel:
-            return search.improved(games)
-        visits = search.visits(games)
-        chance = np.array([self.generators[slot].random() for slot in games])
-        policies = visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
-        return policies, choose_actions(visits, self.plies[games] < self.temperature_plies, chance)
+        assert self.search is not None
+        early = self.plies[games] < self.temperature_plies
+        return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
 
     def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
         """Draw moves of the opening, int32 [n], from the policy; a pass only where there is nothing else.
@@ -180,18 +155,10 @@ class Group:
         chance = np.array([self.generators[slot].random() for slot in games])
         return np.argmax(sums > chance[:, None] * sums[:, -1:], axis=1).astype(np.int32)
 
-    def note_decided(self, games: np.ndarray, values: np.ndarray) -> None:
-        """Count the plies since which one side has been sure; `values` are from Black's point of view."""
-        before = self.decided[games]
-        sign = np.where(np.abs(values) > self.settings.decided_value, np.sign(values), 0).astype(np.int32)
-        self.decided[games] = np.where(sign * before > 0, before + sign, sign)
-
     def finish_over(self, playing: np.ndarray) -> None:
-        """End those of the games that are over by the rules, or settled."""
+        """End those of the games that are over by the rules."""
         assert self.search is not None
         batch = self.search.batch
-        not_played_out = playing[~self.played_out[playing]]
-        batch.settle(not_played_out, np.empty(len(not_played_out), np.bool_))
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
         sides = batch.to_play(over, np.empty(len(over), np.int8))
         outcomes = sides * batch.outcome(over, np.empty(len(over), np.float32))

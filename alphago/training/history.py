@@ -1,4 +1,4 @@
-"""What a run wrote down while it trained: the rows of its metrics and of its evaluations."""
+"""The logs of a run, JSON lines: one row per iteration, and one per match."""
 
 import errno
 import json
@@ -17,28 +17,21 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class History:
-    """The rows of one run, oldest first.
-
-    metrics: one row per iteration of training.
-    evaluations: one row per match against one opponent; empty where the run played none.
-    """
+    """The rows of one run, oldest first."""
 
     folder: Path
-    metrics: list[Row]
-    evaluations: list[Row]
+    metrics: list[Row]  # one per iteration of training
+    evaluations: list[Row]  # one per match
 
 
 def read_history(folder: str | Path) -> History:
-    """The history of the run in `folder`.
+    """Return the history of the run in `folder`.
 
-    ValueError if the folder's metrics are no metrics, or hold no iteration yet; OSError if they cannot
-    be read.
+    Raise ValueError if its metrics are not what a run writes or no iteration is over yet, OSError if it has none.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{folder} is no run: wanted a folder with {METRICS}")
     if not (folder / METRICS).is_file():
-        raise FileNotFoundError(f"{folder} is no run: it has no {METRICS}")
+        raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}")
     metrics = read_rows(folder / METRICS, "seconds")
     if not metrics:
         raise ValueError(f"{folder / METRICS} holds no whole line: no iteration of training is over yet")
@@ -47,20 +40,19 @@ def read_history(folder: str | Path) -> History:
 
 
 def read_rows(path: Path, key: str) -> list[Row]:
-    """The rows of a file of JSON lines that have `key`.
+    """Return the rows of a file of JSON lines that have `key`; raise ValueError if whole lines hold no such row.
 
-    A line that does not parse is left out: a run that was killed tears its last line, and one that
-    goes on afterwards joins its next line to it.  ValueError if there are whole lines but no row.
+    Lines that do not parse are left out: a killed run may leave half a line, to which the next one is joined.
     """
     lines = path.read_bytes().split(b"\n")
-    rows: list[Row] = [row for row in map(parsed, lines) if key in row]
+    rows: list[Row] = [row for row in map(parse_object, lines) if key in row]
     if not rows and any(line.strip() for line in lines[:-1]):  # the last one has no end: torn
         raise ValueError(f"{path} is not what a run writes: no line of it is a JSON object with {key!r}")
     return rows
 
 
 def append_row(path: Path, row: Mapping[str, Any]) -> None:
-    """Appends a row to a file of JSON lines, whole or not at all; OSError if it cannot be written."""
+    """Append a row to a file of JSON lines, whole or not at all; raise OSError if it cannot be written."""
     data = (json.dumps(row) + "\n").encode()
     with open(path, "ab", buffering=0) as file:
         before = file.tell()
@@ -72,14 +64,14 @@ def append_row(path: Path, row: Mapping[str, Any]) -> None:
             raise
 
 
-def cut_off(path: Path, length: int) -> None:
-    """Drops what a file holds beyond so many bytes."""
+def truncate(path: Path, length: int) -> None:
+    """Shorten a file to `length` bytes, if it is longer."""
     if path.exists() and path.stat().st_size > length:
         os.truncate(path, length)
 
 
-def parsed(line: bytes) -> dict[str, Any]:
-    """The JSON object in a line; an empty one if there is none."""
+def parse_object(line: bytes) -> dict[str, Any]:
+    """Return the JSON object in a line; an empty one for any other line."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -88,7 +80,7 @@ def parsed(line: bytes) -> dict[str, Any]:
 
 
 def number(row: Row, key: str) -> float | None:
-    """A finite number of the row; None where it is missing, null or something else."""
+    """Return a number of the row; None where it is missing, not finite or no number."""
     value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None

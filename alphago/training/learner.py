@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.dtypes import has_native_bfloat16
-from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.inference.devices import has_native_bfloat16
 from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
@@ -35,10 +34,7 @@ class Learner:
     its schedule over the run's progress.  A step whose loss or gradient is not finite
     changes nothing and is counted in `skipped`.
 
-    On a GPU there is one replica, weights, optimizer and average are there, and `net` comes back by `net.cpu()`.
-
-    `average` is the network to play with: a moving average of the weights, `settings.weight_averaging` of which is
-    kept at each step (less at the beginning).
+    On a GPU there is one replica, weights and optimizer are there, and `net` comes back by `net.cpu()`.
     """
 
     def __init__(
@@ -46,9 +42,6 @@ class Learner:
     ) -> None:
         self.net = net
         self.settings = settings
-        self.average = frozen_copy(net).to(device)
-        if device.type != "cpu":  # laid out as the weights that it follows, or a GPU takes them one by one
-            self.average.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.workers = workers
         self.device = device
         self.steps = 0
@@ -63,7 +56,6 @@ class Learner:
         """Goes on for another board of the game; weights and optimizer stay.  Samples may be of any board."""
         self.net, *others = (net.resized(env) for net in self.replicas)
         self.replicas = [self.net, *others]
-        self.average = self.average.resized(env).eval()
 
     def rate(self, progress: float) -> float:
         """The learning rate of the next step; `progress` is 0 .. 1."""
@@ -104,7 +96,6 @@ class Learner:
             group["lr"] = self.rate(progress)
         self.optimizer.step()
         self.steps += 1
-        self._update_average()
         return metrics
 
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -113,7 +104,6 @@ class Learner:
         ValueError if the optimizer keeps something else for a parameter than tensors and numbers.
         """
         found = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
-        found |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
         for name, parameter in self.net.named_parameters():
             kept = self.optimizer.state.get(parameter, {})
             for field, value in kept.items():
@@ -129,10 +119,9 @@ class Learner:
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, torch.Tensor], steps: int, skipped: int) -> None:
         """Goes on from what `tensors` gave, after so many steps; RuntimeError if it is another network's."""
-        for prefix, nets in (("net.", self.replicas), ("average.", [self.average])):
-            named = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-            for net in nets:
-                net.load_state_dict(named)
+        weights = {name.removeprefix("net."): tensor for name, tensor in tensors.items() if name.startswith("net.")}
+        for net in self.replicas:
+            net.load_state_dict(weights)
         parameters = dict(self.net.named_parameters())
         for key, tensor in tensors.items():
             kind, _, rest = key.partition(".")
@@ -150,13 +139,6 @@ class Learner:
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)
         on_device = tensor.dim() > 0 or self.optimizer.defaults.get("fused")
         return tensor.to(self.device, copy=True) if on_device else tensor.clone()
-
-    @torch.no_grad()
-    def _update_average(self) -> None:
-        kept = min(self.settings.weight_averaging, self.steps / (self.steps + 10))
-        mine, new = self.average.state_dict(), self.net.state_dict()
-        moving = [name for name, tensor in mine.items() if tensor.is_floating_point()]
-        torch._foreach_lerp_([mine[name] for name in moving], [new[name] for name in moving], 1 - kept)
 
     def gradients(self, net: NeuralNet, samples: Sequence[Part | None], weight: float) -> list[Outputs | None]:
         """Leaves in `net` the gradients of a thread's shares of a batch; returns what the network said to each.
@@ -181,7 +163,7 @@ class Learner:
             ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
             more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.settings.losses)
             total = total + more.total
-            parts |= {"ownership_loss": more.ownership, "score_loss": more.score}
+            parts |= more.metrics()
         share = weight_sum(part) / batch_weight
         (total * share).backward()
         scaled = {name: share * loss.detach().double() for name, loss in parts.items()}
@@ -189,9 +171,9 @@ class Learner:
 
     @torch.no_grad()
     def losses_on(self, sample: Sample) -> dict[str, float]:
-        """Return the losses of the averaged network on positions that it has not been trained on."""
+        """Return the network's losses on positions that it has not been trained on."""
         part = to_device(sample, self.device)
-        logits, value = self.average(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
+        logits, value = self.net.eval()(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
         targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
         losses = alphazero_loss(logits, value, *targets, weights=self.settings.losses)
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}

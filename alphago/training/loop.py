@@ -3,7 +3,7 @@
     Run (run.py)          everything that goes on from one iteration to the next
     play, remember        self-play by one frozen network (group.py) fills the replay memory (memory.py)
     learn                 gradient steps on samples of it (learner.py)
-    run.publish, judge    the averaged weights play next; a gate or a proof may decide otherwise (judges/)
+    run.publish, judge    the new network plays next; a gate or a proof may decide otherwise (judges/)
 
 An iteration plays some moves in every game, takes the gradient steps that the finished games are worth, and lets the
 new network play.  `stop` ends it between two moves or two gradient steps; the next call goes on right there, and a run
@@ -30,7 +30,7 @@ def train_loop(run: Run, stop: threading.Event) -> None:
         run.begin_iteration()  # a larger board, more readouts, more games side by side, as the run goes on
         remember(run, play(run, stop))
         steps = learn(run, stop)
-        run.publish()  # the averaged weights play next
+        run.publish()  # the new network plays next
         run.end_iteration(steps)  # metrics, reports, autosave
         run.judge(stop)  # gate, proof: whoever is due
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.system.validation import check_float, checks_keywords, is_int
+from alphago.system.validation import check_float, check_int, checks_keywords
 
 _FIRST = np.zeros(1, np.int64)
 REBUILT_AT_ONCE = 64  # positions, so that their rows stay in cache
@@ -24,26 +24,26 @@ class Sample(NamedTuple):
     weight: np.ndarray  # float32 [n]
     score: np.ndarray  # float32 [n], the final margin in points
     ownership: np.ndarray  # int8 [n, height * width], 1 what became the mover's; no columns where games have none
-    ended: np.ndarray  # float32 [n], 0 after a resignation, which tells neither score nor ownership, else 1
+    ended: np.ndarray  # float32 [n], 0 after a resignation (score and ownership are unknown then), else 1
 
 
 class Entry(NamedTuple):
     """A game in memory, with what is computed once."""
 
     record: GameRecord
-    plies: np.ndarray  # int32 [k], those that were searched
-    shares: np.ndarray  # float64 [k], how often each is drawn, beside others: sums up to and with it
+    plies: np.ndarray  # int32 [k], the searched ones
+    cumulative: np.ndarray  # float64 [k], cumulative sums of `sampling_weights`
     values: np.ndarray  # float32 [T], targets from the movers' view
     ownership: np.ndarray  # int8 [points], of the final position, 1 Black's
     start: GameBatch  # the start position, in slot 0
 
-    def place(self, drawn: float) -> int:
-        """Which of the positions a number from 0 to their count means."""
-        return min(int(np.searchsorted(self.shares, drawn, side="right")), len(self.plies) - 1)
+    def ply_at(self, drawn: float) -> int:
+        """Return the ply that `drawn`, uniform in 0 .. k, stands for."""
+        return int(self.plies[min(int(np.searchsorted(self.cumulative, drawn, side="right")), len(self.plies) - 1)])
 
 
 def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
-    """How many of the latest positions to train on when so many were played: as many, then more and more slowly.
+    """Return how many of the latest positions to train on after `positions` in all; it grows slower and slower.
 
     first (1 + growth ((N / first)^exponent - 1) / exponent) from N = `first` on (Wu 2019, "Accelerating
     Self-Play Learning in Go", appendix C, with a smaller start).
@@ -57,69 +57,62 @@ def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: f
 class ReplayMemory:
     """The searched positions of the latest games, at least `capacity` of them once so many have been played.
 
-    Keeps records, not planes: a position is rebuilt from its game's moves, and its symmetry drawn,
-    when it is sampled.  Whole games leave, the oldest first.
+    Stores records, not planes: sampling rebuilds a position from its game's moves and draws its symmetry.  Whole games
+    are dropped, the oldest first.
 
-    search_share: how much of each value target comes from the search instead of the game's result, per ply
-        that passes: the target is the lambda-return of the values found later in the game, lambda =
-        1 - search_share (Sutton & Barto 2018, section 12.1).  0 takes the result alone, as AlphaGo Zero.
-    surprise_share: how much of a game's draws goes to its positions in proportion to the search's surprise, the
-        divergence of the policy it found from the network's, the rest to all alike (Wu, KataGoMethods.md, "Policy
-        Surprise Weighting").
+    Args:
+        search_share: how much of each value target comes from the search instead of the game's result, per ply that
+            passes: the target is the lambda-return of later search values, lambda = 1 - search_share (Sutton & Barto
+            2018, section 12.1).  0 takes the result alone, as AlphaGo Zero.
+        surprise_share: how much of a game's draws goes to its positions in proportion to the search's surprise, the
+            divergence of its policy from the network's, the rest to all alike (Wu, KataGoMethods.md, "Policy Surprise
+            Weighting").
     """
 
     def __init__(
         self, env: GameEnv, capacity: int = 500_000, search_share: float = 0.0, surprise_share: float = 0.0
     ) -> None:
-        if not is_int(capacity, 1):
-            raise ValueError(f"capacity is 1 position or more, got {capacity!r}")
-        for name, share in (("search_share", search_share), ("surprise_share", surprise_share)):
-            check_float(name, share, 0, 1)
         self.env = env
-        self.capacity = capacity
-        self.search_share = search_share
-        self.surprise_share = surprise_share
+        self.capacity = check_int("capacity", capacity, 1)
+        self.search_share = check_float("search_share", search_share, 0, 1)
+        self.surprise_share = check_float("surprise_share", surprise_share, 0, 1)
         self.entries: deque[Entry] = deque()
         self.added = 0  # positions ever added
         self._positions = 0
-        self._ends: np.ndarray | None = None  # positions up to and with each entry
+        self._ends: np.ndarray | None = None  # int64, cumulative positions of the entries; None until it is needed
         self._starts: dict[str, GameBatch] = {}  # start positions by set-up
 
     def __len__(self) -> int:
-        """Positions in memory."""
+        """Return the number of positions in memory."""
         return self._positions
 
     def add(self, records: Iterable[GameRecord]) -> None:
-        """Appends games, and drops the oldest while `capacity` positions remain without them."""
+        """Append games, and drop the oldest while `capacity` positions remain without them."""
         for record in records:
             if record.policies.shape != (len(record), self.env.action_space):
                 raise ValueError(
-                    f"a record with policies {record.policies.shape} was added to a memory of {self.env}, "
-                    f"which has {self.env.action_space} actions"
+                    f"policies of a record of {self.env} must have shape {(len(record), self.env.action_space)}, "
+                    f"got {record.policies.shape}"
                 )
             plies = np.flatnonzero(record.weights > 0).astype(np.int32)
             values = value_targets(record, self.search_share)
-            shares = np.cumsum(drawing_shares(record.surprises[plies], self.surprise_share))
+            cumulative = np.cumsum(sampling_weights(record.surprises[plies], self.surprise_share))
             start = self._start(record)
-            self.entries.append(Entry(record, plies, shares, values, self._final_ownership(record, start), start))
+            self.entries.append(Entry(record, plies, cumulative, values, self._final_ownership(record, start), start))
             self._positions += len(plies)
             self.added += len(plies)
-        self.drop()
-
-    def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
-        """Fills an empty memory with the games that were in another one, oldest first, with its counts."""
-        self.capacity = capacity
-        self.add(records)
-        self.added = added
-
-    def drop(self) -> None:
-        """Drops the oldest games while `capacity` positions remain without them."""
         while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:
             self._positions -= len(self.entries.popleft().plies)
         self._ends = None
 
+    def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
+        """Fill an empty memory with the games of another one, oldest first, and its counts."""
+        self.capacity = capacity
+        self.add(records)
+        self.added = added
+
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """`count` positions drawn independently from all in memory, or from the `newest` ones; see `surprise_share`."""
+        """Return `count` positions drawn independently from all in memory, or from the `newest` ones."""
         if not self._positions:
             raise ValueError("the memory is empty: nothing to sample")
         if self._ends is None:
@@ -129,36 +122,36 @@ class ReplayMemory:
         drawn = oldest + generator.random(count) * (self._positions - oldest)
         games = np.searchsorted(self._ends, drawn, side="right")
         entries = [self.entries[game] for game in games]
-        places = drawn - self._ends[games] + [len(entry.plies) for entry in entries]
-        plies = [int(entry.plies[entry.place(place)]) for entry, place in zip(entries, places, strict=True)]
+        within = drawn - self._ends[games] + [len(entry.plies) for entry in entries]
+        plies = [entry.ply_at(number) for entry, number in zip(entries, within, strict=True)]
         return self.rebuild(entries, plies, symmetries)
 
     def rebuild(self, entries: list[Entry], plies: list[int], symmetries: np.ndarray) -> Sample:
-        """The samples of these games at these plies, turned by these symmetries (int64 [n])."""
-        both = list(zip(entries, plies, strict=True))
-        movers = np.array([entry.record.movers[ply] for entry, ply in both], np.int8)
-        policy = np.stack([entry.record.policies[ply] for entry, ply in both]).astype(np.float32) / POLICY_SCALE
+        """Return the samples of these games at these plies, turned by these symmetries (int64 [n])."""
+        pairs = list(zip(entries, plies, strict=True))
+        movers = np.array([entry.record.movers[ply] for entry, ply in pairs], np.int8)
+        policy = np.stack([entry.record.policies[ply] for entry, ply in pairs]).astype(np.float32) / POLICY_SCALE
         sample = Sample(
             planes=self._planes(entries, plies),
             policy=policy / policy.sum(axis=1, keepdims=True),
-            value=np.array([entry.values[ply] for entry, ply in both], np.float32),
-            weight=np.array([entry.record.weights[ply] for entry, ply in both], np.float32),
+            value=np.array([entry.values[ply] for entry, ply in pairs], np.float32),
+            weight=np.array([entry.record.weights[ply] for entry, ply in pairs], np.float32),
             score=movers * np.array([entry.record.score for entry in entries], np.float32),
             ownership=np.stack([entry.ownership for entry in entries]) * movers[:, None],
             ended=np.array([not entry.record.resigned for entry in entries], np.float32),
         )
-        self._turn(sample, symmetries)
+        self._apply_symmetries(sample, symmetries)
         return sample
 
     def _start(self, record: GameRecord) -> GameBatch:
-        """The position that a record starts from, in slot 0."""
+        """Return the position that a record starts from, in slot 0."""
         key = json.dumps(record.setup, sort_keys=True) if record.setup else ""
         if key not in self._starts:
             self._starts[key] = self.env.position(**record.setup).batch
         return self._starts[key]
 
     def _planes(self, entries: list[Entry], plies: list[int]) -> np.ndarray:
-        """Planes [n, planes, height, width] of each game's position before a ply."""
+        """Return float32 [n, planes, height, width], each game's position before a ply."""
         count = len(entries)
         out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)
         batch = self.env.new_batch(min(count, REBUILT_AT_ONCE))
@@ -176,7 +169,7 @@ class ReplayMemory:
         return out
 
     def _final_ownership(self, record: GameRecord, start: GameBatch) -> np.ndarray:
-        """int8 [points], 1 Black's; zeros after a resignation, which leaves the board open."""
+        """Return int8 [points], 1 Black's; zeros after a resignation, which leaves the board open."""
         if not self.env.has_ownership:
             return np.zeros(0, np.int8)
         points = self.env.plane_shape[0] * self.env.plane_shape[1]
@@ -186,12 +179,11 @@ class ReplayMemory:
         batch.copy(_FIRST, _FIRST, of=start)
         path = record.moves.astype(np.int32)[None, :]
         batch.replay(_FIRST, path, np.array([len(record)], np.int32), _FIRST)
-        batch.settle(_FIRST, np.empty(1, np.bool_))  # where that ended the game
         mover = batch.to_play(_FIRST, np.empty(1, np.int8))
         return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
 
-    def _turn(self, sample: Sample, symmetries: np.ndarray) -> None:
-        """Applies symmetry `symmetries[i]` to row i, in place."""
+    def _apply_symmetries(self, sample: Sample, symmetries: np.ndarray) -> None:
+        """Apply symmetry `symmetries[i]` to row i, in place."""
         flat = sample.planes.reshape(len(sample.planes), self.env.planes, -1)
         for symmetry in range(1, len(self.env.symmetries.points)):
             rows = np.flatnonzero(symmetries == symmetry)
@@ -203,11 +195,8 @@ class ReplayMemory:
                     sample.ownership[rows] = sample.ownership[rows][:, points]
 
 
-def drawing_shares(surprises: np.ndarray, surprise_share: float) -> np.ndarray:
-    """How often each of a game's positions is drawn, float64 [k], 1 in the mean.
-
-    1 - surprise_share for all alike, the rest in proportion to their surprise.
-    """
+def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray:
+    """Return how often each of a game's positions is drawn, float64 [k], 1 in the mean; see ReplayMemory."""
     total = surprises.sum(dtype=np.float64)
     if total <= 0:
         return np.ones(len(surprises))
@@ -215,7 +204,7 @@ def drawing_shares(surprises: np.ndarray, surprise_share: float) -> np.ndarray:
 
 
 def value_targets(record: GameRecord, search_share: float) -> np.ndarray:
-    """The lambda-return of each ply, float32 [T], from its mover's view; see ReplayMemory."""
+    """Return the lambda-return of each ply, float32 [T], from its mover's view; see ReplayMemory."""
     targets = np.empty(len(record), np.float32)
     value = record.outcome  # Black's view
     for ply in range(len(record) - 1, -1, -1):

@@ -1,8 +1,8 @@
-"""The recipes: what to train on which board, as measured (docs/results.md), in one place.
+"""Recipes: the measured network and settings for each board (docs/results.md).
 
-`train(GoEnv(9))` takes the recipe of its board, or of the next larger one that has a recipe; what the call says itself
-goes first.  These recipes are for runs that end by the clock: where games are counted (`num_games`), each has to teach
-more, and TrainingSettings' defaults apply.
+`train(GoEnv(9))` takes the recipe of its board, or of the next larger one that has a recipe; arguments of the call go
+first.  Recipes are for runs that end by the clock: where games are counted (`num_games`), each has to teach more, and
+TrainingSettings' defaults apply.
 """
 
 from collections.abc import Mapping
@@ -15,14 +15,17 @@ from alphago.mcts.search import SearchSettings
 
 
 @dataclass(frozen=True)
-class Preset:
-    """A recipe: the game's options, the network, and the training.
+class Recipe:
+    """What to train a network with on one board.
 
-    env: options of the game.  network: of NeuralNet.  settings: of TrainingSettings.
-    gpu: what of these settings is another on a GPU.
-    proved_after: opponents, and after how many positions of self-play the network was proved to be stronger.
-    game: which one, by its name; "" for any, as it is.
-    note: what a run that takes the recipe is told.
+    Args:
+        env: options of the game.
+        network: keywords of NeuralNet.
+        settings: keywords of TrainingSettings.
+        proved_after: positions of self-play after which the network was proved to be stronger, by opponent.
+        gpu: settings that differ on a GPU.
+        game: its name; "" for any.
+        note: a sentence that a run reports when it begins by this recipe.
     """
 
     env: Mapping[str, Any]
@@ -34,23 +37,22 @@ class Preset:
     note: str = ""
 
     def settings_on(self, device: str) -> Mapping[str, Any]:
-        """The settings where the run begins, on the "cpu" or elsewhere."""
+        """Return the settings for a device, "cpu" or another."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
     def make_env(self, board_size: int | None = None) -> GameEnv:
-        """The game that the recipe is for, by default on its own board."""
+        """Return the recipe's game, by default on the recipe's board."""
         env = make_game(self.game, **self.env)
         return env if board_size in (None, env.N) else env.resized(board_size)
 
-    def needed(self, opponent: str, env: GameEnv) -> int:
-        """After how many positions of self-play it was stronger than the opponent; 0 where nobody knows."""
-        if opponent not in self.proved_after or not self.make_env().accepts(env):
-            return 0
-        return self.proved_after[opponent]
+    def positions_to_beat(self, opponent: str, env: GameEnv) -> int:
+        """Return the positions of self-play after which it was stronger than an opponent; 0 where none are known."""
+        positions = self.proved_after.get(opponent, 0)
+        return positions if positions and self.make_env().accepts(env) else 0
 
 
-# Few readouts with many games side by side, but few at the beginning; every position is trained on twice, in small
-# batches at a high learning rate.
+# Few readouts, many games side by side but fewer at the beginning; each position is trained on twice, in small batches
+# at a high learning rate.
 FAST: dict[str, Any] = {
     "readouts": 16,
     "first_games_in_flight": 64,
@@ -61,9 +63,8 @@ FAST: dict[str, Any] = {
     "ckp_freq": 2000,
 }
 
-# A GPU plays hundreds of games a second: each network that is kept would be a second of training apart.  How many games
-# are side by side there, TrainingSettings say by themselves.  Smaller batches and fewer games at the beginning were not
-# measured there.
+# A GPU plays hundreds of games a second: with FAST's ckp_freq, kept networks would be seconds apart.  TrainingSettings
+# choose games_in_flight by the device.  Smaller batches and fewer games at the beginning were not measured on a GPU.
 ON_GPU: dict[str, Any] = {
     "ckp_freq": 50_000,
     "plies_per_iteration": 24,
@@ -71,30 +72,30 @@ ON_GPU: dict[str, Any] = {
     "first_games_in_flight": None,
 }
 
-PRESETS: dict[str, Preset] = {
-    "7x7": Preset(
+RECIPES: dict[str, Recipe] = {
+    "7x7": Recipe(
         {"board_size": 7, "komi": 9},
         {"tower_height": 4, "channels": 32},
         {**FAST, "max_minutes": 10.0, "curriculum": ((5, 0.1),)},
         {"gnugo": 320_000, "gnugo:10": 320_000},
         gpu=ON_GPU,
     ),
-    "9x9": Preset(
+    "9x9": Recipe(
         {"board_size": 9, "komi": 7},
         {"tower_height": 4, "channels": 64},
         {**FAST, "max_minutes": 30.0, "first_readouts": 16, "readouts": 24, "curriculum": ((7, 0.15),)},
         {"gnugo": 484_000, "gnugo:10": 484_000},
         gpu=ON_GPU,
     ),
-    "13x13": Preset(
+    "13x13": Recipe(
         {"board_size": 13, "komi": 7},
         {"tower_height": 5, "channels": 64},
         {**FAST, "max_minutes": 120.0, "first_readouts": 16, "readouts": 24, "curriculum": ((7, 0.05), (9, 0.25))},
         {"gnugo": 2_329_000, "gnugo:10": 2_329_000},
         gpu=ON_GPU,
     ),
-    # That of 13x13 stretched, and not measured.  What was: two hours of 13x13's own are enough for GNU Go on 19x19.
-    "19x19": Preset(
+    # 13x13's, stretched: not measured.  (Two hours of 13x13's own recipe are enough for GNU Go on 19x19.)
+    "19x19": Recipe(
         {"board_size": 19, "komi": 7},
         {"tower_height": 8, "channels": 96},
         {**FAST, "max_minutes": 720.0, "curriculum": ((7, 0.02), (9, 0.1), (13, 0.25))},
@@ -103,7 +104,7 @@ PRESETS: dict[str, Preset] = {
     # The game of cody2007/alpha_go_zero_implementation (2018): each side plays 20 moves and does not pass, no komi,
     # the area counts as the board stands.  The losses are his (alphago.nn.loss.LOSSES), search, network and optimizer
     # the 7x7 recipe's, and ko is positional superko where he compares the latest two boards.
-    "cody2007": Preset(
+    "cody2007": Recipe(
         {"board_size": 7, "komi": 0, "turns": 20, "first_pass": 40, "planes": "turns"},
         {"tower_height": 4, "channels": 32},
         {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
@@ -112,44 +113,40 @@ PRESETS: dict[str, Preset] = {
     # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse; 700 000
     # batches from games of some 200 plies; a candidate plays 400 games after 25 000 of self-play.  Not as there: the
     # threshold of resignation is fixed, not fitted to 5 % of false positives (`alphago info RUN` tells how many came).
-    "paper": Preset(
+    "paper": Recipe(
         {"board_size": 19, "komi": 7.5, "planes": 17, "max_moves": 722},
         {"preset": "paper"},
         {
             "num_games": 4_900_000, "readouts": 1600, "batch_size": 2048, "memory_size": 100_000_000,
             "resign_threshold": -0.9, "no_resign_share": 0.1, "search_share": 0.0, "surprise_share": 0.0,
             "exact_rules": True,
-            "opening_plies": 0.0, "decided_value": 1.0, "played_out_share": 1.0, "temperature_plies": 30,
+            "opening_plies": 0.0, "temperature_plies": 30,
             "learning_rate": 1e-2, "search": SearchSettings(first_play_reduction=0.0),
             "optimizer": "sgd", "schedule": "steps", "losses": "alphago-zero", "weight_decay": 0.0,
-            "gradient_norm": None, "weight_averaging": 0.0, "samples_per_position": 1.5,
+            "gradient_norm": None, "samples_per_position": 1.5,
             "gate": {"win_rate": 0.55, "games": 400, "every": 25_000},
         },
     ),
 }  # fmt: skip
 
 
-BOARDS = {"go": (7, 9, 13, 19)}  # of which games and sizes there is a recipe
+BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
 
-# Other games, of any size: few readouts, many games, as above; not measured.
-OTHER_GAMES = Preset(
-    {},
-    {"tower_height": 4, "channels": 64},
-    {**FAST, "max_minutes": 10.0, "readouts": 32},
-    game="",
-)
+# For all other games, of any size: not measured.
+OTHER_GAMES = Recipe({}, {"tower_height": 4, "channels": 64}, {**FAST, "max_minutes": 10.0, "readouts": 32}, game="")
 
 
-def preset_for(env: GameEnv) -> Preset:
-    """The recipe of a board, or of the next larger one that has a recipe, the largest beyond it; other games share one.
+def recipe_for(env: GameEnv) -> Recipe:
+    """Return the recipe of a board, or of the next larger (else the largest) board that has one.
 
-    Of a recipe that is borrowed the curriculum has only boards smaller than this one, and `note` says where it is from.
+    A borrowed recipe keeps the boards of its curriculum that are smaller than this one, and `note` tells its origin.
+    Games other than Go share one recipe.
     """
     if env.name not in BOARDS:
         return OTHER_GAMES
     sizes = BOARDS[env.name]
     near = min((size for size in sizes if size >= env.N), default=sizes[-1])
-    recipe = PRESETS[f"{near}x{near}"]
+    recipe = RECIPES[f"{near}x{near}"]
     if near == env.N:
         return recipe
     smaller = tuple((size, share) for size, share in recipe.settings.get("curriculum", ()) if size < env.N)
@@ -158,12 +155,12 @@ def preset_for(env: GameEnv) -> Preset:
         env=recipe.make_env(env.N).config,
         settings={**recipe.settings, "curriculum": smaller},
         proved_after={},
-        note=f"{env.N}x{env.N} has no recipe of its own: that of {near}x{near} is taken, which was not measured here",
+        note=f"{env.N}x{env.N} has no recipe of its own: it takes that of {near}x{near}, which was not measured here",
     )
 
 
-def named_preset(name: str) -> Preset:
-    """The recipe of that name; ValueError with the names there are."""
-    if name not in PRESETS:
-        raise ValueError(f"no preset {name!r}: there are {', '.join(map(repr, PRESETS))}")
-    return PRESETS[name]
+def named_recipe(name: str) -> Recipe:
+    """Return the recipe of that name; raise ValueError with all names for another one."""
+    if name not in RECIPES:
+        raise ValueError(f"preset must be one of {', '.join(map(repr, RECIPES))}, got {name!r}")
+    return RECIPES[name]

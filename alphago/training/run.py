@@ -20,7 +20,7 @@ from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.batches import Part, Prefetcher, to_device
 from alphago.training.boards import Boards, BoardTraining
 from alphago.training.group import SelfPlay
-from alphago.training.judges.resignation import calibrated
+from alphago.training.judges.resignation import calibrate
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory
 from alphago.training.runs.folder import RunFolder
@@ -157,19 +157,19 @@ class Run:
 
     @property
     def best(self) -> NeuralNet | None:
-        """The network that a judge lets play; None where the latest average plays."""
+        """The network that a judge lets play; None where the latest plays."""
         return next((judge.best for judge in self.judges if judge.best is not None), None)
 
     @property
     def player(self) -> NeuralNet:
         """The network that plays, on the main board."""
-        return self.learner.average if self.best is None else self.best.resized(self.main.env)
+        return self.learner.net if self.best is None else self.best.resized(self.main.env)
 
     @property
     def pause_at(self) -> float:
         """The time (of time.monotonic()) at which self-play pauses: to be saved, or because the run's time is over."""
-        # PUCT's trees last from move to move and are not saved: between two iterations there are none.
-        between_moves = self.settings.search_for(1).gumbel
+        # Trees that last from move to move are not saved: between two iterations there are none.
+        between_moves = not self.settings.search_for(1).keeps_trees
         return min(self.saving.next if between_moves else math.inf, self.clock.deadline)
 
     @property
@@ -252,15 +252,15 @@ class Run:
     @PUBLISHING
     def publish(self) -> None:
         """Let self-play go on with a snapshot of the network that plays now, if it is another one."""
-        version = (self.learner.average, self.learner.steps) if self.best is None else (self.best, 0)
+        version = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
         if version != self._published:
             self.boards.publish(self.player)
             self._published = version
 
     def judge(self, stop: threading.Event) -> None:
-        """Let each judge decide that has to now; raise Stopped if `stop` comes before the end."""
+        """Let each judge decide that has to now, between two iterations; raise Stopped if `stop` comes first."""
         for judge in self.judges:
-            if judge.due(self):
+            if not self.in_iteration and judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
                     raise Stopped
                 self.publish()
@@ -280,7 +280,7 @@ class Run:
         """
         began = time.monotonic()
         latest = islice(reversed(self.main.memory.entries), CALIBRATION_GAMES)
-        resignation = calibrated([entry.record for entry in latest])
+        resignation = calibrate([entry.record for entry in latest])
         notes = resignation.notes() if resignation else {}
         if keep:
             self.saved_games = self.games

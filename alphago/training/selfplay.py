@@ -8,7 +8,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_evaluator
-from alphago.mcts.warm_up import compile_ahead
+from alphago.mcts.warm_up import warm_up
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import GameRecord
@@ -87,13 +87,12 @@ def selfplay(
         settings: keywords of SelfPlaySettings.
     """
     check_env(env)
-    compile_ahead()
+    warm_up()
     num_games, seed = check_int("num_games", num_games, 1), check_int("seed", seed, 0)
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     with one_torch_thread():
         evaluator = as_evaluator(nn, env, device)
-        where = getattr(evaluator, "device", "cpu")
-        chosen = chosen.resolved(where, num_games)
+        chosen = chosen.resolved(evaluator.device, num_games)
         with Workers(min(chosen.groups or 1, chosen.games_in_flight or 1)) as workers:
-            source = SelfPlay(env, chosen, range(num_games), workers, seed=seed, device=where)
+            source = SelfPlay(env, chosen, range(num_games), workers, seed=seed, device=evaluator.device)
             return source.play_all(evaluator, on_game)

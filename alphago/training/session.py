@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.warm_up import compile_ahead
-from alphago.nn.inference.devices import find_device, memory_told
-from alphago.nn.model_files import notes_of, read_weights
+from alphago.mcts.warm_up import warm_up
+from alphago.nn.inference.devices import find_device
+from alphago.nn.inference.gpu import translate_out_of_memory
+from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
-from alphago.nn.saved import LATEST
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.group import SelfPlay
@@ -25,7 +25,7 @@ from alphago.training.judges.proof import Examiner, expectation
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
 from alphago.training.runs.compact import check_network, make_compact
-from alphago.training.runs.config import holds_run, of_this_version
+from alphago.training.runs.config import holds_run, version_errors
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
 from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
 from alphago.training.selfplay import MakeSource
@@ -107,7 +107,7 @@ def train(
     check_types(model, until, reports)
     deadline = None if stop_after is None else began + 60 * check_positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # raises now for one that does not exist
-    compile_ahead()
+    warm_up()
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     opponent = Opponent(until) if isinstance(until, str) else until
@@ -130,7 +130,7 @@ def train(
             stop = threading.Event()
             try:
                 with (
-                    memory_told(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
+                    translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
                     run_for(plan, env, run_folder, reports, where, source) as run,
                 ):  # fmt: skip
                     anything_to_do = begin(run, plan, notes)
@@ -171,7 +171,7 @@ def run_for(
         rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []
         run.reporter = Reporter(
             [ConsoleReport()] if reports is None else reports,
-            plan.settings.plain(), rows, meter, partial(estimate, plan) if plan.needed else None,
+            plan.settings.plain(), rows, meter, partial(estimate, plan) if plan.positions_to_beat else None,
         )  # fmt: skip
         if isinstance(plan.settings.gate, Gate):
             run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
@@ -204,7 +204,7 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
         folder.write_config(plan.config)
         run.clock.set(0.0)
         return [], [f"a new run of {run.goal} begins in {folder.path}", *([plan.note] if plan.note else [])]
-    with of_this_version(folder.path, "a state"):
+    with version_errors(folder.path, "a state"):
         state = folder.restore()
         damage = [*state.notes, *run.restore(state)]
     damage += folder.check_weights(run.player if run.is_over else None)
@@ -243,11 +243,11 @@ def compact_folder(run: Run) -> str:
     """Make the run's folder compact, after a checkpoint, note it in config.json, and return a sentence about it."""
     folder = run.folder
     run.compacted += 1
-    kept = make_compact(folder, run.state(), [board.env.N for board in run.boards])
+    size = make_compact(folder, run.state(), [board.env.N for board in run.boards])
     assert folder.config is not None
-    entry = {"games": run.games, "kept_games": kept.games, "of": kept.of}
+    entry = {"games": run.games, "kept_games": size.games, "of": size.games_before}
     folder.write_config(folder.config | {"compacted": [*folder.config["compacted"], entry]})
-    return str(kept)
+    return str(size)
 
 
 def longer(run: Run) -> str:
@@ -262,7 +262,9 @@ def estimate(plan: Plan, metrics: Row) -> str | None:
     """Return a sentence on when `until` should be beaten, "" if that time is over, None while the speed is unknown."""
     if plan.until is None or metrics["seconds"] <= 60 * MEASURED_MINUTES:
         return None
-    return expectation(metrics, plan.needed, plan.until.name) if plan.needed > metrics["positions"] else ""
+    if plan.positions_to_beat <= metrics["positions"]:
+        return ""
+    return expectation(metrics, plan.positions_to_beat, plan.until.name)
 
 
 def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings, leaves_for
-from alphago.nn.inference.dtypes import DTYPES
+from alphago.nn.inference.devices import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
 from alphago.system.cores import available_cores
@@ -76,20 +76,6 @@ class SelfPlaySettings:
         "which no more than 2 plies per action count",
         default=None,
         least=0,
-    )
-    decided_value: float = setting(
-        "once the search has found one side's value above it for 6 plies, only a tenth of the moves are searched in "
-        "full and trained on, the others with 4 readouts; 1 searches all alike (Wu 2019, KataGoMethods.md)",
-        default=0.68,
-        least=0,
-        most=1,
-    )
-    played_out_share: float = setting(
-        "share of games that go on to passes or the cap even where nothing can change the result any more, which ends "
-        "the others (`GameBatch.settle`): passing has to be learned",
-        default=0.1,
-        least=0,
-        most=1,
     )
     search: SearchSettings | Mapping[str, Any] | None = setting(
         "see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes some "
@@ -179,9 +165,6 @@ class TrainingSettings(SelfPlaySettings):
         least=0,
         most=1,
     )
-    weight_averaging: float = setting(
-        "how much of the averaged weights, which play, is kept at each gradient step", default=0.995, least=0, most=1
-    )
     first_readouts: int | None = setting(
         "readouts at the beginning, from which they rise to `readouts` in equal ratios over the run; None for "
         "`readouts` all along",
@@ -260,8 +243,6 @@ class TrainingSettings(SelfPlaySettings):
         self._set("curriculum", check_curriculum(self.curriculum))
         self._set("sizes", check_sizes(self.sizes))
         self._set("exact_rules", check_bool("exact_rules", self.exact_rules))
-        if self.weight_averaging == 1:
-            raise ValueError("weight_averaging must be less than 1, or the network that plays would never change")
         if self.num_games is None and self.max_minutes is None:
             raise ValueError("num_games or max_minutes must end the run, got None for both")
         if self.start_training_after > self.memory_size:

@@ -16,7 +16,8 @@ LINK = re.compile(r"\]\(\.\./([^)#]+)\)")
 
 def on_files(files: Files, config: Any) -> Files:
     for name, page in TEXTS.items():
-        files.append(File.generated(config, page, content=(ROOT / name).read_text("utf-8")))
+        text = (ROOT / name).read_text("utf-8").replace("](docs/", "](")
+        files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "examples.md", content=examples_page()))
     return files
 

@@ -1,6 +1,7 @@
 """Engines written for tests, and matches on a given number of cores."""
 
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,12 @@ def passes(position: Position) -> tuple[np.ndarray, float]:
 
 
 def match_on(
-    cores: int, env: GameEnv, black: Any, white: Any, games: int, readouts: int = 0, **plan: int
+    cores: int, env: GameEnv, black: Any, white: Any, games: int, readouts: int = 0,
+    stop: threading.Event | None = None, **plan: int,
 ) -> MatchResult:  # fmt: skip
     """A match without chance in the opening, on so many cores."""
     entrants = Entrant(resolve_player(black, env), readouts), Entrant(resolve_player(white, env), readouts)
     plan = {"opening_plies": 0, "random_opening": 0, "seed": 0, "leaves": 1, **plan}
     played: list[MatchGame] = []
-    play_match(env, entrants, MatchPlan(games, **plan), range(games), played.append, cores=cores)
+    play_match(env, entrants, MatchPlan(games, **plan), range(games), played.append, stop=stop, cores=cores)
     return MatchResult.of(env, played)

@@ -118,10 +118,6 @@ class TestMatch:
         with pytest.raises(EngineError, match="judge answered 'no' to final_score of game"):
             evaluate(GO, "random", "random", 4, adjudicator=judge_of(tmp_path, "no"))
 
-    def test_an_unknown_name(self) -> None:
-        with pytest.raises(ValueError, match=r"adjudicator must be .*, got 'uct'"):
-            evaluate(GO, "random", "random", 2, adjudicator="uct")
-
 
 class TestTournament:
     def test_its_results_are_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,7 +119,7 @@ class TestMatch:
         ("bodies", "why"),
         [
             ({"genmove": "sys.exit(3)"}, r"'genmove [bw]' was sent, the process has ended \(exit status 3\)"),
-            ({"genmove": "time.sleep(1000)", "timeout": 0.5}, "no reply came in 0.5 s"),
+            ({"genmove": "time.sleep(1000)", "timeout": 3.0}, "no reply came in 3 s"),
             ({"genmove": 'reply("B9")'}, "answered 'B9' to genmove: 'B9' is no point of GoEnv"),
             ({"genmove": 'reply("")'}, "answered '' to genmove: '' is no point"),
             ({"genmove": 'print("B2?")'}, "'B2\\?' is not GTP"),
@@ -190,9 +190,9 @@ class TestMatch:
             evaluate(GO, scripted(tmp_path, "B2"), Fails(), 4, 4)
 
     def test_other_games(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=r"engine plays Go, got TicTacToeEnv\(\)"):
+        with pytest.raises(ValueError, match=r"must be Go for engine, got TicTacToeEnv\(\)"):
             evaluate(TicTacToeEnv(), scripted(tmp_path), "random", 2)
-        with pytest.raises(ValueError, match=r"engine plays Go, got TicTacToeEnv\(\)"):
+        with pytest.raises(ValueError, match=r"must be Go for engine, got TicTacToeEnv\(\)"):
             make_player(TicTacToeEnv(), scripted(tmp_path), 2, 0, 1)
 
     def test_options_of_self_play_do_not_hold(self, tmp_path: Path) -> None:
@@ -240,7 +240,3 @@ class TestFixedTurns:
             for action in game:
                 assert action != 9 or not at.legal_mask[:-1].any()
                 at = at.play(action)
-
-    def test_an_illegal_move_of_an_engine_loses(self, tmp_path: Path) -> None:
-        match = evaluate(self.TURNS, scripted(tmp_path, "B2 B2", name="twice"), UniformEvaluator(), 1, 2)
-        assert "illegal move B2: Black has a stone there" in match.forfeits[0]

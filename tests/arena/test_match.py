@@ -1,7 +1,6 @@
 """Matches: who has which colour, what counts, and that the same seed gives the same games."""
 
 import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +11,8 @@ from alphago.arena.match_games import MatchGame
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player, search_settings
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
-from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from alphago.mcts.root import choose_actions
+from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
+from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search, SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on
@@ -148,7 +147,7 @@ class TestPlayers:
         assert match.games[0] == match.games[1] == (0, 1, 2, 3, 4, 5, 6)
 
     def test_raw_policy_by_chance_in_the_opening(self) -> None:
-        player = PolicyPlayer(GO, HashEvaluator(), 500)
+        player = PolicyPlayer(GoEnv(3, komi=-0.5), HashEvaluator(), 500)
         games = np.arange(500)
         chance = np.random.default_rng(0).random(500)
         drawn = player.choose(games, np.ones(500, np.bool_), chance)
@@ -156,6 +155,14 @@ class TestPlayers:
         HashEvaluator().evaluate(player.batch, np.zeros(1, np.int64), priors, np.empty(1, np.float32))
         assert np.bincount(drawn, minlength=10) / 500 == pytest.approx(priors[0], abs=0.08)
         assert set(player.choose(games, np.zeros(500, np.bool_), chance)) == {int(priors[0].argmax())}
+
+    def test_raw_policy_does_not_pass_while_it_wins_and_the_board_is_lost(self) -> None:
+        policy = np.zeros(10)
+        policy[[9, 0]] = 0.9, 0.1
+        env = GoEnv(3, komi=8.5)
+        for value, wanted in ((1.0, 0), (-1.0, 9)):
+            player = PolicyPlayer(env, FunctionEvaluator(lambda position, value=value: (policy, value)), 1)
+            assert player.choose(np.arange(1), np.zeros(1, np.bool_), np.zeros(1)) == wanted
 
     def test_a_pair_of_readouts(self) -> None:
         asked: list[tuple[str, int]] = []
@@ -243,7 +250,7 @@ class TestGumbel:
             fresh.batch.copy(game, game, of=position.batch)
             fresh.run(np.array([12], np.int32))
             action = player.choose(game, never, np.array([0.99]))
-            assert action.tolist() == fresh.improved(game)[1].tolist()
+            assert action.tolist() == fresh.choose(game, np.zeros(1, np.bool_), np.zeros(1)).tolist()
             assert player.search.tree.visits[0, 0] == 13  # the root's own evaluation is one more
             player.follow(game, action)
             position = position.play(int(action[0]))
@@ -253,7 +260,7 @@ class TestGumbel:
         games = np.arange(400)
         player = SearchPlayer(TIC_TAC_TOE, HashEvaluator(), 400, 8, replace(self.SETTINGS, c_scale=0.01))
         actions = player.choose(games, np.ones(400, np.bool_), np.random.default_rng(0).random(400))
-        policies, _ = player.search.improved(games)
+        policies = player.search.policies(games)
         assert np.bincount(actions, minlength=9) / 400 == pytest.approx(policies[0], abs=0.08)
         assert len(set(actions.tolist())) > 2
 
@@ -309,22 +316,22 @@ class TestInputPlanes:
 
 class TestErrors:
     def test_an_error_in_one_thread_ends_the_match_at_once(self) -> None:
-        """The other threads do not play all their games to the end first."""
-        calls = []
+        """The other thread stops at its next move."""
+        calls, stop = [], threading.Event()
 
         class Fails(UniformEvaluator):
             def evaluate(self, batch, slots, priors, values) -> None:
                 calls.append(len(slots))
                 if len(calls) == 3:
                     raise RuntimeError("out of luck")
-                time.sleep(0.01)
+                assert len(calls) < 3 or stop.wait(60)
                 super().evaluate(batch, slots, priors, values)
 
         threads = threading.active_count()
         with pytest.raises(RuntimeError, match="out of luck"):
-            match_on(2, GoEnv(5), Fails(), "random", 20, readouts=2)
+            match_on(2, GoEnv(5), Fails(), "random", 20, readouts=2, stop=stop)
         assert threading.active_count() == threads
-        assert len(calls) < 15
+        assert len(calls) < 15  # the other thread ends the move that it was at
 
 
 class TestResult:

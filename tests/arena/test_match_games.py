@@ -3,8 +3,6 @@
 import threading
 from pathlib import Path
 
-import pytest
-
 from alphago.arena.match import evaluate
 from alphago.arena.match_games import (
     FinalBoards,
@@ -58,10 +56,6 @@ class TestRandomOpenings:
         first, second = (env.to_text(action) for action in match.games[0][:2])
         heard = [path.read_text().splitlines() for path in tmp_path.glob("log*")]
         assert [lines[:2] for lines in heard] == [[f"play b {first}", f"play w {second}"]] * 2
-
-    def test_argument(self) -> None:
-        with pytest.raises(ValueError, match="random_opening must be an integer >= 0, got -1"):
-            evaluate(GO, "random", "random", 2, random_opening=-1)
 
 
 def game(text: str) -> tuple[int, ...]:

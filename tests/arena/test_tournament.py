@@ -149,16 +149,10 @@ class TestResume:
         assert heard.games == 1
         assert lines(tmp_path) == expected
 
-    def test_a_damaged_line(self, tmp_path: Path) -> None:
-        played(tmp_path)
-        path = tmp_path / "out" / "games.jsonl"
-        path.write_text(path.read_text().replace('"moves"', '"sevom"', 1))
-        with pytest.raises(ValueError, match=r"games\.jsonl is damaged in line 1: 'moves'"):
-            tournament(tmp_path)
-
     @pytest.mark.parametrize(
         ("before", "after"),
         [
+            (b'"moves"', b'"sevom"'),
             (b'"match": [0, 1]', b'"match": [0, 7]'),
             (b'"match": [0, 1]', b'"match": "x"'),
             (b'"moves": "', b'"moves": 5, "x": "'),
@@ -166,7 +160,7 @@ class TestResume:
             (b"{", b"[{"),
         ],
     )
-    def test_other_damage(self, tmp_path: Path, before: bytes, after: bytes) -> None:
+    def test_damaged_lines(self, tmp_path: Path, before: bytes, after: bytes) -> None:
         played(tmp_path)
         path = tmp_path / "out" / "games.jsonl"
         data = path.read_bytes()
@@ -185,7 +179,7 @@ class TestResume:
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
 
     def test_one_process_plays_in_it(self, tmp_path: Path) -> None:
-        with lock(played(tmp_path).folder.path), pytest.raises(BlockingIOError, match="somebody else writes to"):
+        with lock(played(tmp_path).folder.path), pytest.raises(BlockingIOError, match="another process writes to"):
             tournament(tmp_path).play(Heard())
 
     @pytest.mark.parametrize(
@@ -369,8 +363,8 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("settings", "why"),
         [
-            ({"games": 5}, "games must be an even number >= 2, .* got 5"),
-            ({"games": 0}, "games must be an even number >= 2"),
+            ({"games": 5}, "games must be an even number, .* got 5"),
+            ({"games": 0}, "games must be an integer >= 2, got 0"),
             ({"seed": -1}, "seed must be an integer >= 0, got -1"),
             ({"random_opening": -1}, "random_opening must be an integer >= 0, got -1"),
             ({"opening_plies": -2}, "opening_plies must be an integer >= 0, got -2"),

@@ -1,5 +1,6 @@
 """Every script of benchmarks/ at the smallest scale, whose figures mean nothing: that none of them rots."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -68,7 +69,7 @@ TRAINING = {  # the same, of those that train
     ),
 }
 PEERS = {"against_mctx.py": "jax", "openspiel_playouts.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
-ELSEWHERE = {"gpu.py", "gpu_figures.py", "memory.py", "training_share.py"}  # tested below and in test_gpu.py
+ELSEWHERE = {"gpu.py", "gpu_figures.py", "memory.py", "training_share.py", "figures.py", "measure.py"}  # tested below
 
 
 def test_no_script_is_forgotten() -> None:
@@ -94,13 +95,38 @@ def test_without_the_peer(bench: Bench, script: str) -> None:
         bench.run(script)
 
 
-def test_what_half_a_million_positions_take(bench: Bench) -> None:
-    """At most 250 MB in memory, and as much on disk: 500 bytes for a position of 9x9.
+def test_what_half_a_million_positions_take(bench: Bench, tmp_path: Path) -> None:
+    """At most 250 MB in memory, and as much on disk: 500 bytes for a position of 9x9; written to its row.
 
     Every move counts here, trained on or not: the share that is, is chance in so few games.
     """
-    told = bench.run("memory.py", "--games", "8", "--readouts", "8")
+    rows = tmp_path / "speed.json"
+    rows.write_text('[{"id": "memory-ram", "value": null, "what": "so many"}, {"id": "start-warm", "value": 1}]')
+    told = bench.run("memory.py", "--games", "8", "--readouts", "8", "--json", str(rows))
+    row, other = json.loads(rows.read_text())
+    assert row["value"] > 0
+    assert row["what"] == "so many"
+    assert row["status"] == "measured"
+    assert other == {"id": "start-warm", "value": 1}
     moves, positions = map(int, re.search(r"(\d+) moves, (\d+) positions", told).groups())
     sizes = re.findall(r"(in memory|on disk): (\d+) bytes a position", told)
     each = {where: int(size) * positions / moves for where, size in sizes}
     assert 0 < each["on disk"] < each["in memory"] <= 500
+
+
+@pytest.mark.slow
+def test_a_row_of_strength_is_measured(bench: Bench, tmp_path: Path) -> None:
+    """Its training and its match run, and the result is written to it; other rows stay."""
+    train = "alphago train --board-size 5 --games 4 --minutes none --tower-height 1 --channels 8 --readouts 2"
+    match = "alphago evaluate runs/five@0 random --games 2"
+    row = {"id": "five", "status": "missing", "train": f"{train} --folder runs/five", "match": match, "training": {}}
+    rows = tmp_path / "rows.json"
+    rows.write_text(json.dumps([row, {**row, "id": "other"}]))
+    bench.patch.chdir(tmp_path)
+    bench.patch.setenv("PYTHONPATH", str(BENCHMARKS.parent))
+    bench.run("measure.py", "five", "--rows", str(rows))
+    five, other = json.loads(rows.read_text())
+    assert other["status"] == "missing"
+    assert five["status"] == "measured"
+    assert five["wins"] + five["draws"] + five["losses"] == five["games"] == 2
+    assert five["training"]["games"] == 4

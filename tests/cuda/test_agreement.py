@@ -11,8 +11,6 @@ from alphago.env.go import GoEnv
 from alphago.env.kernels import playouts
 from alphago.records.sgf import read_sgf
 from tests.cuda.boards import Twins
-from tests.diagrams import board
-from tests.eyes import own_eyes
 from tests.naive.go import random_board
 
 GAMES = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
@@ -100,44 +98,6 @@ def replay(path: Path, backend: Backend, every: int) -> None:
     end = start.env.position_of(twins.theirs, 0)
     assert np.array_equal(end.board, game.position().board)
     assert end.score() == game.position().score()
-
-
-@pytest.mark.parametrize(("size", "options"), [(4, {}), (5, {"suicide": True}), (7, {}), (4, {"turns": 30})])
-def test_settled_games(backend: Backend, size: int, options: dict) -> None:
-    """Nobody fills own eyes, so that chains come to live; games of fixed turns are never settled."""
-    random = np.random.default_rng(size)
-    twins = Twins(GoEnv(size, **options), 30, backend)
-    settled = 0
-    for _ in range(3 * size * size):
-        masks = twins.ask("legal_mask", (twins.env.action_space,), np.bool_, twins.slots)
-        masks[:, :-1] &= ~own_eyes(twins.theirs.rows, size)
-        going = np.flatnonzero(masks[:, :-1].any(axis=1))
-        chances = random.random((len(going), size * size)) * masks[going, :-1]
-        twins.do("play", going, chances.argmax(axis=1).astype(np.int32))
-        settled += int(twins.ask("settle", (), np.bool_, twins.slots).sum())
-        assert np.array_equal(twins.ours.rows, twins.theirs.rows)
-    twins.compare()
-    assert (settled >= 5) == ("turns" not in options)
-
-
-@pytest.mark.parametrize("options", [{"max_moves": 5}, {"max_moves": 6}, {"suicide": True}])
-def test_dead_stones_in_holes(backend: Backend, options: dict) -> None:
-    """There is time to take them or there is not; where suicide is allowed one of them could leave room."""
-    drawing = """
-        X X . X X X
-        X O O X O .
-        X X X X O X
-        X X X X X X
-        X . X X O .
-        X X X X O O
-        """
-    env = GoEnv(6, **options)
-    twins = Twins(env, 2, backend)
-    for slot, mover in enumerate(("black", "white")):
-        twins.do("reset", np.array([slot]), stones=board(drawing), to_play=mover)
-    settled = twins.ask("settle", (), np.bool_, twins.slots)
-    twins.compare()
-    assert settled.tolist() == [options == {"max_moves": 6}] * 2
 
 
 def test_random_playouts(backend: Backend) -> None:

@@ -14,7 +14,7 @@ from alphago.cuda import host, source
 from alphago.cuda.contract import BackendMissing
 from alphago.env.go import GoEnv
 from alphago.env.go_cuda import PROGRAM
-from alphago.env.kernels import go_features, go_row
+from alphago.env.kernels import go_planes, go_row
 from alphago.system.kernels import hashing
 from alphago.system.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import Twins
@@ -26,7 +26,7 @@ needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is n
 
 def test_constants_are_numbas() -> None:
     text = PROGRAM.text
-    words = ((go_row, "AT_HASHES"), (go_row, "SIDE_FACTOR"), (go_features, "PLIES_LEFT"), (hashing, "GOLDEN"))
+    words = ((go_row, "AT_HASHES"), (go_row, "SIDE_FACTOR"), (go_planes, "PLIES_LEFT"), (hashing, "GOLDEN"))
     for module, name in words:
         lines = [line for line in text.splitlines() if f" {name} = " in line]
         assert len(lines) == 1
@@ -85,7 +85,7 @@ def test_the_source_compiles_without_warnings(tmp_path: Path) -> None:
 def test_a_plane_that_only_python_has_does_not_compile(tmp_path: Path) -> None:
     """It would stay as it was in memory."""
     text = source.Program(PROGRAM.path, {**PROGRAM.numbers, "PLANES": PROGRAM.numbers["PLANES"] + 1}).host_text
-    with pytest.raises(BackendMissing, match=r"a new plane of go_features\.py has to be written here too"):
+    with pytest.raises(BackendMissing, match=r"a new plane of go_planes\.py has to be written here too"):
         host.compile_library(text, tmp_path / "x.so", ("-fsyntax-only",))
 
 

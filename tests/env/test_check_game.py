@@ -177,8 +177,8 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"planes": "two"}, "planes: expected a whole number from 1, got 'two'"),
-        ({"max_moves": 0}, "max_moves: expected a whole number from 1, got 0"),
+        ({"planes": "two"}, "planes: expected an integer >= 1, got 'two'"),
+        ({"max_moves": 0}, "max_moves: expected an integer >= 1, got 0"),
         ({"plane_shape": 3}, "plane_shape: expected a tuple (height, width), got 3"),
         ({"name": ""}, "name: expected a text, got ''"),
         (

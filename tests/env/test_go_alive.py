@@ -1,14 +1,10 @@
 """Benson's pass-alive chains and regions, on drawings; random games hold them to plain Go in test_go_agreement.py."""
 
-from unittest.mock import ANY
-
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.env.go_position import GoPosition
-from alphago.env.kernels.go_row import HASH_HIGH, HASH_LOW
-from tests.diagrams import draw, owners, play, position, tidy
+from tests.diagrams import draw, play, position, tidy
 from tests.naive.go import pass_alive, random_board
 
 # name -> (drawing, what is pass-alive and whose)
@@ -155,7 +151,6 @@ def test_stones_that_may_take_themselves_off_leave_room() -> None:
     assert (position(TWO_HOLES).pass_alive == 1).all()
     shown = position(TWO_HOLES, env=GoEnv(9, suicide=True), to_play="white")
     assert not shown.pass_alive.any()
-    assert not shown.batch.extract(0).settle(np.zeros(1, np.int64), np.ones(1, np.bool_))[0]
     left = play(shown, ", B pass, ".join(f"W {point}" for point in ("C8", "C8", "C6", "B7", "D7", "G4")))
     assert (left.board <= 0).all()
 
@@ -198,60 +193,3 @@ def test_many_slots_at_once() -> None:
     batch.reset(np.array([1]), stones=full)
     out = batch.pass_alive(np.array([2, 1]), np.full((2, 9), 5, np.int8))
     assert out.tolist() == [[0] * 9, [1] * 9]
-
-
-class TestSettle:
-    """A game is over where nothing can change its result: every point is pass-alive for one side."""
-
-    def settled(self, drawing: str, env: GoEnv | None = None, **setup: str) -> tuple[bool, GoPosition]:
-        shown = position(drawing.replace("/", "\n"), env=env, **setup)
-        batch = shown.batch.extract(0)
-        ended = bool(batch.settle(np.zeros(1, np.int64), np.zeros(1, np.bool_))[0])
-        return ended, GoPosition(shown.env, batch, {})
-
-    @pytest.mark.parametrize("mover", ["black", "white"])
-    @pytest.mark.parametrize(("drawing", "alive"), SHAPES.values(), ids=SHAPES.keys())
-    def test_shapes(self, drawing: str, alive: str, mover: str) -> None:
-        ended, left = self.settled(drawing, to_play=mover)
-        before = position(drawing.replace("/", "\n"), to_play=mover)
-        assert ended == left.is_over == ("." not in tidy(alive.replace("/", "\n")))
-        if ended:
-            assert draw(owners(left)) == tidy(alive.replace("/", "\n"))
-            assert left.score() == before.pass_alive.sum() - before.komi
-            assert not left.legal_mask.any()
-        else:
-            assert draw(left) == draw(before)
-            assert np.array_equal(left.legal_mask, before.legal_mask)
-
-    def test_dead_stones_are_taken(self) -> None:
-        ended, left = self.settled(SHAPES["two chains that share both eyes"][0])
-        assert ended
-        assert draw(left) == tidy("X X X .\nX . . X\nX . . X\n. X X X")
-        same = left.env.position(board=left.board)
-        board = slice(HASH_LOW, HASH_HIGH + 1)
-        assert np.array_equal(left.batch.rows[0, board], same.batch.rows[0, board])  # type: ignore[attr-defined]
-
-    def test_never_in_games_of_fixed_turns(self) -> None:
-        """There a side may have to fill its own eyes."""
-        assert not self.settled("X X X X / X . X X / X X . X / X X X X", GoEnv(4, turns=6))[0]
-
-    @pytest.mark.parametrize(("max_moves", "ended"), [(3, False), (4, True)])
-    def test_never_before_the_dead_can_be_taken(self, max_moves: int, ended: bool) -> None:
-        """Twice the empty points around them; a game that ends by its length is counted with the dead stones."""
-        drawing = "X . X X X / X X X X X / X X X X X / X . O . X / X X X X X"
-        env = GoEnv(5, max_moves=max_moves)
-        assert self.settled(drawing, env, to_play="white") == (ended, ANY)
-
-    def test_empty_points_far_from_the_dead_take_no_time(self) -> None:
-        assert self.settled(SHAPES["a full board but for two eyes"][0], GoEnv(4, max_moves=1))[0]
-
-    def test_not_twice(self) -> None:
-        shown = position("X X X X\nX . X X\nX X . X\nX X X X", "B pass W pass")
-        assert not shown.batch.settle(np.zeros(1, np.int64), np.ones(1, np.bool_))[0]
-
-    def test_some_of_many(self) -> None:
-        env = GoEnv(3)
-        batch = env.new_batch(3)
-        batch.reset(np.array([1]), stones=np.array([[1, 1, 1], [1, 0, 1], [1, 1, 0]]))
-        assert batch.settle(np.array([2, 1]), np.ones(2, np.bool_)).tolist() == [False, True]
-        assert batch.is_over(np.arange(3), np.zeros(3, np.bool_)).tolist() == [False, True, False]

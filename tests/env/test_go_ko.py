@@ -246,3 +246,108 @@ def test_in_games_of_fixed_turns_a_pass_may_be_the_last_resort() -> None:
     assert not env.position().legal_mask[-1]
     full = env.position(black="A1 A2 B1", to_play="black")
     assert np.flatnonzero(full.legal_mask).tolist() == [env.pass_action]
+
+
+def test_ko_may_not_be_retaken_at_once() -> None:
+    taken = position(KO, "B C4")
+    assert not is_legal(taken, "B4")
+    # After a move elsewhere and an answer it may.
+    retaken = play(taken, "W A1, B E1, W B4")
+    assert draw(retaken) == tidy(
+        """
+        . X O . .
+        X O . O .
+        . X O . .
+        . . . . .
+        O . . . X
+        """
+    )
+    assert not is_legal(retaken, "C4")
+
+
+def test_passes_are_no_boards_of_their_own() -> None:
+    """Positional superko: the board alone counts, however often and by whom it was passed on."""
+    passed = position(KO, "B C4, W pass, B A1, W B4")
+    assert not is_legal(passed, "C4")
+    assert is_legal(play(passed, "B pass, W E1"), "C4")
+
+
+def test_sending_two_returning_one_is_illegal() -> None:
+    """Three plies after, the same board: simple ko would allow it, and so would situational superko."""
+    drawing = """
+        . X . X .
+        O O X . .
+        . . . . .
+        . . . . .
+        . . . . .
+        """
+    sent = position(drawing, "B A5, W C5")
+    assert draw(sent) == tidy(
+        """
+        . . O X .
+        O O X . .
+        . . . . .
+        . . . . .
+        . . . . .
+        """
+    )
+    assert not is_legal(sent, "B5")
+    with pytest.raises(IllegalMove, match="superko, the board would be one that was there before"):
+        sent.play(sent.env.from_text("B5"))
+    assert is_legal(play(sent, "B E1, W E2"), "B5")
+
+
+def test_triple_ko_ends_after_six_plies() -> None:
+    drawing = """
+        . X O . . . . . .
+        X O . O . . . . .
+        . X O . . . . . .
+        . X O . . . . . .
+        X . X O . . . . .
+        . X O . . . . . .
+        . X O . . . . . .
+        X O . O . . . . .
+        . X O . . . . . .
+        """
+    round_trip = position(drawing, "B C8, W B5, B C2, W B8, B C5")
+    assert not is_legal(round_trip, "B2")
+    changed = position(drawing, "B C8, W B5, B C2, W J9, B J1, W B8, B C5")
+    assert is_legal(changed, "B2")
+
+
+def test_superko_counts_a_captured_chain_once_however_often_the_stone_touches_it() -> None:
+    """White takes E5 and surrounds it with three chains, one on two sides; taking them back repeats the start."""
+    drawing = """
+        . . . . . . . . .
+        . . . . X . . . .
+        . . . X . X . . .
+        . . . X . X X . .
+        . . X . X . . X .
+        . . X . . X X . .
+        . . . X X . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        """
+    moves = "W E6, B pass, W F5, B pass, W D5, B pass, W E4, B pass, W E7, B pass, W G5, B pass, W D4"
+    surrounded = position(drawing, moves, to_play="white")
+    assert draw(surrounded) == tidy(
+        """
+        . . . . . . . . .
+        . . . . X . . . .
+        . . . X O X . . .
+        . . . X O X X . .
+        . . X O . O O X .
+        . . X O O X X . .
+        . . . X X . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        """
+    )
+    assert not is_legal(surrounded, "E5")
+    assert (play(surrounded, "B A1, W J9, B E5").board == -1).sum() == 1
+
+
+def test_superko_remembers_the_set_up_board_but_nothing_before_it() -> None:
+    taken = position(KO, "B C4")
+    assert not is_legal(taken, "B4")
+    assert is_legal(position(draw(taken), to_play="white"), "B4")

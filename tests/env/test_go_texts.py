@@ -18,7 +18,7 @@ from alphago.env.go_rules import (
     read_rules,
     rules_name,
 )
-from tests.diagrams import draw, tidy
+from tests.diagrams import draw, play, tidy
 
 FEW = settings(max_examples=80, deadline=None)
 
@@ -163,3 +163,46 @@ def test_a_game_is_gone_through_again() -> None:
     assert [position.moves for position in replayed] == [last.moves[:ply] for ply in range(5)]
     assert draw(replayed[0]) == draw(start)
     assert (draw(replayed[-1]), replayed[-1].komi, replayed[-1].describe()) == (draw(last), 0.5, last.describe())
+
+
+def test_coordinates_start_at_the_lower_left_and_leave_out_i() -> None:
+    env = GoEnv(19)
+    assert env.to_text(0) == "A19"
+    assert env.to_text(18) == "T19"
+    assert env.to_text(18 * 19) == "A1"
+    assert env.to_text(360) == "T1"
+    assert [env.to_text(column) for column in range(6, 10)] == ["G19", "H19", "J19", "K19"]
+    assert env.to_text(361) == "pass"
+
+
+@pytest.mark.parametrize("text", ["D4", "d4", " D4 ", "d4\n"])
+def test_points_are_read_in_either_case(text: str) -> None:
+    assert GoEnv(9).from_text(text) == 5 * 9 + 3
+    assert GoEnv(19).from_text(text) == 15 * 19 + 3
+
+
+@pytest.mark.parametrize("text", ["pass", "PASS", "Pass "])
+def test_pass_is_read_in_either_case(text: str) -> None:
+    assert GoEnv(9).from_text(text) == 81
+
+
+@pytest.mark.parametrize("text", ["", "I5", "i5", "K1", "A0", "A10", "4D", "D", "D4 E5", "D-4", "dd", "resign"])
+def test_other_texts_are_refused_in_a_sentence(text: str) -> None:
+    expected = f"{text!r} is no point of GoEnv(9): expected A1 to J9 (no column I) or pass"
+    with pytest.raises(ValueError, match=re.escape(expected)):
+        GoEnv(9).from_text(text)
+
+
+def test_numbers_outside_the_board_have_no_text() -> None:
+    for action in (-1, 82):
+        with pytest.raises(ValueError, match=rf"no action {action} in GoEnv\(9\): actions are 0 to 81"):
+            GoEnv(9).to_text(action)
+
+
+def test_printing_marks_the_last_stone() -> None:
+    start = GoEnv(3).position()
+    assert str(play(start, "B B2, W C1")) == (
+        "    A B C\n 3  . . .  3\n 2  . X .  2\n 1  . .(O) 1\n    A B C\n   move 2: Black (X) to play, komi 7.5"
+    )
+    assert "(X)." in str(play(start, "B B2"))
+    assert str(play(start, "B pass")).endswith("move 1: White (O) to play, last move pass, komi 7.5")

@@ -63,14 +63,13 @@ def search(position: Position, readouts: int, settings: dict) -> list[dict[str, 
     noise = np.random.default_rng(0)
     found = []
     for _ in range(2):
-        if searched.settings.gumbel:
-            searched.forget(only)
-            searched.gumbel[:] = noise.gumbel(size=searched.gumbel.shape)
+        searched.begin_move(only)
+        if settings.get("gumbel"):
+            searched.add_noise(only, [noise])
         searched.run(np.array([readouts // 2], np.int32))
         visits = searched.visits(only)[0]
         found.append({position.env.to_text(int(a)): int(visits[a]) for a in np.flatnonzero(visits)})
-        action = searched.improved(only)[1][0] if searched.settings.gumbel else visits.argmax()
-        searched.advance(only, np.array([action], np.int32))
+        searched.advance(only, searched.choose(only, np.zeros(1, np.bool_), np.zeros(1)))  # the first of equals
     return found
 
 

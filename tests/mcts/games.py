@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.mcts.evaluator import Evaluator
 from examples.tic_tac_toe import LINES
 
 
@@ -74,7 +75,7 @@ def counting_value(pile: int) -> int:
     return max(values)
 
 
-class SamePriors:
+class SamePriors(Evaluator):
     """An evaluator with the same priors (those of legal actions, scaled) and the same value everywhere."""
 
     def __init__(self, priors: np.ndarray, value: float = 0.0) -> None:

@@ -8,11 +8,11 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.root import choose_actions
+from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search, SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
-from tests.mcts.trees import ONE, random_position, search_from
+from tests.mcts.trees import ONE, improved, random_position, search_from
 
 GAMES = 40
 ALL = np.arange(GAMES)
@@ -79,7 +79,7 @@ def test_the_only_legal_action_needs_no_search(gumbel: bool) -> None:
     assert forced <= 1 < 20 < free
     if gumbel:
         assert free == 50  # two candidates are compared to the last readout
-        assert search.improved(ONE)[1] == [0]
+        assert improved(search, ONE)[1] == [0]
 
 
 def test_gumbel_chooses_what_the_whole_search_would() -> None:
@@ -87,12 +87,12 @@ def test_gumbel_chooses_what_the_whole_search_would() -> None:
     for env in ENVS:
         short, whole = (searched_before(env, settings) for _ in range(2))
         readouts = np.full(GAMES, 24, np.int32)
-        noise = np.random.default_rng(8).gumbel(size=short.gumbel.shape)
+        noise = np.random.default_rng(8).gumbel(size=short.rule.noise.shape)
         for search in (short, whole):
-            search.gumbel[:] = noise
+            search.rule.noise[:] = noise
         short.run(readouts, np.ones(GAMES, np.bool_))
         whole.run(readouts)
-        assert short.improved(ALL)[1].tolist() == whole.improved(ALL)[1].tolist()
+        assert improved(short, ALL)[1].tolist() == improved(whole, ALL)[1].tolist()
 
 
 def test_moves_that_are_drawn_are_searched_in_full() -> None:

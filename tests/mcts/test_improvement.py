@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from alphago.env.game import GameBatch, Position
 from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search, SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams
-from tests.mcts.trees import ONE, search_from
+from tests.mcts.trees import ONE, improved, search_from
 
 
 def best(position: Position) -> float:
@@ -71,7 +72,7 @@ PUZZLES = [
 ]  # fmt: skip
 
 
-class TrueValues:
+class TrueValues(Evaluator):
     """Knows the puzzle's results; the priors are `prior` at the puzzle and all alike elsewhere."""
 
     def __init__(self, puzzle: Puzzle, prior: np.ndarray) -> None:
@@ -98,7 +99,7 @@ def searched(puzzle: Puzzle, logits: list[float], noise: list[float], chosen: Se
     legal = puzzle.position.legal_mask
     prior = np.where(legal, np.exp(logits[: len(legal)]), 0).astype(np.float32)
     search = search_from([puzzle.position], TrueValues(puzzle, prior / prior.sum()), chosen)
-    search.gumbel[0] = noise[: len(legal)]
+    search.rule.noise[0] = noise[: len(legal)]
     search.run(np.array([min(chosen.considered, legal.sum())], np.int32))
     return search
 
@@ -123,7 +124,7 @@ def test_the_policy_it_teaches(puzzle, logits, noise, c_visit, c_scale, consider
     legal = puzzle.position.legal_mask
     assert (search.visits(ONE)[0][legal] == 1).all()
     prior = np.where(legal, np.exp(logits[: len(legal)]), 0)
-    policy = search.improved(ONE)[0][0].astype(np.float64)
+    policy = improved(search, ONE)[0][0].astype(np.float64)
     assert abs(policy.sum() - 1) < 1e-4
     assert policy @ puzzle.worth >= prior @ puzzle.worth / prior.sum() - 1e-5
 
@@ -139,4 +140,4 @@ def test_the_action_it_plays(puzzle, logits, noise, c_visit, c_scale, considered
     with np.errstate(divide="ignore"):
         drawn = np.log(prior) + noise[: len(legal)]
     likely = np.flatnonzero(drawn > drawn.max() - 1e-3)  # equal but for rounding
-    assert puzzle.worth[search.improved(ONE)[1][0]] >= puzzle.worth[likely].min()
+    assert puzzle.worth[improved(search, ONE)[1][0]] >= puzzle.worth[likely].min()

@@ -18,7 +18,7 @@ from alphago.mcts.search import SearchSettings
 from alphago.records.record import POLICY_SCALE
 from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams
-from tests.mcts.trees import children
+from tests.mcts.trees import children, improved
 from tests.naive.puct import NaiveSearch, one_by_one
 
 GO9, GO5, TIC_TAC_TOE = GoEnv(9), GoEnv(5), TicTacToeEnv()
@@ -372,9 +372,9 @@ class TestVerbs:
     @pytest.mark.parametrize(
         ("options", "text"),
         [
-            ({"num_readouts": 0}, "num_readouts must be an integer >= 1, got 0"),
-            ({"resign_threshold": -1.5}, "resign_threshold is -1 to 1, got -1.5"),
-            ({"leaves": 0}, r"leaves \(1 or more\)"),
+            ({"num_readouts": 0}, "num_readouts must be"),
+            ({"resign_threshold": -1.5}, "resign_threshold must be"),
+            ({"leaves": 0}, "leaves must be"),
         ],
     )
     def test_bad_options(self, options: dict, text: str) -> None:
@@ -438,7 +438,7 @@ class TestGumbel:
     def test_the_improved_policy_is_recorded_and_drawn_from_at_first(self) -> None:
         player = MCTSPlayer(GO5, UniformEvaluator(), 16, settings=self.SETTINGS, seed=0)
         drawn = {player.suggest_move() for _ in range(30)}
-        policy = player.search.improved(np.zeros(1, np.int64))[0][0]
+        policy = improved(player.search, np.zeros(1, np.int64))[0][0]
         assert len(drawn) > 3
         assert (policy > 0).sum() > 20  # more than the four considered
         player.play_move(player.pick_move())

@@ -8,7 +8,7 @@ import pytest
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from alphago.mcts.kernels.roots import mix_noise
+from alphago.mcts.kernels.puct import mix_noise
 from alphago.mcts.search import SearchSettings
 from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv

@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.mcts import ranges
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.ranges import Ranges, whole_games
+from alphago.mcts.ranges import LEAST, Ranges, whole_games
 from alphago.mcts.search import Search, SearchSettings
 
 ENV = GoEnv(3, komi=0.5, max_moves=14)
-GAMES = 23
+GAMES = 5 * LEAST
 
 
 def searched(settings: SearchSettings, threads: int) -> Search:
     """Games that are a few plies from their longest length, some of which get no readouts."""
     search = Search(ENV, HashEvaluator(), GAMES, settings, threads)
     random = np.random.default_rng(1)
-    search.gumbel[:] = random.gumbel(size=search.gumbel.shape)
+    noise = random.gumbel(size=(GAMES, ENV.action_space))
+    if settings.gumbel:
+        search.rule.noise[:] = noise
     slots = np.arange(GAMES)
     for ply in range(11):
         mask = search.batch.legal_mask(slots, np.empty((GAMES, ENV.action_space), np.bool_))
@@ -32,12 +33,10 @@ def searched(settings: SearchSettings, threads: int) -> Search:
 @pytest.mark.parametrize("gumbel", [False, True])
 @pytest.mark.parametrize("leaves", [1, 3])
 @pytest.mark.parametrize("threads", [2, 5])
-def test_trees_are_the_same(threads: int, leaves: int, gumbel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_are_the_same(threads: int, leaves: int, gumbel: bool) -> None:
     settings = SearchSettings(gumbel=gumbel, leaves=leaves, considered=4)
     one = searched(settings, 1)
-    monkeypatch.setattr(ranges, "LEAST", 2)
     several = searched(settings, threads)
-    assert several.waves._pool._threads  # it was used
     for name, mine, other in zip(one.tree._fields, one.tree, several.tree, strict=True):
         assert np.array_equal(mine, other), name
     assert (one.tree.state == 3).any()  # TERMINAL
@@ -45,9 +44,12 @@ def test_trees_are_the_same(threads: int, leaves: int, gumbel: bool, monkeypatch
 
 
 def test_few_games_stay_on_one_thread() -> None:
-    assert Ranges(8)._bounds(2 * ranges.LEAST - 1) == [0, 2 * ranges.LEAST - 1]
-    assert Ranges(8)._bounds(4 * ranges.LEAST) == [part * ranges.LEAST for part in range(5)]
-    assert Ranges(2)._bounds(4 * ranges.LEAST) == [0, 2 * ranges.LEAST, 4 * ranges.LEAST]
+    def bounds(threads: int, games: int) -> list[int]:
+        return Ranges(None, threads).bounds(games)
+
+    assert bounds(8, 2 * LEAST - 1) == [0, 2 * LEAST - 1]
+    assert bounds(8, 4 * LEAST) == [part * LEAST for part in range(5)]
+    assert bounds(2, 4 * LEAST) == [0, 2 * LEAST, 4 * LEAST]
 
 
 def test_a_game_is_in_one_range() -> None:

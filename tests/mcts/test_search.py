@@ -1,5 +1,7 @@
 """Waves, growth, tree reuse, virtual loss, noise, and what happens when an evaluator is broken."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -351,7 +353,7 @@ class TestBrokenEvaluators:
             run(search, 20)
 
     def test_what_is_no_evaluator(self) -> None:
-        with pytest.raises(TypeError, match="a network, an evaluator or a function on positions was wanted, got 7"):
+        with pytest.raises(TypeError, match="an evaluator or a function on positions, got 7"):
             as_evaluator(7)
 
 
@@ -393,6 +395,11 @@ class TestEvaluators:
         own = HashEvaluator()
         assert as_evaluator(Network()) is as_evaluator(Network(), device="auto") is own
         assert as_evaluator(own) is own
+        bare = SimpleNamespace(evaluate=own.evaluate)  # says nothing of a device
+        assert as_evaluator(bare).device == "cpu"
+        assert np.array_equal(
+            *(run(search_from(positions(GO, 3), as_evaluator(e), SearchSettings()), 20) for e in (own, bare))
+        )
         assert isinstance(as_evaluator(lambda position: None), FunctionEvaluator)
 
     def test_a_size_free_network_of_another_board_is_resized(self) -> None:
@@ -424,7 +431,7 @@ class TestSettings:
         ],
     )
     def test_out_of_range(self, setting: str, value: float) -> None:
-        with pytest.raises(ValueError, match=f"search settings out of range: {setting}"):
+        with pytest.raises(ValueError, match=f"{setting} must be"):
             SearchSettings(**{setting: value})
 
 

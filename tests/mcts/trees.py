@@ -39,6 +39,11 @@ def run(search: Search, readouts: int | list[int]) -> np.ndarray:
     return search.visits(np.arange(search.games))
 
 
+def improved(search: Search, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The policies [n, A] and actions [n] that Gumbel searches end with."""
+    return search.selfplay_moves(games, np.zeros(len(games), np.bool_), [])
+
+
 def children(tree: Tree, game: int, node: int) -> dict[int, int]:
     """Action to child."""
     found = {}

@@ -25,7 +25,7 @@ def neighbours(point: int, size: int) -> tuple[int, ...]:
 
 
 def chain(board: Board, point: int, size: int) -> tuple[set[int], set[int]]:
-    """The points of one colour that hang together with `point`, and all points around them."""
+    """Return the points of one colour that hang together with `point`, and all points around them."""
     inside, around, todo = {point}, set(), [point]
     while todo:
         for near in neighbours(todo.pop(), size):
@@ -43,7 +43,7 @@ def has_liberty(board: Board, stones: set[int], around: set[int]) -> bool:
 
 @lru_cache(maxsize=10_000)
 def board_after(board: Board, point: int, colour: int, size: int) -> Board:
-    """The board with a stone placed and what has no liberty removed, enemies before own stones."""
+    """Return the board with a stone placed and what has no liberty removed, enemies before own stones."""
     cells = list(board)
     cells[point] = colour
     placed = tuple(cells)
@@ -62,7 +62,7 @@ def board_after(board: Board, point: int, colour: int, size: int) -> Board:
 
 @lru_cache(maxsize=1_000)
 def owners(board: Board, size: int) -> Board:
-    """Whose area each point is in: stones, and empty regions beside one colour only."""
+    """Return whose area each point is in: stones, and empty regions beside one colour only."""
     owner = list(board)
     seen: set[int] = set()
     for point in range(size * size):
@@ -76,12 +76,12 @@ def owners(board: Board, size: int) -> Board:
 
 
 def area(board: Board, size: int) -> int:
-    """Black's points minus White's."""
+    """Return Black's points minus White's."""
     return sum(owners(board, size))
 
 
 def is_own_eye(board: Board, point: int, colour: int, size: int) -> bool:
-    """Whether an empty point has the colour's stones on all sides, and enough of its corners (libego's rule).
+    """Return whether an empty point has the colour's stones on all sides, and enough of its corners (libego's rule).
 
     Of the four corners inside the board the enemy may hold one, of the two or one on the edge none.
     """
@@ -95,7 +95,7 @@ def is_own_eye(board: Board, point: int, colour: int, size: int) -> bool:
 
 @lru_cache(maxsize=1_000)
 def pass_alive(board: Board, colour: int, size: int, suicide: bool = False) -> set[int]:
-    """Benson's pass-alive stones of a colour, and the points of the regions that are vital to them.
+    """Return Benson's pass-alive stones of a colour, and the points of the regions that are vital to them.
 
     Where suicide is allowed all points of a vital region are beside the chain, else all empty ones.
     """
@@ -139,7 +139,7 @@ class NaiveGo:
         self.to_play = {"black": BLACK, "white": WHITE}.get(to_play, to_play)
         self.komi = env.komi if komi is None else komi
         self.moves: list[int] = []
-        self.seen: set[Board | tuple[Board, int]] = {self.remembered(self.board, self.to_play)}
+        self.seen: set[Board | tuple[Board, int]] = {self.superko_key(self.board, self.to_play)}
         for point, colour in enumerate(board):
             if colour != EMPTY and not has_liberty(self.board, *chain(self.board, point, env.N)):
                 raise ValueError(f"the chain at {env.to_text(point)} has no liberty")
@@ -156,10 +156,10 @@ class NaiveGo:
         self.boards.append(board)
         self.moves.append(action)
         self.to_play = -self.to_play
-        self.seen.add(self.remembered(board, self.to_play))
+        self.seen.add(self.superko_key(board, self.to_play))
 
-    def remembered(self, board: Board, mover: int) -> Board | tuple[Board, int]:
-        """What superko compares."""
+    def superko_key(self, board: Board, mover: int) -> Board | tuple[Board, int]:
+        """Return what superko compares."""
         return (board, mover) if self.env.ko == "situational" else board
 
     def is_suicide(self, action: int) -> bool:
@@ -171,10 +171,10 @@ class NaiveGo:
             return True
         if self.env.ko == "simple":
             return self.boards[-2:-1] == [after]
-        return self.remembered(after, -self.to_play) in self.seen
+        return self.superko_key(after, -self.to_play) in self.seen
 
     def is_legal(self, action: int) -> bool:
-        """Whether the rules allow a point."""
+        """Return whether the rules allow a point."""
         if self.board[action] != EMPTY or (self.is_suicide(action) and not self.env.suicide):
             return False
         return not self.is_repetition(action)
@@ -200,8 +200,8 @@ class NaiveGo:
     def ownership(self) -> np.ndarray:
         return np.array(owners(self.board, self.env.N), np.int8) * self.to_play
 
-    def features(self) -> np.ndarray:
-        """All planes of what the rules know, from the mover's view; the pass-alive ones where they are seen."""
+    def rule_planes(self) -> np.ndarray:
+        """Return all rule planes from the mover's view; the pass-alive ones if a network receives them."""
         size = self.env.N
         points = range(size * size)
         planes = np.zeros((20, size * size), np.float32)
@@ -236,7 +236,7 @@ class NaiveGo:
     def planes(self) -> np.ndarray:
         size = self.env.N
         if isinstance(self.env.plane_set, str):
-            return self.features()[SETS[self.env.plane_set]]
+            return self.rule_planes()[SETS[self.env.plane_set]]
         planes = np.zeros((self.env.planes, size, size), np.float32)
         for age, board in enumerate(self.boards[::-1][: self.env.history]):
             stones = np.array(board).reshape(size, size)
@@ -304,7 +304,7 @@ class NaiveGoEnv(GameEnv):
 
 
 def random_board(size: int, shares: list[float], random: np.random.Generator) -> np.ndarray:
-    """White, empty and black points at random in these shares, without chains that have no liberty: int8 [N, N]."""
+    """Return White, empty and black points at random in these shares, all chains with a liberty: int8 [N, N]."""
     board: Board = tuple(random.choice([-1, 0, 1], size * size, p=shares).tolist())
     dead = {p for p in range(size * size) if board[p] and not has_liberty(board, *chain(board, p, size))}
     cells = [0 if point in dead else colour for point, colour in enumerate(board)]

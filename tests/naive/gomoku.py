@@ -21,7 +21,7 @@ class NaiveGomoku:
         self.winner = self.find_winner()
 
     def find_winner(self) -> int:
-        """1 or -1 for the side with `connect` stones in a row, column or diagonal, else 0."""
+        """Return 1 or -1 for the side with `connect` stones in a row, column or diagonal, else 0."""
         board = self.boards[-1]
         lines = [*board, *board.T]
         for turned in (board, board[::-1]):

@@ -21,7 +21,7 @@ class NaiveOware:
         self.end_if_decided()
 
     def after(self, house: int) -> tuple[dict[int, list[int]], int]:
-        """The houses after a move, and the seeds captured by it."""
+        """Return the houses after a move, and the seeds captured by it."""
         houses = {player: list(side) for player, side in self.houses.items()}
         ring = [(self.to_play, i) for i in range(6)] + [(-self.to_play, i) for i in range(6)]
         order = [*ring[house + 1 :], *ring[:house]]  # all other houses, as they are sown

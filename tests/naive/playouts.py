@@ -18,7 +18,7 @@ class Stream:
         self.seed = seed
 
     def below(self, limit: int) -> int:
-        """A number from 0 to `limit` - 1."""
+        """Return a number from 0 to `limit` - 1."""
         self.seed = signed(self.seed + 0x9E3779B97F4A7C15)
         x = self.seed
         x = signed((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9)
@@ -28,7 +28,7 @@ class Stream:
 
 
 def signed(x: int) -> int:
-    """The low 64 bits as a signed number."""
+    """Return the low 64 bits as a signed number."""
     return (x + 2**63) % 2**64 - 2**63
 
 
@@ -95,11 +95,11 @@ class EmptyPoints:
                 self.order.append(stone)
 
     def liberties(self, chain: list[int]) -> int:
-        """Pairs of a stone and an empty point beside it."""
+        """Return the pairs of a stone and an empty point beside it."""
         return sum(self.board[near] == EMPTY for stone in chain for near in self.beside(stone))
 
     def beside(self, point: int) -> list[int]:
-        """Left, up, right, down."""
+        """Return the points left, up, right and down."""
         row, column = divmod(point, self.size)
         near = [(row, column - 1), (row - 1, column), (row, column + 1), (row + 1, column)]
         return [r * self.size + c for r, c in near if 0 <= r < self.size and 0 <= c < self.size]
@@ -120,7 +120,7 @@ class NaivePlayoutSearch:
             self.empties.play(action, WHITE if ply % 2 else BLACK)
 
     def run(self, playouts: int) -> np.ndarray:
-        """Visits of the root's actions, int32 [A]."""
+        """Return the visits of the root's actions, int32 [A]."""
         for _ in range(playouts):
             self.simulate()
         visits = np.zeros(self.position.env.action_space, np.int32)
@@ -171,7 +171,7 @@ class NaivePlayoutSearch:
         return child.wins() / n + self.exploration * math.sqrt(math.log(node.visits) / n) if n else math.inf
 
     def random_action(self, game: NaiveGo, points: list[int]) -> int:
-        """One of the empty points; those that do not fit are left at the end."""
+        """Return one of the empty points; those that do not fit are left at the end."""
         for last in range(len(points) - 1, -1, -1):
             k = self.random.below(last + 1)
             point = points[k]
@@ -194,7 +194,7 @@ class NaivePlayoutSearch:
 
 
 def won(game: NaiveGo) -> float:
-    """1, 1/2 or 0 for Black, of the board as it stands."""
+    """Return 1, 1/2 or 0 for Black, of the board as it stands."""
     return (1 + np.sign(game.score() * game.to_play)) / 2
 
 

@@ -15,7 +15,7 @@ class NaiveReversi:
         self.to_play = 1
 
     def turned(self, row: int, column: int, mover: int) -> list[tuple[int, int]]:
-        """The stones that a stone there would turn."""
+        """Return the stones that a stone there would turn."""
         if (row, column) in self.stones:
             return []
         found = []

@@ -1,16 +1,22 @@
-"""Positions, a game on rectangles and networks for the tests of this folder."""
+"""Positions, a game on rectangles, networks and their snapshots for the tests of this folder."""
 
 import math
+from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
 from alphago.env.game import GameBatch, GameEnv
+from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.policy import PointPolicy
 from alphago.nn.value import ForecastValue
+
+needs_openvino = pytest.mark.skipif(not openvino.is_installed(), reason="needs openvino")
+needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="needs oneDNN")
 
 
 class Claiming:
@@ -124,6 +130,30 @@ def scale_logits(policy: nn.Module, factor: torch.Tensor) -> None:
     for layer in layers:
         if layer is not None:
             layer.weight.data.mul_(factor)
+
+
+def randomised(module: nn.Module, seed: int = 3) -> nn.Module:
+    """The module in eval mode with all weights and statistics drawn, also zeros; outputs are about 1."""
+    generator = torch.Generator().manual_seed(seed)
+    for name, tensor in module.state_dict().items():
+        if name.endswith("running_var"):
+            tensor.uniform_(0.5, 1.5, generator=generator)
+        elif tensor.is_floating_point():
+            size = tensor[0].numel() if tensor.dim() > 1 else 9
+            tensor.normal_(std=size**-0.5, generator=generator)
+        if name.endswith(("running_mean", "bias")) or (tensor.dim() == 1 and name.endswith("weight")):
+            tensor.abs_().add_(0.2)  # no unit is idle
+    return module.eval().requires_grad_(False)
+
+
+def snapshot(net: NeuralNet, dtype: str | None = None, **options: Any) -> NetEvaluator:
+    return NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, **options)
+
+
+def assert_reads_alike(one: NeuralNet, other: NeuralNet, position: Any) -> None:
+    (policy, value), (expected, expected_value) = one(position), other(position)
+    np.testing.assert_allclose(policy, expected, atol=1e-6)
+    assert value == pytest.approx(expected_value, abs=1e-6)
 
 
 def planes_of(batch: GameBatch, slots: np.ndarray) -> np.ndarray:

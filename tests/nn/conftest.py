@@ -13,7 +13,6 @@ from alphago.nn.inference import openvino
 def one_torch_thread() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    torch.manual_seed(1)
     yield
     torch.set_num_threads(before)
 
@@ -22,6 +21,11 @@ def one_torch_thread() -> Iterator[None]:
 def float32_is_float32(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not TF32, a GPU's convolutions of 10 bits, which would decide between moves that are nearly as good."""
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
+
+
+@pytest.fixture(autouse=True)
+def float32_on_every_processor() -> None:
+    """These tests are of what a processor has; each says in what it computes."""
 
 
 @pytest.fixture

@@ -48,9 +48,9 @@ def test_samples_without_weight_teach_nothing():
 
 
 def test_shapes_that_differ_are_an_error():
-    with pytest.raises(ValueError, match=r"logits \[2, 3\] and target_policy \[2, 4\] differ"):
+    with pytest.raises(ValueError, match=r"must have the shape of logits, \[2, 3\], got \[2, 4\]"):
         alphazero_loss(torch.zeros(2, 3), torch.zeros(2), torch.zeros(2, 4), torch.zeros(2))
-    with pytest.raises(ValueError, match=r"target_value has shape \[3\], wanted \[2\]"):
+    with pytest.raises(ValueError, match=r"target_value must have shape \[2\], got \[3\]"):
         alphazero_loss(torch.zeros(2, 3), torch.zeros(2), torch.zeros(2, 3), torch.zeros(3))
 
 
@@ -73,12 +73,12 @@ def test_forecasts_against_a_plain_formula():
     missed = [huber(0.5 - 1.2), huber(-2 - 0.75)]
     for weight, shares in (([3.0, 1.0], (0.75, 0.25)), ([1.0, 1.0], (0.5, 0.5)), ([0.0, 2.0], (0, 1))):
         losses = forecast_loss(forecast, ownership, margins, torch.tensor(weight))
-        wanted_owned, wanted_missed = (
+        expected_owned, expected_missed = (
             sum(s * x for s, x in zip(shares, each, strict=True)) for each in (owned, missed)
         )
-        assert float(losses.ownership) == pytest.approx(wanted_owned)
-        assert float(losses.score) == pytest.approx(wanted_missed)
-        total = 0.5 * wanted_owned + 0.3 * wanted_missed
+        assert float(losses.ownership) == pytest.approx(expected_owned)
+        assert float(losses.score) == pytest.approx(expected_missed)
+        total = 0.5 * expected_owned + 0.3 * expected_missed
         assert float(losses.total) == pytest.approx(total)
 
 
@@ -96,7 +96,7 @@ def test_forecasts_that_are_right_cost_nothing_and_others_are_drawn_towards_the_
 
 
 def test_resigned_games_teach_nothing_about_their_ends():
-    """Their weight stays in the mean: the other game counts for its half, as it would beside a third one."""
+    """Their weight stays in the mean: the other game still counts for half of it."""
     score = torch.tensor([0.5, -2.0], requires_grad=True)
     ownership = torch.tensor([[1.0, 0.5], [0.0, 0.5]], requires_grad=True)
     forecast = Forecast(torch.zeros(2), score, ownership)

@@ -1,14 +1,20 @@
 """The network as people call it: views, shapes, modes; and its parts, one's own or the default ones."""
 
+import copy
+import re
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from alphago.env.go import GoEnv
+from alphago.nn.loss import alphazero_loss
 from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet
-from tests.nn.boards import lived_in
+from alphago.nn.value import DenseValue
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)
 BLACK, WHITE = "B3 C3 D2", "C4 D4 A1"
@@ -54,8 +60,8 @@ def test_colours_exchanged_gives_the_same_view_and_the_opposite_winner(size_free
     values = []
     for action in (0, 24, 1, ENV.pass_action, 2):
         (mine, mine_value), (theirs, their_value) = net(one), net(other)
-        assert np.array_equal(mine, theirs)
-        assert mine_value == -their_value
+        np.testing.assert_allclose(mine, theirs, atol=1e-6)
+        assert mine_value == pytest.approx(-their_value, abs=1e-6)
         values.append(mine_value)
         one, other = one.play(action), other.play(action)
     assert np.abs(values).min() > 0.01
@@ -137,7 +143,7 @@ def test_position_of_another_game_is_an_error_with_both():
 
 @pytest.mark.parametrize("inputs", [3, "D4", [1, 2], None])
 def test_what_a_network_does_not_read(inputs):
-    with pytest.raises(TypeError, match="a network reads a Position"):
+    with pytest.raises(TypeError, match="must be a Position, a list of them or a tensor"):
         small()(inputs)
 
 
@@ -193,10 +199,10 @@ def test_sizes_and_presets():
         ({"tower_height": 2.5}, "tower_height must be an integer >= 0, got 2.5"),
         ({"channels": 0}, "channels must be an integer >= 1, got 0"),
         ({"channels": True}, "channels must be an integer >= 1, got True"),
-        ({"preset": "huge"}, "no preset 'huge': there are 'default' and 'paper'"),
-        ({"base_net": nn.Identity(), "channels": 3}, "are the default tower's; a base_net was given"),
-        ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, .* \[2, 400\]"),
-        ({"base_net": nn.Identity(), "preset": "paper"}, "are the default tower's; a base_net was given"),
+        ({"preset": "huge"}, "preset must be 'default' or 'paper', got 'huge'"),
+        ({"base_net": nn.Identity(), "channels": 3}, "must be left out with a base_net"),
+        ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, got \[2, 400\]"),
+        ({"base_net": nn.Identity(), "preset": "paper"}, "must be left out with a base_net"),
     ],
 )
 def test_impossible_sizes(options, text):
@@ -233,8 +239,8 @@ def flat_value() -> nn.Module:
 @pytest.mark.parametrize(
     ("slots", "error", "text"),
     [
-        ({"base_net": "tower"}, TypeError, "base_net: wanted a torch.nn.Module, got 'tower'"),
-        ({"base_net": PairBase()}, TypeError, "base_net: .*PairBase gave a tuple, wanted a torch.Tensor"),
+        ({"base_net": "tower"}, TypeError, "base_net must be a torch.nn.Module, got 'tower'"),
+        ({"base_net": PairBase()}, TypeError, "base_net: .*PairBase must give a torch.Tensor, got a tuple"),
         (
             {"base_net": nn.Conv2d(3, 8, 3)},
             ValueError,
@@ -243,22 +249,22 @@ def flat_value() -> nn.Module:
         (
             {"base_net": nn.Flatten(2)},
             ValueError,
-            r"base_net: .*Flatten gave shape \[2, 16, 25\] for .* \[2, 16, 5, 5\], wanted \[2, C, H, W\] or \[2, F\]",
+            r"base_net: .*Flatten must give shape \[2, C, H, W\] or \[2, F\] .* \[2, 16, 5, 5\], got \[2, 16, 25\]",
         ),
         (
             {"value": nn.Flatten()},
             ValueError,
-            r"value: .*Flatten gave shape \[2, 1600\] for .* \[2, 64, 5, 5\], wanted \[2, 1\] or \[2\]",
+            r"value: .*Flatten must give shape \[2, 1\] or \[2\] for .* \[2, 64, 5, 5\], got \[2, 1600\]",
         ),
         (
             {"value": nn.Sequential(nn.Flatten(), nn.Linear(1600, 1), nn.Threshold(9, 9))},
             ValueError,
-            "value: .* gave 9, wanted -1 to 1; end it with a tanh",
+            "value: .* must give -1 to 1, got 9; end it with a tanh",
         ),
         (
             {"policy": flat_policy(1600, 25)},
             ValueError,
-            r"policy: .*Sequential gave shape \[2, 25\] for .*, wanted \[2, 26\] \(logits of GoEnv\(5\)\)",
+            r"policy: .*Sequential must give shape \[2, 26\] \(logits of GoEnv\(5\)\) for .*, got \[2, 25\]",
         ),
     ],
 )
@@ -274,6 +280,110 @@ def test_the_trial_run_leaves_statistics_alone():
     assert norm.num_batches_tracked == 0
 
 
+@pytest.mark.parametrize("env", [GoEnv(2), GoEnv(9), ClaimingEnv(4, 6), ClaimingEnv(6, 3, passes=True)], ids=str)
+def test_networks_of_any_board(env):
+    net = NeuralNet(env, tower_height=2, channels=8).eval()
+    assert net.size_free
+    planes = torch.rand(4, env.planes, *env.plane_shape)
+    logits, value = net(planes)
+    assert logits.shape == (4, env.action_space)
+    again, same, forecast = net.forecast(planes)
+    assert (value.shape, same.shape, forecast.score.shape) == ((4,), (4,), (4,))
+    assert forecast.ownership.shape == (4, env.plane_shape[0] * env.plane_shape[1])
+    assert torch.equal(logits, again)
+    assert torch.equal(value, same)
+    assert torch.equal(value, forecast.value)
+    policy, _ = net(env.position())
+    assert policy.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_a_game_whose_actions_are_no_points_gets_dense_heads():
+    env = TicTacToeEnv()
+    net = NeuralNet(env, tower_height=1, channels=4)
+    assert not net.size_free
+    assert isinstance(net.value, DenseValue)
+    with pytest.raises(ValueError, match=r"a game whose actions are its points, got TicTacToeEnv\(\)"):
+        NeuralNet(env, size_free=True)
+
+
+def test_resized_shares_its_weights():
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8))
+    nine = net.resized(GoEnv(9))
+    assert nine.env == GoEnv(9)
+    assert (nine.tower_height, nine.channels, nine.size_free, nine.preset) == (2, 8, True, None)
+    assert nine.config == net.config
+    for mine, theirs in zip(net.parameters(), nine.parameters(), strict=True):
+        assert mine is theirs
+    position = GoEnv(5).position().play(7)
+    before = net(position)[1]
+    nine.train()
+    logits, value = nine(torch.rand(4, 16, 9, 9))
+    alphazero_loss(logits, value, torch.full((4, 82), 1 / 82), torch.ones(4)).total.backward()
+    torch.optim.SGD(nine.parameters(), lr=0.1).step()
+    assert net(position)[1] != before  # what is learned on 9x9 is known on 5x5
+
+
+def test_resized_there_and_back_is_the_same():
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8))
+    back = net.resized(GoEnv(19)).resized(GoEnv(5))
+    position = GoEnv(5).position(black="C3", to_play="white")
+    assert_reads_alike(back, net, position)
+    assert not back.training
+    assert net.train().resized(GoEnv(7)).training
+    norms = [part for part in net.modules() if isinstance(part, nn.BatchNorm2d)]
+    assert all(norm.num_batches_tracked == norms[0].num_batches_tracked for norm in norms)  # trial runs left no trace
+
+
+def test_own_parts_are_resized_where_they_fit():
+    env = GoEnv(5)
+    base = nn.Conv2d(16, 6, 3, padding=1)
+    net = NeuralNet(env, base)
+    nine = net.resized(GoEnv(9))
+    assert nine.base_net is base
+    assert nine.custom == net.custom
+    assert nine(GoEnv(9).position())[0].shape == (82,)
+    dense = NeuralNet(env, tower_height=0, channels=4, value=DenseValue(4, (5, 5)))
+    with pytest.raises(ValueError, match=r"value: alphago.nn.value.DenseValue failed on an input of shape"):
+        dense.resized(GoEnv(9))
+
+
+def test_the_same_board_with_another_komi_needs_no_size_free_network():
+    net = NeuralNet(GoEnv(5), tower_height=1, channels=4, size_free=False)
+    other = net.resized(GoEnv(5, komi=0.5))
+    assert other.env.komi == 0.5
+    assert other.base_net is net.base_net
+
+
+@pytest.mark.parametrize(
+    ("net_env", "options", "env", "text"),
+    [
+        (GoEnv(5), {"size_free": False}, GoEnv(7), "its heads fit one board size"),
+        (GoEnv(5), {}, GoEnv(7, planes=17), "is another game"),
+        (GoEnv(5), {}, ClaimingEnv(5, 5, passes=True), "is another game"),
+        (ClaimingEnv(3, 3), {}, ClaimingEnv(3, 3, passes=True), "is another game"),
+    ],
+)
+def test_what_cannot_be_resized_says_why(net_env, options, env, text):
+    net = NeuralNet(net_env, tower_height=0, channels=4, **options)
+    with pytest.raises(ValueError, match=f"^a network for {re.escape(f'{net_env} cannot play {env}')}, .*{text}"):
+        net.resized(env)
+
+
+def test_a_resized_networks_evaluator_is_a_snapshot_for_that_board():
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
+    env = GoEnv(7)
+    evaluator = net.resized(env).evaluator("float32")
+    batch = env.new_batch(2)
+    priors, values = np.empty((2, 50), np.float32), np.empty(2, np.float32)
+    twin = copy.deepcopy(net.resized(env))
+    with torch.no_grad():
+        net.value.last.weight.zero_()
+    evaluator.evaluate(batch, np.arange(2), priors, values)
+    policy, value = twin(env.position())
+    np.testing.assert_allclose(priors[0], policy, atol=1e-5)
+    np.testing.assert_allclose(values, value, atol=1e-5)
+
+
 class TestResignation:
     @pytest.mark.parametrize(("notes", "threshold"), [({}, -1.0), ({"resign_threshold": "-0.875"}, -0.875)])
     def test_the_note_of_its_run(self, notes, threshold):
@@ -285,5 +395,5 @@ class TestResignation:
     def test_a_note_that_is_none(self, note):
         net = small()
         net.notes = {"resign_threshold": note}
-        with pytest.raises(ModelError, match=f"resign_threshold is '{note}', wanted -1 to 1"):
+        with pytest.raises(ModelError, match=f"must be a number from -1 to 1, got '{note}'"):
             _ = net.resign_threshold

@@ -11,6 +11,7 @@ from torch import nn
 
 from alphago.nn import passes
 from alphago.nn.kernels.norm import combine
+from tests.nn.formulas import BOARDS, CHANNELS, features, points, whole
 
 SHAPES = [(7, 32, 7), (33, 16, 9), (3, 5, 4), (2, 64, 19)]  # boards, channels, side
 ROUNDING = 2.0**-8  # of one bfloat16 number; errors here are relative to the whole tensor's length
@@ -31,11 +32,11 @@ def usual_norm(channels: int) -> nn.BatchNorm2d:
     return norm
 
 
-def error(came: torch.Tensor | None, wanted: torch.Tensor | None) -> float:
-    assert came is not None
-    assert wanted is not None
-    assert came.shape == wanted.shape
-    return float((came.double() - wanted.double()).norm() / wanted.double().norm().clamp_min(1e-9))
+def error(output: torch.Tensor | None, expected: torch.Tensor | None) -> float:
+    assert output is not None
+    assert expected is not None
+    assert output.shape == expected.shape
+    return float((output.double() - expected.double()).norm() / expected.double().norm().clamp_min(1e-9))
 
 
 def leaf(tensor: torch.Tensor, exact: bool) -> torch.Tensor:
@@ -68,6 +69,28 @@ def test_a_nan_is_not_lost() -> None:
     assert not out[:, :3].isnan().any()
 
 
+@BOARDS
+def test_pooling_over_the_board(height, width):
+    board = features(height, width)
+    pooled = torch.cat(passes.board_pool(board), dim=1)
+    assert pooled.shape == (3, 2 * CHANNELS)
+    np.testing.assert_allclose(pooled, whole(points(board)), atol=1e-6)
+
+
+@BOARDS
+def test_the_mean_of_a_training_step_has_the_gradient_of_the_other(height, width):
+    results = []
+    for training in (False, True):
+        for layout in (torch.contiguous_format, torch.channels_last):
+            board = features(height, width).contiguous(memory_format=layout).requires_grad_()
+            mean = passes.board_mean(board, training)
+            (mean * torch.arange(CHANNELS)).square().sum().backward()
+            results.append((mean.detach(), board.grad))
+    for mean, gradient in results[1:]:
+        torch.testing.assert_close(mean, results[0][0])
+        torch.testing.assert_close(gradient, results[0][1])
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_pool_and_its_gradient(shape: tuple[int, int, int]) -> None:
     weight = torch.randn(shape[0], 2 * shape[1])
@@ -79,8 +102,8 @@ def test_pool_and_its_gradient(shape: tuple[int, int, int]) -> None:
         results.append((both.detach(), features.grad))
     assert error(results[0][0], results[1][0]) < 1e-6
     # where two points share the maximum, either may get its gradient: what a board gets in all is the same
-    got, wanted = (grad.double().sum(dim=(2, 3)) for _, grad in results if grad is not None)
-    assert error(got, wanted) < ROUNDING
+    got, expected = (grad.double().sum(dim=(2, 3)) for _, grad in results if grad is not None)
+    assert error(got, expected) < ROUNDING
 
 
 def test_the_first_of_equal_maxima_gets_the_gradient() -> None:
@@ -119,13 +142,13 @@ def test_add_board_bias_and_its_gradients(shape: tuple[int, int, int]) -> None:
 def test_other_norms_are_torchs(change: Callable[[nn.Module], nn.Module]) -> None:
     features = boards((4, 8, 5))
     norm = change(usual_norm(8))
-    wanted = torch.relu(features + copy.deepcopy(norm)(features))
-    assert torch.equal(passes.norm_relu(norm, features, features), wanted)
+    expected = torch.relu(features + copy.deepcopy(norm)(features))
+    assert torch.equal(passes.norm_relu(norm, features, features), expected)
 
 
 @pytest.mark.parametrize("other", [boards((4, 8, 5)).float(), boards((4, 8, 5)).contiguous()])
 def test_other_boards_are_torchs(other: torch.Tensor) -> None:
-    assert not passes.is_fast(other)
+    assert not passes.suits_kernels(other)
     other.requires_grad_()
     norm = usual_norm(8)
     assert torch.equal(passes.norm_relu(norm, other), torch.relu(copy.deepcopy(norm)(other)))

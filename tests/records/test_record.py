@@ -86,9 +86,9 @@ class TestFiles:
         assert_same(load_records(saved(tmp_path / "games.npz", [record]))[0], record)
         for wrong in (2**63, -1):
             seed[number] = wrong
-            with pytest.raises(ValueError, match=r"a game's seed is two numbers from 0 to 2\^63 - 1, got \("):
+            with pytest.raises(ValueError, match=r"seed must be two integers from 0 to 2\^63 - 1, got \("):
                 RecordBuilder(seed=tuple(seed))
-            with pytest.raises(ValueError, match="a game's seed is two numbers"):
+            with pytest.raises(ValueError, match="seed must be two integers"):
                 replace(record, seed=tuple(seed))
 
     def test_dtypes(self) -> None:

@@ -150,7 +150,7 @@ class TestReading:
         assert parse_sgf(text % ";B[];W[]", env=env).moves == (25, 25, 0, 6)
         with pytest.raises(ValueError, match=r"^it: move 5, Black C3, is illegal: the game ends after move 4$"):
             parse_sgf(text % ";B[cc]", "it", env)
-        with pytest.raises(ValueError, match=r"^it: the board is 5x5, wanted 7x7$"):
+        with pytest.raises(ValueError, match=r"^it: the board must be 7x7, got 5x5$"):
             parse_sgf(text % "", "it", GoEnv(7))
 
 
@@ -161,25 +161,25 @@ class TestErrors:
             ("", "no SGF data found"),
             ("hello", "no SGF data found"),
             ("(;SZ[9];B[aa]", "error parsing game 0: unexpected end of SGF data"),
-            ("(;GM[2]SZ[8])", "it is no game of Go but GM[2]"),
-            ("(;SZ[9:13])", "the board is '9:13', wanted a square one from 2 to 25"),
-            ("(;SZ[26])", "the board is '26', wanted a square one from 2 to 25"),
-            ("(;SZ[big])", "the board is 'big', wanted"),
-            ("(;SZ[9]KM[7.3])", "komi is '7.3', wanted a multiple of 0.5"),
-            ("(;SZ[9]KM[nan])", "komi is 'nan', wanted"),
-            ("(;SZ[9]KM[inf])", "komi is 'inf', wanted"),
-            ("(;SZ[9]HA[two])", "the handicap is 'two', wanted a number of stones"),
-            ("(;SZ[9];B[jj])", "a move is at 'jj', which is no point of a board of 9 x 9"),
-            ("(;SZ[9];B[a])", "a move is at 'a', which is no point"),
-            ("(;SZ[9];B[E5])", "a move is at 'E5', which is no point"),
-            ("(;SZ[9]AB[tt])", "a stone is at 'tt', which is no point"),
-            ("(;SZ[9];B[aa];AW[bb])", "stones are set up after move 1"),
+            ("(;GM[2]SZ[8])", "it must be a game of Go, got GM[2]"),
+            ("(;SZ[9:13])", "the board must be a square one from 2 to 25, got '9:13'"),
+            ("(;SZ[26])", "the board must be a square one from 2 to 25, got '26'"),
+            ("(;SZ[big])", "the board must be a square one from 2 to 25, got 'big'"),
+            ("(;SZ[9]KM[7.3])", "komi must be a multiple of 0.5, got '7.3'"),
+            ("(;SZ[9]KM[nan])", "komi must be a multiple of 0.5, got 'nan'"),
+            ("(;SZ[9]KM[inf])", "komi must be a multiple of 0.5, got 'inf'"),
+            ("(;SZ[9]HA[two])", "the handicap must be a number of stones, got 'two'"),
+            ("(;SZ[9];B[jj])", "a move must be on a point of a board of 9 x 9, got 'jj'"),
+            ("(;SZ[9];B[a])", "a move must be on a point of a board of 9 x 9, got 'a'"),
+            ("(;SZ[9];B[E5])", "a move must be on a point of a board of 9 x 9, got 'E5'"),
+            ("(;SZ[9]AB[tt])", "a stone must be on a point of a board of 9 x 9, got 'tt'"),
+            ("(;SZ[9];B[aa];AW[bb])", "stones must be set up before the first move"),
             ("(;SZ[5]AB[ab][ba]AW[aa])", "the chain at A5 has no liberty"),
             ("(;SZ[5];B[aa];W[aa])", "move 2, White A5, is illegal: Black has a stone there"),
             ("(;SZ[5];B[ab];W[ee];B[ba];W[aa])", "move 4, White A5, is illegal: suicide"),
             ("(;SZ[5];B[ba];W[ca];B[ab];W[bb];B[ee];W[aa];B[ba])", "move 7, Black B5, is illegal: superko"),
             ("(;SZ[5];B[];W[];B[aa])", "move 3, Black A5, is illegal: two passes have ended the game"),
-            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "there are 2 games in it, wanted one"),
+            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "it must hold one game, got 2"),
         ],
     )
     def test_what_is_wrong(self, text: str, why: str, tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ class TestRecords:
         assert (record.outcome, record.score, record.resigned) == (-1.0, -1.0, True)
 
     def test_without_result(self) -> None:
-        with pytest.raises(ValueError, match=r"^a record needs a result, the game's is 'Void'$"):
+        with pytest.raises(ValueError, match=r"^result must be known to make a record, got 'Void'$"):
             parse_sgf("(;SZ[5]RE[Void];B[aa])").to_record()
 
     def test_other_games(self) -> None:

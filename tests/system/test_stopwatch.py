@@ -9,7 +9,7 @@ from alphago.system.stopwatch import BOARDS, NET, TREE, Stopwatch
 
 
 class Clock:
-    """Moves by what it is told."""
+    """A clock that tests set."""
 
     now = 0.0
 

@@ -27,19 +27,18 @@ from tests.mcts.games import CountingEnv
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 SEARCH, GUMBEL = SearchSettings(), SearchSettings(gumbel=True, considered=4)
-WHOLE: dict[str, Any] = {"opening_plies": 0, "played_out_share": 1.0, "decided_value": 1.0}
 both_searches = pytest.mark.parametrize("search", [SEARCH, GUMBEL], ids=["PUCT", "Gumbel"])
 
 
 def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **settings) -> list[GameRecord]:
-    """Games without an opening, searched in full and played out, unless something else is asked for."""
-    usual = {**WHOLE, "search": SEARCH}
+    """Games without an opening, unless it is asked for."""
+    usual = {"opening_plies": 0, "search": SEARCH}
     return selfplay(env, evaluator or HashEvaluator(), readouts, games, device="cpu", **{**usual, **settings})
 
 
 def source(env: GameEnv, games: int, workers: Workers | None = None, *, seed: int = 1, **settings: Any) -> SelfPlay:
     """Such games in two groups; `workers` if they are played by `go_on`."""
-    given = SelfPlaySettings(**{**WHOLE, "groups": 2, "search": GUMBEL, **settings})
+    given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "search": GUMBEL, **settings})
     return SelfPlay(env, given, range(games), workers or Workers(2), seed=seed)
 
 
@@ -158,46 +157,6 @@ class TestRecords:
         assert len({tuple(record.moves) for record in differ}) == 6
 
 
-class Certain(UniformEvaluator):
-    """Black always thinks that it has won."""
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        super().evaluate(batch, slots, priors, values)
-        values[:] = batch.to_play(slots, np.empty(len(slots), np.int8)) * 0.9
-
-
-class SparesEyes(Certain):
-    """Hardly ever fills an own eye, so that something comes to live."""
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        super().evaluate(batch, slots, priors, values)
-        eyes = own_eyes(batch.rows[slots], batch.env.N)  # type: ignore[attr-defined]
-        priors[:, :-1] *= np.where(eyes, np.float32(1e-9), np.float32(1))
-        priors /= priors.sum(axis=1, keepdims=True)
-
-
-class TestDecidedGames:
-    """Once one side has been sure for six plies, most moves have few readouts and are not trained on."""
-
-    def games(self, decided_value: float) -> SelfPlay:
-        return source(GoEnv(5), 200, readouts=6, decided_value=decided_value)
-
-    def test_a_tenth_of_the_moves_is_searched_in_full(self) -> None:
-        games = self.games(0.3)
-        records = play_all(games, Certain())
-        early, late = (
-            np.concatenate([record.weights[part] for record in records]) for part in (slice(6), slice(6, 15))
-        )
-        assert (early == 1).all()
-        assert set(late) == {0, 1}
-        assert 0.08 < late.mean() < 0.12
-        full = sum(int(record.weights.sum()) for record in records)
-        assert games.readouts_done == 6 * full + 4 * (games.moves - full) + games.moves
-
-    def test_none_is_where_no_one_is_as_sure(self) -> None:
-        assert all((record.weights == 1).all() for record in play_all(self.games(1.0), Certain()))
-
-
 def test_drawn_openings_are_legal_and_pass_only_where_nothing_else_is() -> None:
     env = GoEnv(3)
     group = Group(env, SelfPlaySettings(opening_plies=100.0, search=GUMBEL), 4, 0, range(4))
@@ -208,47 +167,6 @@ def test_drawn_openings_are_legal_and_pass_only_where_nothing_else_is() -> None:
     drawn = [group.draw(np.arange(4), priors.copy()).tolist() for _ in range(50)]
     first, second, third, fourth = (set(moves) for moves in zip(*drawn, strict=True))
     assert (first, second, third, fourth) == ({1, 2, 5}, {4}, {0, 4, 8}, {9})
-
-
-class TestSettledGames:
-    """Where nothing can change the result, most games end; the others go on, so that passing is learned."""
-
-    ENV = GoEnv(4, komi=0.5, first_pass=12, max_moves=60)  # always time to take what is dead
-
-    def play(self, played_out_share: float) -> list[GameRecord]:
-        settings = {"readouts": 2, "decided_value": 0.5, "played_out_share": played_out_share}
-        return play_all(source(self.ENV, 200, **settings), SparesEyes())
-
-    def is_settled(self, record: GameRecord) -> bool:
-        last = record.position(self.ENV)
-        assert isinstance(last, GoPosition)
-        return not last.is_over and bool(last.pass_alive.all())
-
-    def test_they_end(self) -> None:
-        records = self.play(0.0)
-        settled = [record for record in records if self.is_settled(record)]
-        assert len(settled) > 20
-        for record in settled:
-            last = record.position(self.ENV)
-            assert isinstance(last, GoPosition)
-            assert record.score == last.pass_alive.sum() - 0.5
-            assert record.outcome == np.sign(record.score)
-            before = record.position(self.ENV, len(record) - 1)
-            assert isinstance(before, GoPosition)
-            assert not before.pass_alive.all()
-        assert all(record.position(self.ENV).is_over for record in records if not self.is_settled(record))
-
-    def test_a_share_is_played_out(self) -> None:
-        assert not any(map(self.is_settled, self.play(1.0)))
-        assert 0.3 < sum(map(self.is_settled, self.play(0.5))) / sum(map(self.is_settled, self.play(0.0))) < 0.7
-
-    def test_memory_knows_whose_each_point_was(self) -> None:
-        record = next(record for record in self.play(0.0) if self.is_settled(record))
-        memory = ReplayMemory(self.ENV)
-        memory.add([record])
-        last = record.position(self.ENV)
-        assert isinstance(last, GoPosition)
-        assert np.array_equal(memory.entries[0].ownership, last.pass_alive.ravel())
 
 
 class OneMove(UniformEvaluator):

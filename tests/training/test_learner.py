@@ -113,29 +113,12 @@ class TestSteps:
         ]
         assert norms[0] == pytest.approx(norms[1], rel=0.02)
 
-
-class TestAverage:
-    def test_it_follows_the_weights(self, sample: Sample, workers: Workers) -> None:
-        """`averaging` of it is kept at each step, less in the first ones; running statistics too."""
-        learner = learner_of(network(), workers, 0.05, weight_averaging=0.8)
-        expected = state(learner.net)
-        assert all(torch.equal(a, b) for a, b in zip(expected.values(), state(learner.average).values(), strict=True))
-        for step in range(1, 60):
-            learner.step(sample)
-            kept = min(0.8, step / (step + 10))
-            for name, tensor in learner.net.state_dict().items():
-                expected[name] = kept * expected[name] + (1 - kept) * tensor if tensor.is_floating_point() else tensor
-        for name, tensor in state(learner.average).items():
-            if tensor.is_floating_point():
-                assert torch.allclose(tensor, expected[name], rtol=1e-3, atol=1e-5), name
-        assert not learner.average.training
-
-    def test_losses_on_new_positions_are_its_own(self, sample: Sample, workers: Workers) -> None:
+    def test_losses_on_new_positions(self, sample: Sample, workers: Workers) -> None:
         learner = learner_of(network(), workers, 0.05)
         for _ in range(5):
             learner.step(sample)
         with torch.no_grad():
-            logits, value = learner.average(torch.from_numpy(sample.planes))
+            logits, value = learner.net.eval()(torch.from_numpy(sample.planes))
         policy, result = torch.from_numpy(sample.policy), torch.from_numpy(sample.value)
         losses = learner.losses_on(sample)
         assert losses["fresh_value_loss"] == pytest.approx(float(((value - result) ** 2).mean()), rel=1e-4)

@@ -73,7 +73,7 @@ class TestWindow:
             memory.sample(1, np.random.default_rng(0))
 
     def test_a_record_of_another_game(self) -> None:
-        with pytest.raises(ValueError, match=r"policies \(4, 26\) was added to a memory of GoEnv\(3, .* 10 actions"):
+        with pytest.raises(ValueError, match=r"GoEnv\(3, .* must have shape \(4, 10\), got \(4, 26\)"):
             ReplayMemory(GO).add([made_up(4, actions=26)])
 
     def test_the_window_grows_more_slowly_than_the_run(self) -> None:
@@ -85,7 +85,7 @@ class TestWindow:
         assert shares == sorted(shares, reverse=True)
 
     def test_capacity(self) -> None:
-        with pytest.raises(ValueError, match="capacity is 1 position or more, got 0"):
+        with pytest.raises(ValueError, match="capacity must be an integer >= 1, got 0"):
             ReplayMemory(GO, 0)
 
 

@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.system.validation import UNSET
 from alphago.training.judges.proof import Opponent
-from alphago.training.recipes import OTHER_GAMES, PRESETS, preset_for
+from alphago.training.recipes import OTHER_GAMES, RECIPES, recipe_for
 from alphago.training.runs.resume import Asked, Plan, new_run, old_run
 from alphago.training.settings import TrainingSettings
 from tests.training.small_runs import GO, go_on, run
@@ -32,8 +32,8 @@ def gone_on(plan: Plan, env: GameEnv, until: str | None = None, **settings: Any)
 class TestBoards:
     @pytest.mark.parametrize("name", ["7x7", "9x9", "13x13", "19x19"])
     def test_its_own(self, name: str) -> None:
-        assert preset_for(PRESETS[name].make_env()) is PRESETS[name]
-        assert not PRESETS[name].note
+        assert recipe_for(RECIPES[name].make_env()) is RECIPES[name]
+        assert not RECIPES[name].note
 
     @pytest.mark.parametrize(
         ("size", "lender", "curriculum"),
@@ -48,14 +48,14 @@ class TestBoards:
         ],
     )
     def test_of_the_next_larger_one(self, size: int, lender: str, curriculum: Any) -> None:
-        borrowed, own = preset_for(GoEnv(size)), PRESETS[lender]
+        borrowed, own = recipe_for(GoEnv(size)), RECIPES[lender]
         assert borrowed.network == own.network
         assert borrowed.settings == {**own.settings, "curriculum": curriculum}
         assert borrowed.make_env() == GoEnv(size)
-        assert borrowed.note.startswith(f"{size}x{size} has no recipe of its own: that of {lender} is taken")
+        assert borrowed.note.startswith(f"{size}x{size} has no recipe of its own: it takes that of {lender}")
 
     def test_other_games(self) -> None:
-        assert preset_for(ConnectFourEnv()) is OTHER_GAMES
+        assert recipe_for(ConnectFourEnv()) is OTHER_GAMES
 
     def test_a_run_by_the_clock_takes_it(self) -> None:
         """It said nothing, and played by the settings of runs that count games: 800 readouts."""
@@ -67,9 +67,9 @@ class TestBoards:
     def test_train_says_so(self, tmp_path: Path) -> None:
         """Where the run begins, and not where it goes on."""
         _, listener = run(tmp_path, None, max_minutes=0.001)
-        assert listener.notes == [f"a new run of {GO} begins in {tmp_path}", preset_for(GO).note]
+        assert listener.notes == [f"a new run of {GO} begins in {tmp_path}", recipe_for(GO).note]
         _, listener = go_on(tmp_path, max_minutes=0.002)
-        assert preset_for(GO).note not in listener.notes
+        assert recipe_for(GO).note not in listener.notes
 
     def test_a_run_that_counts_games_takes_none(self) -> None:
         plan = new_run(asked(GoEnv(5), 100))
@@ -96,18 +96,19 @@ class TestNeeded:
         ids=str,
     )
     def test_games(self, env: GameEnv, positions: int) -> None:
-        assert preset_for(env).needed("gnugo:10", env) == positions
+        assert recipe_for(env).positions_to_beat("gnugo:10", env) == positions
 
     def test_opponents(self) -> None:
-        assert PRESETS["9x9"].needed("rave:10", GoEnv(9)) == 0
+        assert RECIPES["9x9"].positions_to_beat("rave:10", GoEnv(9)) == 0
 
     def test_a_plan(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Also of a run that goes on, where it counts no games; which opponent it is, each call may say."""
         monkeypatch.setattr("alphago.training.runs.resume.known", lambda opponent, env: opponent)
         env = GoEnv(7)
         plan = new_run(asked(env, until="gnugo"))
-        assert plan.needed == gone_on(plan, env).needed == gone_on(plan, env, max_minutes=99).needed == 320_000
-        assert gone_on(plan, env, until="rave:10").needed == 0
-        assert gone_on(new_run(asked(env)), env, until="gnugo").needed == 320_000
+        for each in (plan, gone_on(plan, env), gone_on(plan, env, max_minutes=99)):
+            assert each.positions_to_beat == 320_000
+        assert gone_on(plan, env, until="rave:10").positions_to_beat == 0
+        assert gone_on(new_run(asked(env)), env, until="gnugo").positions_to_beat == 320_000
         counted = new_run(asked(env, 100, until="gnugo"))
-        assert counted.needed == gone_on(counted, env).needed == 0
+        assert counted.positions_to_beat == gone_on(counted, env).positions_to_beat == 0

@@ -84,7 +84,7 @@ def test_openings_are_drawn_unless_told_otherwise() -> None:
     """A twentieth of the longest game on average, which are not trained on."""
     drawn, none = (
         [int((record.weights == 0).sum()) for record in selfplay(GO, HashEvaluator(), 4, 60, device="cpu", **given)]
-        for given in ({"decided_value": 1.0}, {"decided_value": 1.0, "opening_plies": 0})
+        for given in ({}, {"opening_plies": 0})
     )
     assert sum(drawn) > 0 == sum(none)
 
@@ -101,7 +101,7 @@ class Unasked(HashEvaluator):
     [
         (ValueError, {"readouts": 0}, "readouts must be an integer from 1 to .*, got 0"),
         (ValueError, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),
-        (ValueError, {"seed": 2**63}, "a game's seed"),
+        (ValueError, {"seed": 2**63}, "seed must be"),
         (ValueError, {"device": "gpu"}, r"device .*'cpu', 'cuda', 'auto'.*, got 'gpu'"),
         (TypeError, {"games_in_fight": 3}, "selfplay has no keyword 'games_in_fight': did you mean games_in_flight"),
         (TypeError, {"xyz": 3}, "selfplay has no keyword 'xyz': there are env, nn, readouts"),

@@ -198,7 +198,7 @@ class TestModel:
             (GO, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),
             (GO, {"stop_after": 0}, "stop_after, in minutes, must be a number > 0, got 0"),
             (GO, {"stop_after": float("nan")}, "stop_after, in minutes, must be a number > 0, got nan"),
-            (GO, {"preset": "8x8"}, "no preset '8x8': there are '7x7', "),
+            (GO, {"preset": "8x8"}, "preset must be one of '7x7', .*8x8"),
         ],
     )  # fmt: skip
     def test_refusals(self, tmp_path: Path, env: Any, given: dict[str, Any], sentence: str) -> None:
@@ -289,7 +289,7 @@ class TestWhenToExpectAProof:
         [(20.0, 320_000, None), (40.0, 320_000, "after 320,000 positions"), (40.0, 3000, ""), (40.0, 4001, "stronger")],
     )
     def test_when(self, seconds: float, needed: int, sentence: str | None) -> None:
-        plan = replace(new_run(TrainCall(GO, 4, None, None, SIZES, None, {})), until=Opponent("gnugo"), needed=needed)
+        plan = replace(new_run(TrainCall(GO, 4, None, None, SIZES, None, {})), until=Opponent("gnugo"), positions_to_beat=needed)
         text = estimate(plan, {"positions": 4000, "seconds": seconds})
         assert text == sentence if not sentence else sentence in str(text)
 

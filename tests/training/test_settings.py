@@ -68,7 +68,6 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
     [
         ({"seed": 2**63}, "seed must be an integer from 0 to"),
         ({"num_games": None, "max_minutes": None}, "num_games or max_minutes must end the run, got None"),
-        ({"weight_averaging": 1}, "weight_averaging must be less than 1"),
         ({"memory_size": 30}, r"start_training_after \(1000\) is more than memory_size \(30\)"),
         ({"gate": True}, "gate, a win rate, must be .*, got True"),
         ({"gate": "0.55"}, "gate, a win rate, must be .*, got '0.55'"),

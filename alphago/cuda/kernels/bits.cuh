@@ -1,4 +1,4 @@
-// Numbers: 64-bit hashes and chance as in env/kernels/hashing.py, bits of a board row, and short floats.
+// Numbers: 64-bit hashes and chance as in system/kernels/hashing.py, bits of a board row, and short floats.
 
 #pragma once
 

@@ -3,7 +3,7 @@
 // earlier kernel.
 // slots: long long [n]. Whole numbers arrive as Long, others as double.
 
-#include "go_features.cuh"
+#include "go_planes.cuh"
 #include "playouts.cuh"
 
 #define KERNEL extern "C" __global__ void
@@ -111,49 +111,6 @@ KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed
     EACH_SLOT mark_both_alive(ROW, scratch + i * per_board, out + i * ROW[SIZE] * ROW[SIZE]);
 }
 
-// Plies in which the owners of all points can take every dead stone off the board: they fill the empty points of the
-// regions that hold such stones, and the other side passes in between.
-BOTH int plies_to_take(const int* row, int* scratch, const signed char* owners) {
-    int plies = 0;
-    for (int colour = BLACK; colour <= WHITE; colour++) {
-        Alive alive(row, colour, scratch);
-        int regions = alive.divide(), side = colour == row[TO_PLAY] ? 1 : -1;
-        for (int region = 0; region < regions; region++) {
-            int begin = scratch[alive.begins + region], end = scratch[alive.begins + region + 1], empty = 0;
-            for (int i = begin; i < end; i++) empty += row[cell(scratch[i]) + COLOUR] == EMPTY;
-            if (empty < end - begin && owners[action_of(row, scratch[begin])] == side) plies += 2 * empty;
-        }
-    }
-    return plies;
-}
-
-// Ends a game in which every point is pass-alive for one side, with the dead stones taken; returns whether it did:
-// never where it would end by its longest length before they can be taken.
-BOTH bool settle(int* row, int* scratch, signed char* owners) {
-    int size = row[SIZE], mover = row[TO_PLAY];
-    if (is_over(row) || row[PASSES_TO_END] > 2) return false;
-    mark_both_alive(row, scratch, owners);
-    for (int action = 0; action < size * size; action++)
-        if (owners[action] == 0) return false;
-    if (row[MAX_MOVES] - row[PLY] < plies_to_take(row, scratch, owners)) return false;
-    int at_newest = row[AT_BOARDS] + 2 * size * row[NEWEST];
-    for (int action = 0; action < size * size; action++) {
-        int owner = owners[action] == 1 ? mover : 3 - mover, at = cell(point_of(row, action));
-        if (row[at + COLOUR] != 3 - owner) continue;
-        int head = row[at + HEAD];
-        store_long(row, HASH_LOW, load_long(row, HASH_LOW) ^ load_long(row, cell(head) + CHAIN_LOW));
-        take(row, head, owner, at_newest + (owner == BLACK ? size : 0));
-    }
-    row[PASSES] = row[PASSES_TO_END];
-    return true;
-}
-
-// out: [n], whether `settle` ended the game. owners: [n, N * N]. scratch: int [n, per_board].
-KERNEL settle_batch(int* rows, Long words, const Long* slots, Long n, bool* out, signed char* owners, int* scratch,
-                    Long per_board) {
-    EACH_SLOT out[i] = settle(ROW, scratch + i * per_board, owners + i * ROW[SIZE] * ROW[SIZE]);
-}
-
 // Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
 KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, Long fill_eyes, int* moves) {
     EACH_SLOT moves[i] = playout(ROW, states + i, fill_eyes != 0);
@@ -162,21 +119,21 @@ KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* sta
 // The planes of boards alone, and a named set of planes in two steps, as numbers of type T.
 // size: of the boards. board, plane, point: the steps of `out`. scratch: int [n, 2, per_board], for one colour each.
 #define PLANES_KERNELS(T, NAME)                                                                                      \
-    KERNEL planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,   \
+    KERNEL history_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,   \
                                  Long point, Long size, Long history) {                                             \
         EACH_PART(i, part, n, history * size + 1)                                                                   \
-        board_planes(ROW, (int)part, (int)history, Planes<T>{out + i * board, plane, point});                       \
+        history_planes(ROW, (int)part, (int)history, Planes<T>{out + i * board, plane, point});                       \
     }                                                                                                               \
-    KERNEL begin_features_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,      \
+    KERNEL begin_rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,      \
                                          Long plane, Long point, const Long* places) {                              \
         EACH_PART(i, part, n, 2 + PLANES)                                                                           \
-        begin_features(ROW, (int)part, places, Planes<T>{out + i * board, plane, point});                           \
+        begin_rule_planes(ROW, (int)part, places, Planes<T>{out + i * board, plane, point});                           \
     }                                                                                                               \
-    KERNEL features_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,            \
+    KERNEL rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,            \
                                    Long plane, Long point, Long size, const Long* places, int* scratch,             \
                                    Long per_board) {                                                                \
         EACH_PART(i, part, n, size + BOARD_PARTS)                                                                   \
-        features(ROW, (int)part, places, scratch + 2 * i * per_board, (int)per_board,                               \
+        rule_planes(ROW, (int)part, places, scratch + 2 * i * per_board, (int)per_board,                               \
                  Planes<T>{out + i * board, plane, point});                                                         \
     }
 

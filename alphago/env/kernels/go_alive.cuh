@@ -1,4 +1,4 @@
-// Pass-alive chains and points (Benson 1976): env/kernels/go_alive.py, with the same scratch words.
+// Pass-alive chains and points (Benson 1976): go_alive.py, with the same scratch words.
 
 #pragma once
 #include "go_legal.cuh"

@@ -11,46 +11,22 @@ are the points of the regions vital to them.
 whether each is still open, the regions' marks, and vital regions per chain (at its head).
 """
 
-from alphago.env.kernels.go_chains import take
-from alphago.env.kernels.go_row import (
-    AT_BOARDS,
-    BLACK,
-    BORDER,
-    CHAIN_LOW,
-    COLOUR,
-    EMPTY,
-    HASH_LOW,
-    HEAD,
-    MAX_MOVES,
-    NEWEST,
-    PASSES,
-    PASSES_TO_END,
-    PLY,
-    SIZE,
-    SUICIDE,
-    TO_PLAY,
-    action_of,
-    bordered_points,
-    cell,
-    is_over,
-    load_long,
-    point_of,
-    store_long,
-)
+from alphago.env.kernels import go_row as layout
+from alphago.env.kernels.go_row import bordered_points, cell, point_of
 from alphago.system.kernels.jit import kernel, load, part, store
 
 VITAL = 2  # regions that a chain needs
 
 
 def scratch_words(size):
-    """Words of scratch for a board of this size."""
+    """Return the words of scratch for a board of this size."""
     return 3 * size * size + 1 + 2 * bordered_points(size)
 
 
 @part
 def gather(row, colour, first, members, scratch, at_marks):
-    """Appends the region around `first` to scratch from index `members`; returns the index after it."""
-    stride = load(row, SIZE) + 1
+    """Append the region around `first` to scratch from index `members`; return the index after it."""
+    stride = load(row, layout.SIZE) + 1
     store(scratch, members, first)
     store(scratch, at_marks + first, 1)
     end = members + 1
@@ -60,8 +36,8 @@ def gather(row, colour, first, members, scratch, at_marks):
         for side in range(4):
             step = stride if side & 1 else 1
             near = point + (step if side & 2 else -step)
-            other = load(row, cell(near) + COLOUR)
-            if other != colour and other != BORDER and load(scratch, at_marks + near) == 0:
+            other = load(row, cell(near) + layout.COLOUR)
+            if other != colour and other != layout.BORDER and load(scratch, at_marks + near) == 0:
                 store(scratch, at_marks + near, 1)
                 store(scratch, end, near)
                 end += 1
@@ -70,14 +46,14 @@ def gather(row, colour, first, members, scratch, at_marks):
 
 @part
 def divide(row, colour, scratch, at_begins, at_marks):
-    """Divides all points without a stone of `colour` into regions; returns how many there are."""
-    size = load(row, SIZE)
+    """Divide all points without a stone of `colour` into regions; return how many there are."""
+    size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):
         store(scratch, at_marks + i, 0)
     regions = end = 0
     for action in range(size * size):
         point = point_of(row, action)
-        if load(row, cell(point) + COLOUR) != colour and load(scratch, at_marks + point) == 0:
+        if load(row, cell(point) + layout.COLOUR) != colour and load(scratch, at_marks + point) == 0:
             store(scratch, at_begins + regions, end)
             end = gather(row, colour, point, end, scratch, at_marks)
             regions += 1
@@ -87,25 +63,25 @@ def divide(row, colour, scratch, at_begins, at_marks):
 
 @part
 def touches(row, point, colour, head):
-    """Whether a stone beside the point belongs to the chain of `colour` with this head point."""
-    stride = load(row, SIZE) + 1
+    """Return whether a stone beside the point belongs to the chain of `colour` with this head point."""
+    stride = load(row, layout.SIZE) + 1
     for side in range(4):
         step = stride if side & 1 else 1
         at = cell(point + (step if side & 2 else -step))
-        if load(row, at + COLOUR) == colour and load(row, at + HEAD) == head:
+        if load(row, at + layout.COLOUR) == colour and load(row, at + layout.HEAD) == head:
             return True
     return False
 
 
 @part
 def has_to_touch(row, point):
-    """Whether a point of a region has to be beside a chain that the region is vital to."""
-    return load(row, SUICIDE) != 0 or load(row, cell(point) + COLOUR) == EMPTY
+    """Return whether a point of a region has to be beside a chain that the region is vital to."""
+    return load(row, layout.SUICIDE) != 0 or load(row, cell(point) + layout.COLOUR) == layout.EMPTY
 
 
 @part
 def is_vital(row, colour, head, scratch, begin, end):
-    """Whether all points of scratch[begin:end] that are empty, or can become so by suicide, are beside the chain."""
+    """Return whether the points of scratch[begin:end] that are empty, or can be by suicide, are beside the chain."""
     for i in range(begin, end):
         point = load(scratch, i)
         if has_to_touch(row, point) and not touches(row, point, colour, head):
@@ -115,20 +91,20 @@ def is_vital(row, colour, head, scratch, begin, end):
 
 @part
 def count_vital(row, colour, scratch, begin, end, at_counts):
-    """Adds one to each chain that the region is vital to; returns how many these are."""
+    """Add one to each chain that the region is vital to; return how many these are."""
     i = begin
     while i < end and not has_to_touch(row, load(scratch, i)):
         i += 1
     if i == end:
         return 0
     # Such a chain is beside the first point that counts, as beside all others.
-    stride = load(row, SIZE) + 1
+    stride = load(row, layout.SIZE) + 1
     chains = first = second = third = 0
     for side in range(4):
         step = stride if side & 1 else 1
         at = cell(load(scratch, i) + (step if side & 2 else -step))
-        if load(row, at + COLOUR) == colour:
-            head = load(row, at + HEAD)
+        if load(row, at + layout.COLOUR) == colour:
+            head = load(row, at + layout.HEAD)
             if head != first and head != second and head != third:
                 third = second
                 second = first
@@ -141,25 +117,28 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
 
 @part
 def touches_struck_out(row, colour, scratch, begin, end, at_counts):
-    """Whether a chain beside the region has too few vital regions."""
-    stride = load(row, SIZE) + 1
+    """Return whether a chain beside the region has too few vital regions."""
+    stride = load(row, layout.SIZE) + 1
     for i in range(begin, end):
         point = load(scratch, i)
         for side in range(4):
             step = stride if side & 1 else 1
             at = cell(point + (step if side & 2 else -step))
-            if load(row, at + COLOUR) == colour and load(scratch, at_counts + load(row, at + HEAD)) < VITAL:
+            if (
+                load(row, at + layout.COLOUR) == colour
+                and load(scratch, at_counts + load(row, at + layout.HEAD)) < VITAL
+            ):
                 return True
     return False
 
 
 @part
 def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
-    """One round: counts the vital regions of all chains, and closes regions beside a chain with too few.
+    """Count the vital regions of all chains, and close the regions beside a chain with too few: one round.
 
     Returns whether a region was closed.
     """
-    size = load(row, SIZE)
+    size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):
         store(scratch, at_counts + i, 0)
     for region in range(regions):
@@ -178,8 +157,8 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
 
 @part
 def mark_alive(row, colour, value, scratch, out, at):
-    """Writes `value` into `out`, N * N numbers from index `at`, at the pass-alive stones and points of `colour`."""
-    size = load(row, SIZE)
+    """Write `value` into `out`, N * N numbers from index `at`, at the pass-alive stones and points of `colour`."""
+    size = load(row, layout.SIZE)
     stride = size + 1
     at_begins = size * size
     at_open = 2 * size * size + 1
@@ -192,7 +171,10 @@ def mark_alive(row, colour, value, scratch, out, at):
         pass
     for action in range(size * size):
         at_cell = cell(point_of(row, action))
-        if load(row, at_cell + COLOUR) == colour and load(scratch, at_counts + load(row, at_cell + HEAD)) >= VITAL:
+        if (
+            load(row, at_cell + layout.COLOUR) == colour
+            and load(scratch, at_counts + load(row, at_cell + layout.HEAD)) >= VITAL
+        ):
             store(out, at + action, value)
     for region in range(regions):
         begin = load(scratch, at_begins + region)
@@ -206,76 +188,16 @@ def mark_alive(row, colour, value, scratch, out, at):
 
 @part
 def mark_both_alive(row, scratch, out):
-    """`out` is int8 [N * N]: 1 where the mover is pass-alive, -1 where the other side is, else 0."""
-    mover = load(row, TO_PLAY)
-    for action in range(load(row, SIZE) * load(row, SIZE)):
+    """Write what is pass-alive, int8 [N * N]: 1 for the mover, -1 for the other side, else 0."""
+    mover = load(row, layout.TO_PLAY)
+    for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         store(out, action, 0)
-    for colour in range(BLACK, BLACK + 2):
+    for colour in range(layout.BLACK, layout.BLACK + 2):
         mark_alive(row, colour, 1 if colour == mover else -1, scratch, out, 0)
 
 
 @kernel
 def pass_alive_batch(rows, slots, scratch, out):
-    """`out` is int8 [n, N * N], see `mark_both_alive`."""
+    """Run `mark_both_alive` for each slot. out: int8 [n, N * N]."""
     for i in range(slots.shape[0]):
         mark_both_alive(rows[slots[i]], scratch, out[i])
-
-
-@part
-def plies_to_take(row, scratch, owners):
-    """Plies in which the owners of all points (see `mark_both_alive`) can take every dead stone off the board.
-
-    They fill the empty points of the regions that hold such stones, and the other side passes in between.
-    """
-    size = load(row, SIZE)
-    at_begins = size * size
-    at_marks = 3 * size * size + 1
-    plies = 0
-    for colour in range(BLACK, BLACK + 2):
-        side = 1 if colour == load(row, TO_PLAY) else -1
-        regions = divide(row, colour, scratch, at_begins, at_marks)
-        for region in range(regions):
-            begin = load(scratch, at_begins + region)
-            end = load(scratch, at_begins + region + 1)
-            empty = 0
-            for i in range(begin, end):
-                empty += load(row, cell(load(scratch, i)) + COLOUR) == EMPTY
-            if empty < end - begin and load(owners, action_of(row, load(scratch, begin))) == side:
-                plies += 2 * empty
-    return plies
-
-
-@part
-def settle(row, scratch, owners):
-    """Ends a game in which every point is pass-alive for one side, with the dead stones taken off the board.
-
-    Returns whether it did: never where passes do not end the game, or where it would end by its longest length before
-    the dead stones can be taken.  owners: int8 [N * N], scratch.
-    """
-    size = load(row, SIZE)
-    if is_over(row) or load(row, PASSES_TO_END) > 2:
-        return False
-    mark_both_alive(row, scratch, owners)
-    for action in range(size * size):
-        if load(owners, action) == 0:
-            return False
-    if load(row, MAX_MOVES) - load(row, PLY) < plies_to_take(row, scratch, owners):
-        return False
-    mover = load(row, TO_PLAY)
-    at_newest = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
-    for action in range(size * size):
-        owner = mover if load(owners, action) == 1 else 3 - mover
-        point = point_of(row, action)
-        if load(row, cell(point) + COLOUR) == 3 - owner:
-            head = load(row, cell(point) + HEAD)
-            store_long(row, HASH_LOW, load_long(row, HASH_LOW) ^ load_long(row, cell(head) + CHAIN_LOW))
-            take(row, head, owner, at_newest + (size if owner == BLACK else 0))
-    store(row, PASSES, load(row, PASSES_TO_END))
-    return True
-
-
-@kernel
-def settle_batch(rows, slots, scratch, owners, out):
-    """`out` is bool [n]: which of the games `settle` ended."""
-    for i in range(slots.shape[0]):
-        out[i] = settle(rows[slots[i]], scratch, owners)

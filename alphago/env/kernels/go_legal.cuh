@@ -1,4 +1,4 @@
-// Which moves are legal: env/kernels/go_legal.py.
+// Which moves are legal: go_legal.py.
 
 #pragma once
 #include "go.cuh"
@@ -27,7 +27,7 @@ BOTH bool suicide_allowed(const int* row, int point, int colour) {
         int head = head_of(row, near);
         if (own.add(head)) board ^= load_long(row, head + CHAIN_LOW);
     }
-    return own.first != 0 && !occurred(row, board, 3 - colour);
+    return own.first != 0 && !ko_forbids(row, board, 3 - colour);
 }
 
 // Whether a stone may be placed on this empty point; without `check_repetition` ko is left out, but for suicide.
@@ -48,7 +48,7 @@ BOTH bool allowed(const int* row, int point, int colour, bool check_repetition) 
         }
         if (safe && !check_repetition) return true;
     }
-    if (safe) return !occurred(row, board, 3 - colour);
+    if (safe) return !ko_forbids(row, board, 3 - colour);
     return row[SUICIDE] != 0 && suicide_allowed(row, point, colour);
 }
 

@@ -7,20 +7,21 @@ import math
 
 import numpy as np
 
-from alphago.env.kernels.go import planes, play, position_hash
+from alphago.env.kernels import go_row as layout
+from alphago.env.kernels.go import play, position_hash
 from alphago.env.kernels.go_legal import legal_mask
-from alphago.env.kernels.go_row import KOMI2, TO_PLAY, copy, is_over
+from alphago.env.kernels.go_row import copy, is_over
 from alphago.env.kernels.go_score import ownership, score
 from alphago.system.kernels.jit import kernel, load, store, wrap
 
 
 @kernel
 def reset_batch(rows, slots, start, komi2):
-    """Makes each row equal to `start` (see `lay_out`) but for what belongs to one game."""
+    """Make each row equal to `start` (see `lay_out`) but for what belongs to one game."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         copy(start, row)
-        store(row, KOMI2, komi2)
+        store(row, layout.KOMI2, komi2)
 
 
 @kernel
@@ -37,7 +38,7 @@ def play_batch(rows, slots, actions):
 
 @kernel
 def replay_batch(rows, roots, paths, lengths, targets):
-    """Copies each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
+    """Copy each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
     for i in range(roots.shape[0]):
         target = rows[targets[i]]
         copy(rows[roots[i]], target)
@@ -52,13 +53,6 @@ def legal_mask_batch(rows, slots, out):
 
 
 @kernel
-def planes_batch(rows, slots, history, out):
-    """`out` is float32 [n, (2 * history + 1) * N * N]."""
-    for i in range(slots.shape[0]):
-        planes(rows[slots[i]], history, out[i], 0)
-
-
-@kernel
 def is_over_batch(rows, slots, out):
     for i in range(slots.shape[0]):
         out[i] = is_over(rows[slots[i]])
@@ -66,9 +60,9 @@ def is_over_batch(rows, slots, out):
 
 @kernel
 def to_play_batch(rows, slots, out):
-    """+1 Black, -1 White."""
+    """Write who is to move: +1 Black, -1 White."""
     for i in range(slots.shape[0]):
-        out[i] = 3 - 2 * load(rows[slots[i]], TO_PLAY)
+        out[i] = 3 - 2 * load(rows[slots[i]], layout.TO_PLAY)
 
 
 @kernel
@@ -85,14 +79,14 @@ def score_batch(rows, slots, out):
 
 @kernel
 def ownership_batch(rows, slots, out):
-    """`out` is int8 [n, N * N]."""
+    """Write whose area each point is in, int8 [n, N * N]."""
     for i in range(slots.shape[0]):
         ownership(rows[slots[i]], out[i], 0)
 
 
 @kernel
 def outcome_batch(rows, slots, margin_weight, out):
-    """The mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10)."""
+    """Return the mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10)."""
     for i in range(slots.shape[0]):
         margin = score(rows[slots[i]])
         sign = np.float32(margin > 0) - np.float32(margin < 0)

@@ -52,12 +52,12 @@ SIDE_FACTOR = 0x5DEECE66D123457  # brings the side to move into what situational
 
 
 def bordered_points(size):
-    """Points of the bordered board, over which `cell` runs."""
+    """Return the points of the bordered board, which index `cell`."""
     return (size + 1) * (size + 2) + 1
 
 
 def row_words(size, depth, ko_rule, max_moves):
-    """Words in a row: board side, boards kept for the planes, ko rule, longest game in plies."""
+    """Return the words of a row: board side, boards kept for the planes, ko rule, longest game in plies."""
     words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
     if ko_rule == SIMPLE:
         return words
@@ -65,7 +65,7 @@ def row_words(size, depth, ko_rule, max_moves):
 
 
 def filter_bits(size, max_moves):
-    """Bits in the superko filter: a power of two, of which at most a sixteenth are set in all but endless games."""
+    """Return the bits of the superko filter: a power of two; except in endless games at most 1 in 16 is set."""
     bits = 256
     while bits < 16 * min(max_moves + 1, 4 * size * size):
         bits *= 2
@@ -94,7 +94,7 @@ def board_row(row, point):
 
 @kernel
 def neighbour(point, side, stride):
-    """The neighbour of a point on one of 4 sides: left, up, right, down."""
+    """Return the neighbour of a point on one of 4 sides: left, up, right, down."""
     step = stride if side & 1 else 1
     return point + (step if side & 2 else -step)
 
@@ -111,20 +111,20 @@ def store_long(row, i, value):
 
 @part
 def flip_bit(row, at_board, point):
-    """Sets or clears a point in N row words that begin at `at_board`."""
+    """Set or clear a point in N row words that begin at `at_board`."""
     r = board_row(row, point)
     store(row, at_board + r, load(row, at_board + r) ^ (1 << (point - (r + 1) * (load(row, SIZE) + 1) - 1)))
 
 
 @part
 def is_vacated(row, point):
-    """Whether a stone was ever taken from an empty point."""
+    """Return whether a stone was ever taken from an empty point."""
     return load(row, cell(point) + HEAD) != 0
 
 
 @part
 def occupied_bits(row, r):
-    """The stones in board row r, both colours; an imaginary row outside the board is full."""
+    """Return the stones in board row r, both colours; an imaginary row outside the board is full."""
     size = load(row, SIZE)
     if r < 0 or r >= size:
         return (1 << size) - 1
@@ -134,18 +134,18 @@ def occupied_bits(row, r):
 
 @kernel
 def is_over(row):
-    """Enough passes in a row, or the longest game allowed."""
+    """Return whether there were enough passes in a row, or the longest game is played."""
     return load(row, PASSES) >= load(row, PASSES_TO_END) or load(row, PLY) >= load(row, MAX_MOVES)
 
 
 @kernel
 def pass_ends(row):
-    """Whether a pass would end the game: one after enough others, never in games of fixed turns."""
+    """Return whether a pass would end the game: one after enough others, never in games of fixed turns."""
     return load(row, PASSES) + 1 >= load(row, PASSES_TO_END)
 
 
 @part
 def copy(source, target):
-    """Makes `target` equal to `source`, up to the last board hash in use."""
+    """Make `target` equal to `source`, up to the last board hash in use."""
     for i in range(load(source, AT_HASHES) + 2 * load(source, BOARDS_SEEN)):
         store(target, i, load(source, i))

@@ -1,4 +1,4 @@
-// Whose area is what: env/kernels/go_score.py. The marks stand in the row's scratch words.
+// Whose area is what: go_score.py. The marks stand in the row's scratch words.
 
 #pragma once
 #include "go_legal.cuh"

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from alphago.env.kernels.go_row import AT_BOARDS, AT_SCRATCH, BLACK, KOMI2, NEWEST, SIZE, TO_PLAY, occupied_bits
+from alphago.env.kernels import go_row as layout
+from alphago.env.kernels.go_row import occupied_bits
 from alphago.system.kernels.jit import count_bits, kernel, load, part, store
 
 
 @part
 def spread(row, own, r, size):
-    """Grows the marks of scratch row r through empty points, from above, below and along the row."""
+    """Grow the marks of scratch row r through empty points, from above, below and along the row."""
     empty = ~occupied_bits(row, r) & ((1 << size) - 1)
     marks = load(row, own + r)
     if r > 0:
@@ -26,7 +27,7 @@ def spread(row, own, r, size):
 
 @part
 def reach(row, own, size):
-    """Grows marks from the stones in scratch words `own` to every empty point they reach."""
+    """Grow marks from the stones in scratch words `own` to every empty point they reach."""
     changed = True
     while changed:
         changed = False
@@ -38,10 +39,10 @@ def reach(row, own, size):
 
 @part
 def mark_areas(row):
-    """Leaves in the scratch words what Black's stones reach, then what White's do: N words each."""
-    size = load(row, SIZE)
-    newest = load(row, AT_BOARDS) + 2 * size * load(row, NEWEST)
-    black = load(row, AT_SCRATCH)
+    """Leave in the scratch words what Black's stones reach, then what White's do: N words each."""
+    size = load(row, layout.SIZE)
+    newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
+    black = load(row, layout.AT_SCRATCH)
     white = black + size
     for i in range(2 * size):
         store(row, black + i, load(row, newest + i))
@@ -51,9 +52,9 @@ def mark_areas(row):
 
 @part
 def marked_area(row):
-    """Black's area minus White's, from the marks of `mark_areas`."""
-    size = load(row, SIZE)
-    black = load(row, AT_SCRATCH)
+    """Return Black's area minus White's, from the marks of `mark_areas`."""
+    size = load(row, layout.SIZE)
+    black = load(row, layout.AT_SCRATCH)
     white = black + size
     margin = 0
     for r in range(size):
@@ -65,18 +66,18 @@ def marked_area(row):
 
 @part
 def area(row):
-    """Black's area minus White's (Tromp and Taylor: stones, and empty points that reach one colour only)."""
+    """Return Black's area minus White's (Tromp and Taylor: stones, and empty points that reach one colour only)."""
     mark_areas(row)
     return marked_area(row)
 
 
 @part
 def ownership(row, out, at):
-    """Writes N * N numbers into `out` from index `at`: whose area a point is in, 1 the mover's, -1 the other's, 0."""
-    size = load(row, SIZE)
-    sign = 1 if load(row, TO_PLAY) == BLACK else -1
+    """Write N * N numbers into `out` from index `at`: whose area a point is in, 1 the mover's, -1 the other's, 0."""
+    size = load(row, layout.SIZE)
+    sign = 1 if load(row, layout.TO_PLAY) == layout.BLACK else -1
     mark_areas(row)
-    black = load(row, AT_SCRATCH)
+    black = load(row, layout.AT_SCRATCH)
     for r in range(size):
         b = load(row, black + r)
         w = load(row, black + size + r)
@@ -86,12 +87,12 @@ def ownership(row, out, at):
 
 @part
 def mover_margin(row, black_area):
-    """The mover's margin in points, komi included, from Black's area minus White's."""
-    margin = np.float32(black_area) - np.float32(load(row, KOMI2)) / np.float32(2)
-    return margin if load(row, TO_PLAY) == BLACK else -margin
+    """Return the mover's margin in points, komi included, from Black's area minus White's."""
+    margin = np.float32(black_area) - np.float32(load(row, layout.KOMI2)) / np.float32(2)
+    return margin if load(row, layout.TO_PLAY) == layout.BLACK else -margin
 
 
 @kernel
 def score(row):
-    """The mover's margin in points, komi included."""
+    """Return the mover's margin in points, komi included."""
     return mover_margin(row, area(row))

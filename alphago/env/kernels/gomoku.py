@@ -27,7 +27,7 @@ CONNECT, DEPTH = 6, 7  # header words of this game
 
 
 def row_words(size, depth):
-    """Words in a row: board side, actions kept for the planes."""
+    """Return the words of a row: board side, actions kept for the planes."""
     return HEADER + size * size + depth
 
 
@@ -62,9 +62,10 @@ def legal_mask(row, out):
 
 @part
 def planes(row, out):
-    """2 * depth + 1 planes: own and enemy stones of the newest board, of the one before, and so on; last, Black's turn.
+    """Write 2 * depth + 1 planes: own and enemy stones of the newest board, of the one before, and so on.
 
-    Boards before the start are empty (AlphaGo Zero's planes: Silver et al. 2017, "Neural network architecture").
+    The last plane is 1 if Black is to move.  Boards before the start are empty (AlphaGo Zero's planes: Silver et al.
+    2017, "Neural network architecture").
     """
     count = points(row)
     depth = load(row, DEPTH)

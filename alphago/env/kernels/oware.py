@@ -29,7 +29,7 @@ PLANES = EXACT + 4
 
 
 def row_words(limit):
-    """Words in a row for games of so many plies."""
+    """Return the words of a row for games of so many plies."""
     return AT_HASHES + limit + 1
 
 
@@ -40,7 +40,7 @@ def left_house(player):
 
 @part
 def seeds_of(row, player):
-    """Seeds in the houses of one player."""
+    """Return the seeds in the houses of one player."""
     left = left_house(player)
     total = 0
     for i in range(left, left + SIDE):
@@ -50,14 +50,14 @@ def seeds_of(row, player):
 
 @part
 def in_store(row, player):
-    """Seeds that a player has captured."""
+    """Return the seeds that a player has captured."""
     captured = SEEDS - seeds_of(row, BLACK) - seeds_of(row, -BLACK)
     return (captured + player * load(row, MARGIN)) // 2
 
 
 @part
 def is_new(row):
-    """Remembers the position; False if it occurred since the last capture."""
+    """Record the position; return False if it occurred since the last capture."""
     found = position_hash(row)
     seen = load(row, SEEN)
     for i in range(AT_HASHES, AT_HASHES + seen):
@@ -70,7 +70,7 @@ def is_new(row):
 
 @part
 def sow(row, house):
-    """Sows the seeds of a house, leaving it empty; returns the index of the last one."""
+    """Sow the seeds of a house, leaving it empty; return the index of the last one."""
     seeds = load(row, house)
     store(row, house, 0)
     i = house
@@ -84,7 +84,7 @@ def sow(row, house):
 
 @part
 def capture(row, last):
-    """Takes twos and threes from the enemy's house `last` backwards, unless that were all that the enemy has."""
+    """Take twos and threes from the enemy's house `last` backwards, unless these are all that the enemy has."""
     mover = load(row, TO_PLAY)
     left = left_house(-mover)
     first = last + 1
@@ -102,7 +102,7 @@ def capture(row, last):
 
 @part
 def allowed(row, house):
-    """Whether the player to move may sow the house, 0 to 5: it has seeds, and feeds an enemy without any."""
+    """Return whether the player to move may sow the house, 0 to 5: it has seeds, and feeds an enemy without any."""
     mover = load(row, TO_PLAY)
     seeds = load(row, left_house(mover) + house)
     return seeds > 0 and (house + seeds >= SIDE or seeds_of(row, -mover) > 0)
@@ -118,7 +118,7 @@ def can_move(row):
 
 @part
 def end_if_decided(row):
-    """Ends a game that somebody has won, or that cannot go on; in that case both take the seeds of their houses."""
+    """End a game that is won, or that cannot go on; then both take the seeds of their houses."""
     if 2 * max(in_store(row, BLACK), in_store(row, -BLACK)) > SEEDS:
         store(row, OVER, 1)
         return
@@ -156,7 +156,7 @@ def legal_mask(row, out):
 
 @part
 def planes(row, out):
-    """PLANES planes of 2 x 6: houses with 0, 1, ... 11 seeds; seeds / 12; both stores and the ply as shares.
+    """Write PLANES planes of 2 x 6: houses with 0, 1, ... 11 seeds; seeds / 12; both stores and the ply as shares.
 
     The lower row is the mover's houses from the left, the upper one the enemy's as they lie opposite, from the right.
     """

@@ -1,4 +1,4 @@
-// Random games to their end: env/kernels/playouts.py.
+// Random games to their end: playouts.py.
 
 #pragma once
 #include "go_legal.cuh"

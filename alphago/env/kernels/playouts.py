@@ -3,17 +3,18 @@
 `state` is int64 [1], the seed and then the stream of a generator (splitmix64); it advances with every move.
 """
 
+from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
 from alphago.env.kernels.go_chains import swap_empties
 from alphago.env.kernels.go_legal import allowed, is_own_eye
-from alphago.env.kernels.go_row import EMPTIES, EMPTY_POINT, SIZE, TO_PLAY, action_of, cell, is_over, is_vacated
+from alphago.env.kernels.go_row import action_of, cell, is_over, is_vacated
 from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 
 @part
 def next_random(state):
-    """Advances state[0] (splitmix64) and returns 32 random bits."""
+    """Advance state[0] (splitmix64) and returns 32 random bits."""
     seed = wrap(load(state, 0) + GOLDEN)
     store(state, 0, seed)
     return (mix(seed) >> 16) & 0xFFFFFFFF
@@ -21,25 +22,25 @@ def next_random(state):
 
 @kernel
 def random_action(row, state, fill_eyes):
-    """A uniformly random legal point; pass when there is none. Without `fill_eyes`, own eyes are left out.
+    """Return a uniformly random legal point; pass when there is none. Without `fill_eyes`, own eyes are left out.
 
     Points are drawn from the list of empty points; those that do not fit go to its end.
     """
-    colour = load(row, TO_PLAY)
-    left = load(row, EMPTIES)
+    colour = load(row, layout.TO_PLAY)
+    left = load(row, layout.EMPTIES)
     while left > 0:
         place = (next_random(state) * left) >> 32
-        point = load(row, cell(place) + EMPTY_POINT)
+        point = load(row, cell(place) + layout.EMPTY_POINT)
         if (fill_eyes or not is_own_eye(row, point, colour)) and allowed(row, point, colour, is_vacated(row, point)):
             return action_of(row, point)
         left -= 1
         swap_empties(row, place, left)
-    return load(row, SIZE) * load(row, SIZE)
+    return load(row, layout.SIZE) * load(row, layout.SIZE)
 
 
 @kernel
 def playout(row, state, fill_eyes):
-    """Plays random moves to the end of the game; returns the number of moves."""
+    """Play random moves to the end of the game; return the number of moves."""
     moves = 0
     while not is_over(row):
         play(row, random_action(row, state, fill_eyes))
@@ -49,7 +50,7 @@ def playout(row, state, fill_eyes):
 
 @kernel
 def playout_batch(rows, slots, state, fill_eyes):
-    """Plays every slot to its end with random moves; returns the number of moves."""
+    """Play every slot to its end with random moves; return the number of moves."""
     moves = 0
     for i in range(slots.shape[0]):
         moves += playout(rows[slots[i]], state, fill_eyes)

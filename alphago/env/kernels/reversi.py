@@ -1,4 +1,4 @@
-"""Reversi on packed rows (see `rows`): a stone has to enclose others, which change sides."""
+"""Reversi on packed rows (see `rows`): a stone must enclose others, which change sides."""
 
 from alphago.env.kernels.rows import (
     BLACK,
@@ -20,7 +20,7 @@ from alphago.system.kernels.jit import kernel, load, part, store
 
 @part
 def reset(row, size):
-    """Four stones in the middle: Black's on the rising diagonal, White's on the falling one."""
+    """Put four stones in the middle: Black's on the rising diagonal, White's on the falling one."""
     clear(row, size, size)
     low = HEADER + (size // 2 - 1) * (size + 1)
     store(row, low, WHITE)
@@ -31,7 +31,7 @@ def reset(row, size):
 
 @part
 def enclosed(row, point, mover, down, right):
-    """Enemy stones from a point in one direction as far as a stone of the mover; 0 if none closes them in."""
+    """Return how many enemy stones a stone would enclose in one direction."""
     size = load(row, WIDTH)
     r = point // size + down
     c = point % size + right
@@ -50,7 +50,7 @@ def enclosed(row, point, mover, down, right):
 
 @part
 def allowed(row, point, mover):
-    """Whether the mover could put a stone there."""
+    """Return whether the mover could put a stone there."""
     if load(row, HEADER + point) != EMPTY:
         return False
     for down in range(-1, 2):
@@ -88,7 +88,7 @@ def play(row, action):
 
 @part
 def legal_mask(row, out):
-    """The pass is legal only for who cannot put a stone."""
+    """Write the legal actions; the pass is legal only if no stone can be put."""
     mover = load(row, TO_PLAY)
     count = points(row)
     found = False

@@ -2,19 +2,18 @@
 
     header     HEADER words: side, ply, whether it is over, Black's margin, and the board's sides
     cells      a word per point of the board, row by row from the top
-    the rest   what the game remembers beyond its board
+    the rest   what the game needs beyond its board
 
 The verbs here need no rules.  A game's own file has `reset`, `play`, `legal_mask` and `planes`, and its loops over many
 games from `loops_over`.  In a `_batch` function rows is int64 [count, words], slots int64 [n], and out has n entries.
 """
 
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from alphago.system.kernels.hashing import GOLDEN, mix
-from alphago.system.kernels.jit import kernel, load, part, store, wrap
+from alphago.system.kernels.jit import kernel, load, part, specialise, store, wrap
 
 # Header words.  MARGIN is what Black would have won by if the game ended here: points, or 1, 0, -1.
 TO_PLAY, PLY, OVER, MARGIN, HEIGHT, WIDTH = 0, 1, 2, 3, 4, 5
@@ -25,7 +24,7 @@ BLACK, WHITE, EMPTY = 1, -1, 0
 
 @part
 def clear(row, height, width):
-    """An empty board of that size before Black's first move; the game's own words are 0."""
+    """Return an empty board of that size before Black's first move; the game's own words are 0."""
     for i in range(row.shape[0]):
         store(row, i, 0)
     store(row, TO_PLAY, BLACK)
@@ -40,14 +39,14 @@ def points(row):
 
 @part
 def end_turn(row):
-    """Counts a ply and hands the move to the other side."""
+    """Count a ply and hands the move to the other side."""
     store(row, PLY, load(row, PLY) + 1)
     store(row, TO_PLAY, -load(row, TO_PLAY))
 
 
 @part
 def longest_line(row, point):
-    """Stones in the longest straight line of one colour through a stone, in any of the 4 directions."""
+    """Return the stones in the longest straight line of one colour through a stone, in any of the 4 directions."""
     height, width = load(row, HEIGHT), load(row, WIDTH)
     colour = load(row, HEADER + point)
     longest = 1
@@ -68,7 +67,7 @@ def longest_line(row, point):
 
 @part
 def stone_planes(row, out, at):
-    """Writes two planes, the mover's stones and the other side's, into `out` from index `at`."""
+    """Write two planes, the mover's stones and the other side's, into `out` from index `at`."""
     mover = load(row, TO_PLAY)
     count = points(row)
     for i in range(count):
@@ -79,7 +78,7 @@ def stone_planes(row, out, at):
 
 @kernel
 def position_hash(row):
-    """Of side to move, board and margin; what a game remembers besides is not told apart."""
+    """Return a hash of side to move, board and margin; positions that differ only in history hash alike."""
     value = mix(load(row, TO_PLAY) + 2)
     value = mix(wrap(value + load(row, MARGIN)))
     for i in range(points(row)):
@@ -97,17 +96,17 @@ def copy(source, target):
 
 
 def play(row, action):
-    """Plays a legal action for the side to move."""
+    """Play a legal action for the side to move."""
     raise NotImplementedError
 
 
 def legal_mask(row, out):
-    """Writes a flag for each action into `out`; none is set once the game is over."""
+    """Write a flag for each action into `out`; none is set once the game is over."""
     raise NotImplementedError
 
 
 def planes(row, out):
-    """Writes all planes, one after the other, into `out`."""
+    """Write all planes, one after the other, into `out`."""
     raise NotImplementedError
 
 
@@ -120,7 +119,7 @@ def play_batch(rows, slots, actions):
 
 
 def replay_batch(rows, roots, paths, lengths, targets):
-    """Copies each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
+    """Copy each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
     for i in range(roots.shape[0]):
         row = rows[targets[i]]
         copy(rows[roots[i]], row)
@@ -139,18 +138,11 @@ def planes_batch(rows, slots, out):
 
 
 def loops_over(play: Any, legal_mask: Any, planes: Any) -> tuple[Any, ...]:
-    """`play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of the game with these verbs.
-
-    They are made as if they stood in the game's file, with its verbs for globals: a kernel that is an argument of
-    another, or stands in a closure, costs speed or the cache.  The cache keeps them with that file, and knows when
-    it changes.
-    """
-    verbs = {**globals(), "__name__": play.__module__, "play": play, "legal_mask": legal_mask, "planes": planes}
-    loops = []
-    for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch):
-        code = loop.__code__.replace(co_filename=play.__code__.co_filename)
-        loops.append(kernel(FunctionType(code, verbs, loop.__name__)))
-    return tuple(loops)
+    """Return `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of the game with these verbs."""
+    verbs = {"play": play, "legal_mask": legal_mask, "planes": planes}
+    return tuple(
+        kernel(specialise(loop, **verbs)) for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch)
+    )
 
 
 @kernel
@@ -179,7 +171,7 @@ def hash_batch(rows, slots, out):
 
 @kernel
 def score_batch(rows, slots, out):
-    """The mover's margin."""
+    """Write the mover's margin."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         out[i] = load(row, MARGIN) * load(row, TO_PLAY)
@@ -187,7 +179,7 @@ def score_batch(rows, slots, out):
 
 @kernel
 def outcome_batch(rows, slots, out):
-    """The sign of the mover's margin."""
+    """Write the sign of the mover's margin."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         margin = load(row, MARGIN) * load(row, TO_PLAY)
@@ -196,7 +188,7 @@ def outcome_batch(rows, slots, out):
 
 @kernel
 def ownership_batch(rows, slots, out):
-    """Each point is its stone's."""
+    """Write whose stone is on each point."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         for point in range(out.shape[1]):

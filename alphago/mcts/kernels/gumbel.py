@@ -1,6 +1,7 @@
-"""Gumbel search (Danihelka et al. 2022, "Policy improvement by planning with Gumbel"): choices and improved policy.
+"""Gumbel search's choices and its improved policy.
 
-`gumbel` is float32 [B, A], the noise of each root's actions.
+Danihelka et al. 2022, "Policy improvement by planning with Gumbel".  `rule` is a `GumbelParameters`
+(alphago/mcts/gumbel.py).
 """
 
 import math
@@ -8,15 +9,15 @@ import math
 import numpy as np
 
 from alphago.mcts.kernels.nodes import NONE, ROOT, add_child, mean_value
-from alphago.system.kernels.jit import kernel, part
+from alphago.mcts.kernels.waves import select_by
+from alphago.system.kernels.jit import inlined, kernel
 
 
-@part
+@inlined
 def mixed_value(tree, game, node):
-    """What an unvisited action of `node` is worth: the node's own value, mixed with its visited actions'.
+    """Return the value of a node's unvisited actions: the node's own value, mixed with its visited actions'.
 
-    (v + N q) / (1 + N), where q is the visited actions' value weighted by their priors (Danihelka et al.
-    2022, "Policy improvement by planning with Gumbel", appendix D).  Mover's view.
+    (v + N q) / (1 + N), where q is the visited actions' value weighted by their priors (appendix D).  Mover's view.
     """
     visits = 0
     priors = 0.0
@@ -33,9 +34,9 @@ def mixed_value(tree, game, node):
     return (tree.value[game, node] + visits * values / priors) / (1 + visits)
 
 
-@kernel
-def value_scale(tree, game, node, c_visit, c_scale):
-    """What values are multiplied with to be added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
+@inlined
+def value_scale(tree, game, node, rule):
+    """Return the factor of values that are added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
 
     The half is there because the paper's values are 0 .. 1.
     """
@@ -44,12 +45,12 @@ def value_scale(tree, game, node, c_visit, c_scale):
     while child != NONE:
         most = max(most, tree.visits[game, child])
         child = tree.next_sibling[game, child]
-    return (c_visit + most) * c_scale / 2
+    return (rule.c_visit + most) * rule.c_scale / 2
 
 
-@part
+@inlined
 def greatest_value(tree, game, node, unvisited):
-    """The greatest value among all actions of a node: those it visited, and `unvisited`, that of all others."""
+    """Return the greatest value of all actions of a node: the visited ones', and `unvisited`, that of all others."""
     greatest = unvisited
     child = tree.first_child[game, node]
     while child != NONE:
@@ -59,9 +60,9 @@ def greatest_value(tree, game, node, unvisited):
     return greatest
 
 
-@part
+@inlined
 def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
-    """prior(a) exp(scale (q(a) - greatest)) of a child; the second factor is given for one without visits.
+    """Return prior(a) exp(scale (q(a) - greatest)) of a child.
 
     Exponents are 0 or less: with many visits the scale alone would take exp beyond the greatest number.
     """
@@ -71,9 +72,9 @@ def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
     return prior * unvisited_factor
 
 
-@part
-def improvement(tree, game, node, scale, greatest, unvisited_factor):
-    """The sum of `improved_weight` over all actions, those without a child too: improved policies are divided by it."""
+@inlined
+def total_weight(tree, game, node, scale, greatest, unvisited_factor):
+    """Return the sum of `improved_weight` over all actions, those without a child too."""
     tried = 0.0
     total = 0.0
     child = tree.first_child[game, node]
@@ -84,19 +85,69 @@ def improvement(tree, game, node, scale, greatest, unvisited_factor):
     return total + max(1.0 - tried, 0.0) * unvisited_factor
 
 
-@part
-def choose_improved(tree, game, node, c_visit, c_scale):
-    """The child to follow below the root, or NONE if the best action has no child yet.
+@inlined
+def root_score(tree, game, child, noise, scale):
+    """Return g(a) + logit(a) + sigma(q(a)) of a root action; without the value if it was not visited."""
+    score = noise[game, tree.action[game, child]] + math.log(tree.prior[game, child])
+    if tree.visits[game, child] > 0:
+        score += scale * mean_value(tree, game, child)
+    return score
 
-    The action whose share of visits lags furthest behind the improved policy: the greatest
-    pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (Danihelka et al. 2022,
-    equation 14).  Simulations on their way count as visits.
+
+@inlined
+def choose_candidate(tree, game, rule):
+    """Return the root's child to follow: sequential halving (figure 1).
+
+    Among the candidates with as many visits as the schedule says (see `halving_schedule`), the one with the greatest
+    root score is taken.  Where it says nothing (a tree kept from an earlier search has more candidates or visits)
+    the least visited is next.
     """
+    schedule = rule.schedules[rule.schedule_of[game]]
+    candidates = 0
+    done = 0
+    least = 1 << 30
+    child = tree.first_child[game, ROOT]
+    while child != NONE:
+        visits = tree.visits[game, child] + tree.virtual[game, child]
+        candidates += 1
+        done += visits
+        least = min(least, visits)
+        child = tree.next_sibling[game, child]
+    planned = candidates < schedule.shape[0] and done < schedule.shape[1]
+    turn = schedule[candidates, done] if planned else least
+    scale = value_scale(tree, game, ROOT, rule)
+    best = NONE
+    fallback = NONE
+    best_score = -math.inf
+    child = tree.first_child[game, ROOT]
+    while child != NONE:
+        visits = tree.visits[game, child] + tree.virtual[game, child]
+        if visits == least:
+            fallback = child
+        if visits == turn:
+            score = root_score(tree, game, child, rule.noise, scale)
+            if score > best_score:
+                best_score = score
+                best = child
+        child = tree.next_sibling[game, child]
+    return best if best != NONE else fallback
+
+
+@inlined
+def choose(tree, game, node, rule):
+    """Return the child to follow, or NONE if the best action has no child yet; below the root:
+
+    that of the action whose share of visits lags furthest behind the improved policy: the greatest
+    pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (equation 14).  Simulations on their way
+    count as visits.
+    """
+    if node == ROOT:
+        return choose_candidate(tree, game, rule)
     unvisited = mixed_value(tree, game, node)
-    scale = value_scale(tree, game, node, c_visit, c_scale)
+    scale = value_scale(tree, game, node, rule)
     greatest = greatest_value(tree, game, node, unvisited)
     unvisited_factor = math.exp(scale * (unvisited - greatest))
-    total = improvement(tree, game, node, scale, greatest, unvisited_factor)
+    total = total_weight(tree, game, node, scale, greatest, unvisited_factor)
     visits = float(tree.visits[game, node] + tree.virtual[game, node])  # the node's own evaluation is the 1
     best = NONE
     best_action = tree.next_action[game, node]
@@ -116,80 +167,39 @@ def choose_improved(tree, game, node, c_visit, c_scale):
     return best
 
 
-@kernel
-def root_score(tree, game, child, gumbel, scale):
-    """g(a) + logit(a) + sigma(q(a)) of a root action; without the value if it was not visited."""
-    score = gumbel[game, tree.action[game, child]] + math.log(tree.prior[game, child])
-    if tree.visits[game, child] > 0:
-        score += scale * mean_value(tree, game, child)
-    return score
+select = select_by(choose)
 
 
 @kernel
-def choose_candidate(tree, game, schedule, gumbel, c_visit, c_scale):
-    """The root's child to follow: sequential halving (Danihelka et al. 2022, figure 1).
-
-    `schedule`: see halving_schedules; among the candidates with as many visits as it says, the one with
-    the greatest root score is taken.  Where it says nothing (a tree kept from an earlier search has more
-    candidates or visits) the least visited is next.
-    """
-    candidates = 0
-    done = 0
-    least = 1 << 30
-    child = tree.first_child[game, ROOT]
-    while child != NONE:
-        visits = tree.visits[game, child] + tree.virtual[game, child]
-        candidates += 1
-        done += visits
-        least = min(least, visits)
-        child = tree.next_sibling[game, child]
-    planned = candidates < schedule.shape[0] and done < schedule.shape[1]
-    wanted = schedule[candidates, done] if planned else least
-    scale = value_scale(tree, game, ROOT, c_visit, c_scale)
-    best = NONE
-    fallback = NONE
-    best_score = -math.inf
-    child = tree.first_child[game, ROOT]
-    while child != NONE:
-        visits = tree.visits[game, child] + tree.virtual[game, child]
-        if visits == least:
-            fallback = child
-        if visits == wanted:
-            score = root_score(tree, game, child, gumbel, scale)
-            if score > best_score:
-                best_score = score
-                best = child
-        child = tree.next_sibling[game, child]
-    return best if best != NONE else fallback
-
-
-@kernel
-def add_candidates(tree, games, gumbel, considered):
-    """Makes the `considered[i]` actions with the greatest gumbel + logit children of each evaluated root."""
+def add_candidates(tree, games, noise, considered):
+    """Make the `considered[i]` actions with the greatest noise + logit children of each evaluated root."""
     for i in range(games.shape[0]):
         game = games[i]
         for _ in range(considered[i]):
             best = NONE
             best_score = -math.inf
-            for action in range(gumbel.shape[1]):
+            for action in range(noise.shape[1]):
                 prior = tree.waiting[game, ROOT, action]
-                if prior > 0 and gumbel[game, action] + math.log(prior) > best_score:
-                    best_score = gumbel[game, action] + math.log(prior)
+                if prior > 0 and noise[game, action] + math.log(prior) > best_score:
+                    best_score = noise[game, action] + math.log(prior)
                     best = action
             if best != NONE:
                 add_child(tree, game, ROOT, best)
 
 
 @kernel
-def improved_policy(tree, games, gumbel, c_visit, c_scale, out_policy, out_action):
-    """The root's improved policy, float32 [n, A], and the action that sequential halving ends with, int32 [n]."""
+def improved_policy(tree, games, rule, out_policy, out_action):
+    """Write the roots' improved policies and the actions that sequential halving ends with.
+
+    out_policy: float32 [n, A].  out_action: int32 [n].
+    """
     for i in range(games.shape[0]):
         game = games[i]
         unvisited = mixed_value(tree, game, ROOT)
-        scale = value_scale(tree, game, ROOT, c_visit, c_scale)
+        scale = value_scale(tree, game, ROOT, rule)
         greatest = greatest_value(tree, game, ROOT, unvisited)
         unvisited_factor = math.exp(scale * (unvisited - greatest))
-        total = improvement(tree, game, ROOT, scale, greatest, unvisited_factor)
+        total = total_weight(tree, game, ROOT, scale, greatest, unvisited_factor)
         for action in range(out_policy.shape[1]):
             out_policy[i, action] = max(tree.waiting[game, ROOT, action], np.float32(0)) * unvisited_factor / total
         most = 0
@@ -197,9 +207,10 @@ def improved_policy(tree, games, gumbel, c_visit, c_scale, out_policy, out_actio
         child = tree.first_child[game, ROOT]
         while child != NONE:
             visits = tree.visits[game, child]
-            weight = improved_weight(tree, game, child, scale, greatest, unvisited_factor)
-            out_policy[i, tree.action[game, child]] = weight / total
-            score = root_score(tree, game, child, gumbel, scale)
+            out_policy[i, tree.action[game, child]] = (
+                improved_weight(tree, game, child, scale, greatest, unvisited_factor) / total
+            )
+            score = root_score(tree, game, child, rule.noise, scale)
             if visits > most or (visits == most and score > best_score):
                 most = visits
                 best_score = score

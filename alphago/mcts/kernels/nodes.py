@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alphago.system.kernels.jit import kernel, part
+from alphago.system.kernels.jit import inlined, kernel
 
 ROOT = 0
 NONE = -1  # no parent, no child, no sibling, no action
@@ -12,14 +12,14 @@ NEW = 0  # not evaluated
 PENDING = 1  # chosen by a simulation of the present wave
 EXPANDED = 2
 TERMINAL = 3  # the game is over here
-KNOWN = 4  # evaluated by an earlier search, and not reached by this one
+CACHED = 4  # evaluated by an earlier search, and not reached by this one
 
 TAKEN = -1.0  # in `waiting`: the action has a child; 0 marks an illegal action
 
 
 @kernel
 def greatest_waiting(waiting):
-    """The untried action with the greatest prior, the lowest of equals; NONE if there is none."""
+    """Return the untried action with the greatest prior, the lowest of equals; NONE if there is none."""
     best = NONE
     best_prior = np.float32(0)
     for action in range(waiting.shape[0]):
@@ -29,46 +29,46 @@ def greatest_waiting(waiting):
     return best
 
 
-@part
+@inlined
 def make_new(tree, game, node, parent, action):
-    """Makes `node` one that nobody has reached, without children."""
+    """Make `node` a new one, without visits, evaluation and children."""
     tree.parent[game, node] = parent
     tree.first_child[game, node] = NONE
     tree.next_sibling[game, node] = NONE
-    tree.known[game, node] = NONE
+    tree.cached[game, node] = NONE
     tree.action[game, node] = action
     tree.state[game, node] = NEW
     forget_visits(tree, game, node)
 
 
-@part
+@inlined
 def forget_visits(tree, game, node):
     tree.visits[game, node] = 0
     tree.virtual[game, node] = 0
     tree.value_sum[game, node] = 0
 
 
-@part
-def take_known(tree, game, node, action):
-    """Takes the node that is known for an action of `node` out of its list; NONE if there is none."""
+@inlined
+def take_cached(tree, game, node, action):
+    """Take the cached child of `node` for an action out of its list and return it; NONE if there is none."""
     before = NONE
-    child = tree.known[game, node]
+    child = tree.cached[game, node]
     while child != NONE and tree.action[game, child] != action:
         before = child
         child = tree.next_sibling[game, child]
     if child != NONE:
         after = tree.next_sibling[game, child]
         if before == NONE:
-            tree.known[game, node] = after
+            tree.cached[game, node] = after
         else:
             tree.next_sibling[game, before] = after
     return child
 
 
-@part
+@inlined
 def add_child(tree, game, node, action):
-    """Makes a waiting action a child, by the node that is known for it if there is one; returns the child."""
-    child = take_known(tree, game, node, action)
+    """Make a waiting action a child, the cached one if there is one, and return the child."""
+    child = take_cached(tree, game, node, action)
     if child == NONE:
         child = tree.used[game]
         tree.used[game] = child + 1
@@ -81,9 +81,9 @@ def add_child(tree, game, node, action):
     return child
 
 
-@part
+@inlined
 def back_up(tree, game, leaf, value, pending):
-    """Counts one simulation that ended in `leaf` with `value` (its mover's view) on every node above it.
+    """Count one simulation that ended in `leaf` with `value` (its mover's view) on every node above it.
 
     `pending`: 1 if the simulation was announced by virtual visits, which are taken back, else 0.
     """
@@ -98,16 +98,40 @@ def back_up(tree, game, leaf, value, pending):
         node = parent
 
 
-@part
+@inlined
 def add_virtual(tree, game, leaf, count):
-    """Announces (1) or takes back (-1) a simulation on the way from the root to `leaf`."""
+    """Announce (1) or take back (-1) a simulation on the way from the root to `leaf`."""
     node = leaf
     while node != NONE:
         tree.virtual[game, node] += count
         node = tree.parent[game, node]
 
 
-@part
+@inlined
 def mean_value(tree, game, node):
-    """The mean of the values backed up to a visited node, its chooser's view."""
+    """Return the mean of the values backed up to a visited node, its chooser's view."""
     return tree.value_sum[game, node] / tree.visits[game, node]
+
+
+@kernel
+def root_visits(tree, games, out):
+    """Write the visits of the roots' actions to `out`, int32 [n, A]."""
+    for i in range(games.shape[0]):
+        for action in range(out.shape[1]):
+            out[i, action] = 0
+        child = tree.first_child[games[i], ROOT]
+        while child != NONE:
+            out[i, tree.action[games[i], child]] = tree.visits[games[i], child]
+            child = tree.next_sibling[games[i], child]
+
+
+@kernel
+def root_priors(tree, games, out):
+    """Write the priors of the roots' actions to `out`, float32 [n, A]."""
+    for i in range(games.shape[0]):
+        for action in range(out.shape[1]):
+            out[i, action] = max(tree.waiting[games[i], ROOT, action], np.float32(0))
+        child = tree.first_child[games[i], ROOT]
+        while child != NONE:
+            out[i, tree.action[games[i], child]] = tree.prior[games[i], child]
+            child = tree.next_sibling[games[i], child]

@@ -2,13 +2,14 @@
 
 import math
 
-from alphago.mcts.kernels.nodes import NONE
-from alphago.system.kernels.jit import part
+from alphago.mcts.kernels.nodes import NONE, ROOT, greatest_waiting
+from alphago.mcts.kernels.waves import select_by
+from alphago.system.kernels.jit import inlined, kernel
 
 
-@part
-def choose_puct(tree, game, node, rule):
-    """The child to follow, or NONE if the best action has no child yet.
+@inlined
+def choose(tree, game, node, rule):
+    """Return the child to follow, or NONE if the best action has no child yet.
 
     Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), N counting the
     node's own evaluation too.  Q(a) is the mean of the values backed up and of `parent_value_weight`
@@ -44,3 +45,23 @@ def choose_puct(tree, game, node, rule):
         if score > best_score or (score == best_score and action < best_action):
             best = NONE
     return best
+
+
+select = select_by(choose)
+
+
+@kernel
+def mix_noise(tree, games, noise, weight):
+    """Make root priors (1 - weight) prior + weight noise; `noise` float32 [n, A], 0 on illegal actions."""
+    for i in range(games.shape[0]):
+        game = games[i]
+        child = tree.first_child[game, ROOT]
+        while child != NONE:
+            share = weight * noise[i, tree.action[game, child]]
+            tree.prior[game, child] = (1 - weight) * tree.prior[game, child] + share
+            child = tree.next_sibling[game, child]
+        for action in range(noise.shape[1]):
+            prior = tree.waiting[game, ROOT, action]
+            if prior > 0:
+                tree.waiting[game, ROOT, action] = (1 - weight) * prior + weight * noise[i, action]
+        tree.next_action[game, ROOT] = greatest_waiting(tree.waiting[game, ROOT])

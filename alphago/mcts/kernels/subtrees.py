@@ -1,8 +1,8 @@
-"""What becomes of a tree when a move is played, and when a search begins anew."""
+"""Changes of whole trees: when a move is played, and when a search begins anew."""
 
 from alphago.mcts.kernels.nodes import (
+    CACHED,
     EXPANDED,
-    KNOWN,
     NEW,
     NONE,
     ROOT,
@@ -10,61 +10,61 @@ from alphago.mcts.kernels.nodes import (
     forget_visits,
     greatest_waiting,
     make_new,
-    take_known,
+    take_cached,
 )
-from alphago.system.kernels.jit import kernel, part
+from alphago.system.kernels.jit import inlined, kernel
 
 
-@part
+@inlined
 def clear(tree, game):
-    """Leaves one unevaluated root."""
+    """Leave one unevaluated root."""
     tree.used[game] = 1
     make_new(tree, game, ROOT, NONE, NONE)
 
 
 @kernel
 def clear_all(tree, games):
-    """`clear` for each game, int64 [n]."""
+    """Clear the tree of each game, int64 [n]."""
     for i in range(games.shape[0]):
         clear(tree, games[i])
 
 
 @kernel
 def restart_all(tree, games):
-    """Takes the visits of each game (int64 [n]) back; evaluated nodes stay known, the root with its first visit."""
+    """Take the visits of each game (int64 [n]) back and cache its evaluated nodes; the root keeps its first visit."""
     for i in range(games.shape[0]):
         game = games[i]
         for node in range(tree.used[game]):
             forget_visits(tree, game, node)
             if tree.first_child[game, node] != NONE:
-                let_wait(tree, game, node)
+                untry_children(tree, game, node)
             if tree.state[game, node] == EXPANDED:
-                tree.state[game, node] = KNOWN
-        if tree.state[game, ROOT] == KNOWN:
+                tree.state[game, node] = CACHED
+        if tree.state[game, ROOT] == CACHED:
             tree.state[game, ROOT] = EXPANDED
             back_up(tree, game, ROOT, tree.value[game, ROOT], 0)
 
 
-@part
-def let_wait(tree, game, node):
-    """Makes the children of a node waiting actions again; those that were evaluated are known."""
+@inlined
+def untry_children(tree, game, node):
+    """Make the children of a node waiting actions again, and cache those that were evaluated."""
     child = tree.first_child[game, node]
     tree.first_child[game, node] = NONE
     while child != NONE:
         after = tree.next_sibling[game, child]
         tree.waiting[game, node, tree.action[game, child]] = tree.prior[game, child]
         if tree.state[game, child] == NEW:
-            tree.parent[game, child] = NONE  # nobody's: it goes with the next move
+            tree.parent[game, child] = NONE  # unreachable: it goes with the next move
         else:
-            tree.next_sibling[game, child] = tree.known[game, node]
-            tree.known[game, node] = child
+            tree.next_sibling[game, child] = tree.cached[game, node]
+            tree.cached[game, node] = child
         child = after
     tree.next_action[game, node] = greatest_waiting(tree.waiting[game, node])
 
 
 @kernel
 def advance(tree, games, actions, moved_to):
-    """Makes the child of each root's action the root, keeps what is below it and frees the rest.
+    """Make the child of each root's action the root, keeps what is below it and frees the rest.
 
     `moved_to` int32 [N] is scratch.  A root without that child becomes unevaluated.  The root's sum
     of values changes from its chooser's view to its own mover's.
@@ -75,7 +75,7 @@ def advance(tree, games, actions, moved_to):
         while child != NONE and tree.action[game, child] != actions[i]:
             child = tree.next_sibling[game, child]
         if child == NONE:
-            child = take_known(tree, game, ROOT, actions[i])
+            child = take_cached(tree, game, ROOT, actions[i])
         if child == NONE:
             clear(tree, game)
             continue
@@ -84,9 +84,9 @@ def advance(tree, games, actions, moved_to):
         compact(tree, game, child, moved_to)
 
 
-@part
+@inlined
 def compact(tree, game, root, moved_to):
-    """Moves `root` and all nodes below it to the front, in the order they have."""
+    """Move `root` and all nodes below it to the front, in the order they have."""
     used = 0
     for node in range(root, tree.used[game]):
         parent = tree.parent[game, node]
@@ -103,11 +103,11 @@ def compact(tree, game, root, moved_to):
         parent = tree.parent[game, node]
         first = tree.first_child[game, node]
         after = tree.next_sibling[game, node]
-        known = tree.known[game, node]
+        cached = tree.cached[game, node]
         tree.parent[game, to] = moved_to[parent] if parent != NONE else NONE
         tree.first_child[game, to] = moved_to[first] if first != NONE else NONE
         tree.next_sibling[game, to] = moved_to[after] if after != NONE else NONE
-        tree.known[game, to] = moved_to[known] if known != NONE else NONE
+        tree.cached[game, to] = moved_to[cached] if cached != NONE else NONE
         tree.action[game, to] = tree.action[game, node]
         tree.next_action[game, to] = tree.next_action[game, node]
         tree.state[game, to] = tree.state[game, node]

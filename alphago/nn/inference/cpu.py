@@ -2,7 +2,7 @@
 
 import copy
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import torch
@@ -10,52 +10,47 @@ from torch import fx, nn
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.nn.inference import openvino
-from alphago.nn.inference.dtypes import dtype_name, has_int8_products, quick_float, wanted_dtype
-from alphago.nn.inference.frozen import TRACING, Frozen, Outputs, agree, example_planes, frozen_parts
-from alphago.nn.inference.fusion import folded, fused, scripted
+from alphago.nn.inference.devices import choose_dtype, dtype_name, fastest_float, has_int8_products
+from alphago.nn.inference.frozen import TRACING, Frozen, Outputs, example_planes, frozen_parts, outputs_agree
+from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions, to_torchscript
 from alphago.nn.inference.int8 import input_ranges, random_planes
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
-from alphago.nn.slots import structure
+from alphago.nn.parts import game_structure
 from alphago.system.stopwatch import BOARDS, NET
 
-Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]  # planes [n, …] -> logits [n, A], values [n], all float32
-# Of a network, example planes, what the network says to them, and the type to compute in; raises what it likes.
+# planes [n, …] into logits [n, A] and values [n], all float32
+Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+# From a network, example planes, the network's outputs for them and a dtype; may raise anything.
 Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
-# Differences, relative to the largest output, that are rounding: of a mistake in tracing, float32 shows
-# the smallest; with bfloat16 and many layers, rounding itself is large.
+# Differences, relative to the largest output, that are rounding: in float32 these are the smallest that a mistake in
+# tracing makes; in bfloat16 with many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2, torch.int8: 0.2}
-FORMS = ("openvino", "fused", "modules")
-ROWS = openvino.ROWS
+BATCH_SIZE = openvino.BATCH_SIZE
 NOT_FINITE = "the network's output is not finite: its weights are too large"
 
 
 class NetEvaluator:
     """Priors and values for search on the CPU: a snapshot that later training does not touch.
 
-    Batch norm is folded into the convolutions, and everything but the results is in fewer bits where the CPU has
-    instructions for it: bfloat16 with AMX; without, int8 where there are products of integers.  Where `openvino` is
-    installed it computes the network, one thread a call; elsewhere torch does, with as many threads as it is set to.
-    Safe to call from several threads at once.
+    Batch norm is folded into the convolutions, and the base computes in fewer bits if the CPU has instructions for it:
+    bfloat16 with AMX; without, int8 with VNNI.  OpenVINO computes the network if it is installed, with one thread a
+    call; otherwise torch does, with as many threads as it is set to.  Safe to call from several threads at once.
 
-    Against the module, float32 differs by 1e-5.  bfloat16, measured on briefly trained networks: policies by
-    0.002 in the mean and 0.024 at most (total variation) with torch, whose heads stay float32, and by 0.09 at
-    most with OpenVINO on a sharp 5x5 network; values by 0.0005 in the mean and 0.02 at most.
+    Against the module, float32 differs by 1e-5.  bfloat16 changes policies by 0.002 in the mean and 0.09 at most (total
+    variation, on briefly trained networks) and values by 0.0005 and 0.02.  int8 (alphago.nn.inference.int8) changes
+    two to three times as much: policies of the packaged networks by 0.001 nats and values by 0.008 to 0.016 in the
+    mean.  Only OpenVINO on a CPU with VNNI computes int8; elsewhere the network runs in bfloat16 or float32.
 
-    int8 rounds what the tower's 3x3 convolutions multiply to 8 bits (alphago.nn.inference.int8), which is faster, by
-    far where the CPU has no bfloat16.  Of the packaged networks policies change by 0.001 nats in the mean and values by
-    0.008 to 0.016, two to three times what bfloat16 changes.  Only OpenVINO computes it, and only on a CPU that is made
-    for it; elsewhere the network is computed in bfloat16 or float32.
-
-    dtype: "float32", "bfloat16" or "int8"; None takes the fastest.  A network whose modules cannot follow runs in
-        float32 and as it is, which `dtype` and `form` then say.
-    exact: whether a position's results are the same to the last bit whatever else is in the call.  With OpenVINO they
-        always are; torch then computes whole blocks of ROWS positions, which takes as long for few of them.
-    form: what computes it: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (torch, as it is);
-        None takes the fastest that there is and that gives the network's results.
+    dtype: "float32", "bfloat16" or "int8"; None takes the fastest.  A network whose modules do not support it runs in
+        float32; the attributes `dtype` and `form` say what was chosen.
+    exact: whether a position's results are bit-identical whatever else is in the call.  OpenVINO's always are; torch
+        then computes whole blocks of BATCH_SIZE positions, which takes as long for few of them.
+    form: what computes it: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (torch, as it is); None
+        takes the fastest available one that agrees with the network.
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it here.
     """
 
-    device = "cpu"  # where positions should be that it evaluates
+    device = "cpu"  # where the positions should be
 
     def __init__(
         self,
@@ -68,29 +63,29 @@ class NetEvaluator:
         exact: bool = False,
         form: str | None = None,
     ) -> None:
-        kind = wanted_dtype(dtype)
+        torch_dtype = choose_dtype(dtype)
         if form not in (None, *FORMS):
-            raise ValueError(f"form is {', '.join(map(repr, FORMS))} or None, got {form!r}")
+            raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
         frozen = frozen_parts(base_net, value, policy)
         self.env = env
         with TRACING, torch.no_grad():
-            self._run, self._compute_dtype, self.form = fastest(frozen, env, kind, form)
+            self._run, self._compute_dtype, self.form = choose_form(frozen, env, torch_dtype, form)
         if exact and self.form != "openvino":
             self._run = in_blocks(self._run)
         self._local = threading.local()
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Fills priors and values for the positions in `slots`, none of which is over.
+        """Fill priors and values for the positions in `slots`, none of which is over.
 
-        slots: int64 [n].  priors: float32 [n, action_space], overwritten: softmax over the legal
-        actions, exactly 0 elsewhere.  values: float32 [n], overwritten: -1 .. 1 from the view of the
-        player about to move.  Raises ValueError if the network's output is not finite.
+        slots: int64 [n].  priors: float32 [n, action_space], overwritten: softmax over the legal actions, exactly 0
+        elsewhere.  values: float32 [n], overwritten: -1 .. 1 from the view of the player about to move.  Raises
+        ValueError if the network's output is not finite.
         """
         count = len(slots)
         if count == 0:
             return
         check_batch(batch, self.env)
-        check_room(self.env, count, priors, values)
+        check_outputs(self.env, count, priors, values)
         scratch = self._scratch(count)
         with BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
@@ -104,14 +99,14 @@ class NetEvaluator:
 
     @property
     def dtype(self) -> str:
-        """What the base computes in, "float32", "bfloat16" or "int8"."""
+        """What the base computes in: "float32", "bfloat16" or "int8"."""
         return dtype_name(self._compute_dtype)
 
     def _scratch(self, count: int) -> "Scratch":
         scratch = getattr(self._local, "scratch", None)
         if scratch is None or len(scratch.mask) < count:
-            room = max(count, 32 if scratch is None else 2 * len(scratch.mask))
-            scratch = self._local.scratch = Scratch(self.env, room)
+            capacity = max(count, 32 if scratch is None else 2 * len(scratch.mask))
+            scratch = self._local.scratch = Scratch(self.env, capacity)
         return scratch
 
     def __repr__(self) -> str:
@@ -119,22 +114,22 @@ class NetEvaluator:
 
 
 def check_batch(batch: GameBatch, env: GameEnv) -> None:
-    """ValueError for positions of a game that a network for `env` does not suit."""
-    if batch.env is not env and structure(batch.env) != structure(env):
-        raise ValueError(f"a batch of {batch.env} was given to an evaluator of {env}")
+    """Raise ValueError for positions of a game that a network for `env` cannot play."""
+    if batch.env is not env and game_structure(batch.env) != game_structure(env):
+        raise ValueError(f"the batch must be of {env}, which the evaluator is for, got one of {batch.env}")
 
 
-def check_room(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarray) -> None:
-    """ValueError where kernels, which do not look, would write outside the arrays."""
+def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarray) -> None:
+    """Raise ValueError if the kernels, which check nothing, would write outside the arrays."""
     if priors.shape != (count, env.action_space) or values.shape != (count,):
         raise ValueError(
-            f"priors {priors.shape} and values {values.shape} do not suit {count} slots of {env}:"
-            f" wanted {(count, env.action_space)} and {(count,)}"
+            f"priors and values must have shapes {(count, env.action_space)} and {(count,)} for {count} slots of {env},"
+            f" got {priors.shape} and {values.shape}"
         )
 
 
 class Scratch:
-    """Arrays of one thread, for up to `count` positions."""
+    """One thread's arrays for up to `count` positions."""
 
     def __init__(self, env: GameEnv, count: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
@@ -143,121 +138,106 @@ class Scratch:
         self.values = np.empty(count, np.float32)
 
 
-def fastest(
-    frozen: Frozen, env: GameEnv, dtype: torch.dtype, wished: str | None = None
-) -> tuple[Run, torch.dtype, str]:
-    """The fastest form that gives the same results, the type it computes in, and its name.
-
-    ValueError if a form was wished for that does not.
-    """
-    if dtype is torch.int8:
-        run = in_int8(frozen, env) if wished in (None, "openvino") else None
-        if run is not None:
-            return run, dtype, "openvino"
-        dtype = quick_float()
-    planes = example_planes(env)
-    wanted = frozen(planes)
-    forms: tuple[tuple[str, Form, torch.dtype], ...] = (
-        ("openvino", in_openvino, dtype),
-        ("fused", in_fused_calls, dtype),
-        ("modules", in_type, dtype),
-        ("fused", in_fused_calls, torch.float32),
-    )
-    for name, form, kind in forms:
-        if wished in (None, name):
-            run = made(form, frozen, planes, wanted, kind)
-            if run is not None:
-                return run, kind, name
-    if wished not in (None, "modules"):
-        raise ValueError(f"the form {wished!r} cannot compute this network here")
-    return torch_run(frozen, torch.float32), torch.float32, "modules"
+# --- forms -----------------------------------------------------------------------------------------
 
 
-def in_int8(frozen: Frozen, env: GameEnv) -> Run | None:
-    """See alphago.nn.inference.int8; None where the CPU, OpenVINO or the network is not made for it."""
-    if not (has_int8_products() and openvino.is_installed()):
-        return None
-    planes = random_planes(env)
-    return made(in_openvino, frozen, planes, frozen(planes), torch.int8)
-
-
-def made(form: Form, frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.dtype) -> Run | None:
-    """The network in this form, or None where it cannot be made or gives something else on `planes` than is wanted."""
-    try:
-        run = form(frozen, planes, wanted, dtype)
-        return run if agree(results(run, planes, wanted), wanted, ROUNDING[dtype]) else None
-    except Exception:  # whatever a user's module, torch.fx, TorchScript or OpenVINO may raise
-        return None
-
-
-def results(run: Run, planes: torch.Tensor, like: Outputs) -> Outputs:
-    outputs = torch.empty_like(like[0]), torch.empty_like(like[1])
-    run(planes.contiguous().numpy(), outputs[0].numpy(), outputs[1].numpy())
-    return outputs
-
-
-def folded_parts(frozen: Frozen, planes: torch.Tensor, wanted: Outputs) -> list[fx.GraphModule]:
-    """Base, value and policy as graphs without batch norms; ValueError if tracing changes what they do."""
-    base, value, policy = (folded(part) for part in (frozen.base_net, frozen.value, frozen.policy))
-    if not agree(Frozen(base, value, policy)(planes), wanted, ROUNDING[torch.float32]):
-        raise ValueError("the network does not do the same when traced")
-    return [base, value, policy]
-
-
-def in_openvino(frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.dtype) -> Run:
-    """See alphago.nn.inference.openvino."""
-    openvino.package()  # before the work of tracing
-    base, value, policy = folded_parts(frozen, planes, wanted)
+def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
+    """Build the form that OpenVINO computes; see alphago.nn.inference.openvino."""
+    openvino.package()  # fails before the work of tracing
+    base, value, policy = folded_parts(frozen, planes, expected)
     ranges = None
     if dtype is torch.int8:
-        ranges, dtype = input_ranges(base, planes), quick_float()
+        ranges, dtype = input_ranges(base, planes), fastest_float()
         if not ranges:
-            raise ValueError("the network has no convolution that 8 bits are for")
+            raise ValueError("the network has no convolution that can be computed in 8 bits")
     bfloat16 = dtype == torch.bfloat16
     return openvino.OpenVinoModel(base, value, policy, tuple(planes.shape[1:]), bfloat16, ranges).run
 
 
-def in_fused_calls(frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.dtype) -> Run:
-    """Folded, fused and scripted; see alphago.nn.inference.fusion."""
-    base, value, policy = folded_parts(frozen, planes, wanted)
+def build_fused(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
+    """Build the folded, fused and scripted form; see alphago.nn.inference.fusion."""
+    base, value, policy = folded_parts(frozen, planes, expected)
     planes = planes[:2].to(dtype)  # another batch size than the check afterwards
-    base = fused(base.to(dtype), planes)
+    base = fuse_convolutions(base.to(dtype), planes)
     features = base(planes).float()
-    return torch_run(scripted(Frozen(base, fused(value, features), fused(policy, features)), planes), dtype)
+    whole = Frozen(base, fuse_convolutions(value, features), fuse_convolutions(policy, features))
+    return torch_run(to_torchscript(whole, planes), dtype)
 
 
-def in_type(frozen: Frozen, planes: torch.Tensor, wanted: Outputs, dtype: torch.dtype) -> Run:
-    """The modules as they are, the base in another type."""
+def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
+    """Build the form of the modules as they are, with the base in another dtype."""
     twin = copy.deepcopy(frozen)
     twin.base_net.to(dtype)
     return torch_run(twin.to(memory_format=torch.channels_last), dtype)  # type: ignore[call-overload]
 
 
+FORMS: dict[str, Form] = {"openvino": build_openvino, "fused": build_fused, "modules": build_modules}
+
+
+def choose_form(
+    frozen: Frozen, env: GameEnv, dtype: torch.dtype, only: str | None = None, *, forms: Mapping[str, Form] = FORMS
+) -> tuple[Run, torch.dtype, str]:
+    """Return the fastest form that gives the network's results, the dtype it computes in, and its name.
+
+    only: the one form to consider.  Raises ValueError if that does not give the network's results.
+    """
+    if dtype is torch.int8:
+        if only in (None, "openvino") and has_int8_products() and openvino.is_installed():
+            planes = random_planes(env)
+            run = try_form(forms["openvino"], frozen, planes, frozen(planes), dtype)
+            if run is not None:
+                return run, dtype, "openvino"
+        dtype = fastest_float()
+    planes = example_planes(env)
+    expected = frozen(planes)
+    for name, form_dtype in (*((name, dtype) for name in forms), ("fused", torch.float32)):
+        if only in (None, name):
+            run = try_form(forms[name], frozen, planes, expected, form_dtype)
+            if run is not None:
+                return run, form_dtype, name
+    if only not in (None, "modules"):
+        raise ValueError(f"the form {only!r} cannot compute this network here")
+    return torch_run(frozen, torch.float32), torch.float32, "modules"
+
+
+def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
+    """Build a form; return None if that fails or its outputs for `planes` are not the expected ones."""
+    try:
+        run = form(frozen, planes, expected, dtype)
+        outputs = torch.empty_like(expected[0]), torch.empty_like(expected[1])
+        run(planes.contiguous().numpy(), outputs[0].numpy(), outputs[1].numpy())
+        return run if outputs_agree(outputs, expected, ROUNDING[dtype]) else None
+    except Exception:  # whatever a user's module, torch.fx, TorchScript or OpenVINO may raise
+        return None
+
+
+def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> list[fx.GraphModule]:
+    """Return base, value and policy as graphs without batch norms; raise ValueError if tracing changes the outputs."""
+    base, value, policy = (fold_batch_norms(part) for part in (frozen.base_net, frozen.value, frozen.policy))
+    if not outputs_agree(Frozen(base, value, policy)(planes), expected, ROUNDING[torch.float32]):
+        raise ValueError("the traced network gives other results")
+    return [base, value, policy]
+
+
 def in_blocks(run: Run) -> Run:
-    """The same in calls of ROWS positions, the last one filled up: products of another size have other last bits."""
-    local = threading.local()
+    """Return `run` in calls of BATCH_SIZE positions, the last one padded: other sizes round differently."""
 
     def run_blocks(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        whole = len(planes) - len(planes) % ROWS
-        for begin in range(0, whole, ROWS):
-            rows = slice(begin, begin + ROWS)
+        whole = len(planes) - len(planes) % BATCH_SIZE
+        for begin in range(0, whole, BATCH_SIZE):
+            rows = slice(begin, begin + BATCH_SIZE)
             run(planes[rows], logits[rows], values[rows])
-        rest = len(planes) - whole
-        if rest:
-            if not hasattr(local, "block"):
-                shapes = (planes.shape[1:], logits.shape[1:], values.shape[1:])
-                local.block = [np.zeros((ROWS, *shape), np.float32) for shape in shapes]
-            block, outputs = local.block[0], local.block[1:]
-            block[:rest] = planes[whole:]
-            run(block, *outputs)
-            for out, output in zip((logits, values), outputs, strict=True):
-                out[whole:] = output[:rest]
+        if rest := len(planes) - whole:
+            block = [np.zeros((BATCH_SIZE, *array.shape[1:]), np.float32) for array in (planes, logits, values)]
+            block[0][:rest] = planes[whole:]
+            run(*block)
+            logits[whole:], values[whole:] = block[1][:rest], block[2][:rest]
 
     return run_blocks
 
 
 def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
-    """A module's forward pass on channels-last planes of a type; one input buffer for each thread."""
+    """Return a module's forward pass on channels-last planes of a dtype, with one input buffer for each thread."""
     local = threading.local()
     forward = module.forward  # not a call: while another thread traces, torch.fx changes how modules are called
 

@@ -1,25 +1,33 @@
-"""The one meaning of `device=`: where boards stand and where their network is computed."""
+"""What this machine can compute networks on: devices, the dtypes they are fast in, and its description."""
 
-import contextlib
-import re
-from collections.abc import Iterator
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
 
 import torch
 
 from alphago.cuda.contract import BackendMissing
 from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv
+from alphago.system.cores import available_cores
 
-# What torch calls the places that alphago.cuda knows; "host" is its kernels' build for the CPU, meant for tests.
+# torch's names of the devices that alphago.cuda has; "host" is its kernels' build for the CPU, meant for tests.
 TORCH_NAMES = {"cpu": "cpu", "host": "cpu", "cuda": "cuda"}
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int8": torch.int8}
+LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13x")
+
+
+# --- devices ---------------------------------------------------------------------------------------
 
 
 def find_device(env: GameEnv, device: str) -> str:
-    """Where a game is played and a network for it computed: "cpu", "cuda" or "host".
+    """Return where a game is played and a network for it computed: "cpu", "cuda" or "host".
 
-    device: one of these; or "auto", the GPU where there is one that torch and CuPy can use and the game has kernels
-        for it, else the CPU.
-    Raises ValueError for another name and for a game without kernels, BackendMissing where there is no GPU to use.
+    device: one of these; or "auto", the GPU if torch and CuPy can use one and the game has kernels for it, else the
+        CPU.
+    Raises ValueError for another name and for a game without kernels, BackendMissing if there is no GPU to use.
     """
     if torch.cuda.is_available():
         return choose_device(env, device)
@@ -29,25 +37,106 @@ def find_device(env: GameEnv, device: str) -> str:
 
 
 def torch_device(device: str) -> torch.device:
-    """Where torch computes for boards on "cpu", "cuda" or "host"."""
+    """Return where torch computes for boards on "cpu", "cuda" or "host"."""
     return torch.device(TORCH_NAMES[device])
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether torch, or a library under it, says that there is no room on the GPU."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+# --- dtypes ----------------------------------------------------------------------------------------
+
+
+def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch.dtype:
+    """Return the dtype of that name, or for None the fastest.
+
+    The fastest is int8 on a CPU that has instructions for it but no AMX, else what `fastest_float` returns: with AMX
+    bfloat16 is about as fast as int8, and rounds less.
+
+    device: of a DeviceEvaluator, which computes in `fastest_float` instead of int8; None for the CPU.
+    """
+    if dtype is None:
+        return (
+            torch.int8 if device is None and has_int8_products() and not cpu_has("amx_tile") else fastest_float(device)
+        )
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype must be {', '.join(map(repr, DTYPES))} or None, got {dtype!r}")
+    return fastest_float(device) if dtype == "int8" and device is not None else DTYPES[dtype]
+
+
+def fastest_float(device: torch.device | None = None) -> torch.dtype:
+    """Return the fastest floating-point dtype of this CPU, or of a device."""
+    return torch.bfloat16 if has_native_bfloat16(device) else torch.float32
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """Return "float32", "bfloat16" or "int8"."""
+    return str(dtype).removeprefix("torch.")
+
+
+def has_native_bfloat16(device: torch.device | None = None) -> bool:
+    """Return whether this CPU (or a device) has bfloat16 products; without, bfloat16 is slower than float32."""
+    if device is not None and device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return cpu_has("amx_tile", "avx512_bf16")
+
+
+def has_int8_products() -> bool:
+    """Return whether this CPU multiplies and adds 8-bit integers in one instruction (VNNI) that cannot overflow."""
+    return cpu_has("avx512_vnni", "avx_vnni", "avx_vnni_int8", "amx_int8")
+
+
+def cpu_has(*instructions: str) -> bool:
+    """Return whether torch finds any of these on this CPU, by its names, and ONEDNN_MAX_CPU_ISA does not forbid it.
+
+    The variable restricts oneDNN, which torch and OpenVINO compute with.  Releases of torch before `get_capabilities`
+    know three of the names.
+    """
+    allowed = [name for name in instructions if onednn_allows(name)]
+    if hasattr(torch.cpu, "get_capabilities"):
+        return any(torch.cpu.get_capabilities().get(name, False) for name in allowed)
+    names = {"avx512_bf16": "avx512_bf16", "amx_tile": "amx_tile", "avx512_vnni": "vnni"}
+    return any(getattr(torch.cpu, f"_is_{names[name]}_supported", bool)() for name in allowed if name in names)
+
+
+def onednn_allows(instruction: str) -> bool:
+    """Return whether the environment variable ONEDNN_MAX_CPU_ISA, such as AVX512_CORE_VNNI, permits an instruction."""
+    most = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()
+    if most in ("", "ALL", "DEFAULT"):
         return True
-    return isinstance(error, RuntimeError) and bool(re.search("out of memory|ALLOC_FAILED", str(error)))
+    levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # in the names of the levels above AVX2 and AVX-512
+    least = next(number for number, level in enumerate(levels) if level in instruction.upper())
+    return any(level in most for level in levels[least:])
 
 
-@contextlib.contextmanager
-def memory_told() -> Iterator[None]:
-    """Makes of torch's error in the block, where there is no room on the GPU, a MemoryError of one sentence."""
+# --- description -----------------------------------------------------------------------------------
+
+
+def describe_machine() -> dict[str, dict[str, Any]]:
+    """Return sections of named facts as plain data; None stands for a library that is not installed."""
+    return {
+        "versions": {"python": platform.python_version(), **{name: installed_version(name) for name in LIBRARIES}},
+        "machine": {
+            "system": platform.platform(),
+            "processor": processor(),
+            "cores": available_cores(),
+            "cores of the machine": os.cpu_count(),
+            "torch threads": torch.get_num_threads(),
+            "bfloat16 on the CPU": has_native_bfloat16(),
+            "int8 on the CPU": has_int8_products(),
+            "CUDA devices": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
+        },
+    }
+
+
+def installed_version(library: str) -> str | None:
+    """Return the version of an installed distribution."""
     try:
-        yield
-    except RuntimeError as error:
-        if not is_out_of_memory(error):
-            raise
-        asked = re.search(r"Tried to allocate ([\d.]+ \w+)", str(error))
-        what = asked[1] if asked else "what is wanted"
-        raise MemoryError(f"{what} does not fit into the memory that is left on the GPU") from error
+        return version(library)
+    except PackageNotFoundError:
+        return None
+
+
+def processor() -> str:
+    """Return the processor's name."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

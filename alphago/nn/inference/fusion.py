@@ -1,19 +1,19 @@
-"""Makes a finished network fast on a CPU, whatever modules it is made of.
+"""Graph transformations that make a trained network of any modules fast on a CPU.
 
-`folded` puts batch norms into the convolutions before them; `fused` turns each convolution with the
-addition and relu after it into one oneDNN call on weights laid out for the CPU in advance; `scripted`
-takes Python out of the way.  Each may fail on a module that it cannot follow (torch.fx traces it once,
-with batch size and types unknown), and a module may mislead it: whoever calls them compares results
-and keeps what they were given if these differ (NetEvaluator does).
+`fold_batch_norms` puts batch norms into the convolutions before them; `fuse_convolutions` turns each convolution with
+the addition and relu after it into one oneDNN call on weights laid out for the CPU in advance; `to_torchscript` takes
+Python out of the way.  Each may fail on a module that it cannot trace (torch.fx runs it once, with batch size and
+dtypes unknown), or give a graph that does something else: callers compare the results and fall back on the modules.
 
-The fused calls are those that torch.compile uses on CPUs (torch/_inductor/mkldnn_ir.py); they are
-internal to torch, which is one more reason to compare.  Measured on one core, one AVX512 machine with
-AMX, bfloat16, 128 positions a call: 5 x 64 at 9x9 12 200/s as modules, 13 300/s scripted, 18 000/s
-fused and scripted; 4 x 32 at 7x7 55 000, 60 000 and 85 000/s.
+The fused calls are those that torch.compile uses on CPUs (torch/_inductor/mkldnn_ir.py); they are internal to torch,
+which is one more reason to compare.  Measured on one core of an AVX512 machine with AMX, bfloat16, 128 positions a
+call: 5 x 64 at 9x9 12 200/s as modules, 13 300/s scripted, 18 000/s fused and scripted; 4 x 32 at 7x7 55 000, 60 000
+and 85 000/s.
 """
 
 import copy
 import operator
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -32,12 +32,27 @@ ADDS = {operator.add, operator.iadd, torch.add, "add", "add_"}
 LAYOUT_BATCH = 128  # weights are laid out for batches of about this size; any other works
 
 
-def folded(module: nn.Module) -> fx.GraphModule:
-    """The module as a graph in which batch norms are part of the convolutions before them.
+class OneThreadTracer(fx.Tracer):
+    """A tracer that leaves the modules alone that other threads call meanwhile: torch.fx patches nn.Module for all."""
 
-    `module` is in eval mode; it stays as it is and shares nothing with the result.
+    def __init__(self) -> None:
+        super().__init__()
+        self.thread = threading.get_ident()
+
+    def call_module(self, m: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        if threading.get_ident() != self.thread:
+            return forward(*args, **kwargs)
+        return super().call_module(m, forward, args, kwargs)
+
+
+def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
+    """Return the module as a graph in which batch norms are part of the convolutions before them.
+
+    `module` is in eval mode; it is not changed and shares nothing with the result.
     """
-    graph_module = fx.symbolic_trace(copy.deepcopy(module))
+    tracer = OneThreadTracer()
+    graph = tracer.trace(copy.deepcopy(module))
+    graph_module = fx.GraphModule(tracer.root, graph)
     parts = dict(graph_module.named_modules())
     uses = module_uses(graph_module)
     for node in list(graph_module.graph.nodes):
@@ -47,7 +62,7 @@ def folded(module: nn.Module) -> fx.GraphModule:
         if not is_module(conv, nn.Conv2d, parts, uses):
             continue
         if len(conv.users) == 1 and parts[node.target].track_running_stats:
-            put(graph_module, conv.target, fuse_conv_bn_eval(parts[conv.target], parts[node.target]))
+            replace_module(graph_module, conv.target, fuse_conv_bn_eval(parts[conv.target], parts[node.target]))
             node.replace_all_uses_with(conv)
             graph_module.graph.erase_node(node)
     graph_module.delete_all_unused_submodules()
@@ -55,13 +70,12 @@ def folded(module: nn.Module) -> fx.GraphModule:
     return graph_module
 
 
-def fused(
-    graph_module: fx.GraphModule, inputs: torch.Tensor, make: Callable[..., nn.Module] | None = None
+def fuse_convolutions(
+    graph_module: fx.GraphModule, inputs: torch.Tensor, conv_class: Callable[..., nn.Module] | None = None
 ) -> fx.GraphModule:
-    """Replaces every convolution, with the addition and relu after it if any, by a FusedConv, or what `make` makes.
+    """Replace every convolution, with the addition and relu after it if any, by a FusedConv or a `conv_class`.
 
-    Changes and returns `graph_module`.  `inputs` is an example, of the type that the result is for.  `make` is called
-    as FusedConv is.
+    Changes and returns `graph_module`.  `inputs` is an example, of the dtype that the result is for.
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
@@ -72,9 +86,9 @@ def fused(
         conv = parts[node.target]
         if conv.padding_mode != "zeros" or isinstance(conv.padding, str):
             continue
-        chain, other = what_follows(node, parts)
+        chain, other = fusible_chain(node, parts)
         relu = is_relu(chain[-1], parts)
-        put(graph_module, node.target, (make or FusedConv)(conv, shape_of(node.args[0]), relu=relu))
+        replace_module(graph_module, node.target, (conv_class or FusedConv)(conv, shape_of(node.args[0]), relu=relu))
         with graph_module.graph.inserting_before(chain[-1]):
             arguments = (node.args[0],) if other is None else (node.args[0], other)
             call = graph_module.graph.call_module(node.target, arguments)
@@ -86,8 +100,8 @@ def fused(
     return graph_module
 
 
-def what_follows(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.Node], fx.Node | None]:
-    """The nodes that one fused call can stand for, from the convolution on, and what is added in between."""
+def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.Node], fx.Node | None]:
+    """Return the nodes that one fused call can replace, from the convolution on, and the node that is added."""
     user = only_user(conv)
     if user is None:
         return [conv], None
@@ -102,7 +116,7 @@ def what_follows(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.No
 
 
 class FusedConv(nn.Module):
-    """A convolution, with something added to it or not, with a relu at the end or not, as one oneDNN call."""
+    """A convolution with an optional addition and relu after it, as one oneDNN call."""
 
     def __init__(self, conv: nn.Conv2d, input_shape: Sequence[int], relu: bool) -> None:
         super().__init__()
@@ -119,85 +133,65 @@ class FusedConv(nn.Module):
         self.register_buffer("bias", bias)
 
     def forward(self, inputs: torch.Tensor, other: torch.Tensor | None = None) -> torch.Tensor:
-        plain, adding = fused_calls()
         sizes = (self.padding, self.stride, self.dilation, self.groups)
-        if other is None:
-            return plain(inputs, self.weight, self.bias, *sizes, self.activation)
-        return adding(inputs, other, self.weight, self.bias, *sizes, self.activation)
+        return fused_call()(inputs, other, self.weight, self.bias, *sizes, self.activation)
 
 
 @cache
-def fused_calls() -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
-    """The two oneDNN calls as TorchScript, because tracing does not know their list of optional numbers."""
+def fused_call() -> Callable[..., torch.Tensor]:
+    """Return the oneDNN call as TorchScript, because tracing does not know its list of optional numbers."""
 
-    def plain(
-        inputs: torch.Tensor,
-        weight: torch.Tensor,
-        bias: torch.Tensor,
-        padding: list[int],
-        stride: list[int],
-        dilation: list[int],
-        groups: int,
-        activation: str,
-    ) -> torch.Tensor:
-        return torch.ops.mkldnn._convolution_pointwise(
-            inputs, weight, bias, padding, stride, dilation, groups, activation, [], ""
-        )
-
-    def adding(
-        inputs: torch.Tensor,
-        other: torch.Tensor,
-        weight: torch.Tensor,
-        bias: torch.Tensor,
-        padding: list[int],
-        stride: list[int],
-        dilation: list[int],
-        groups: int,
-        activation: str,
-    ) -> torch.Tensor:
+    def call(
+        inputs: torch.Tensor, other: torch.Tensor | None, weight: torch.Tensor, bias: torch.Tensor,
+        padding: list[int], stride: list[int], dilation: list[int], groups: int, activation: str,
+    ) -> torch.Tensor:  # fmt: skip
+        if other is None:
+            return torch.ops.mkldnn._convolution_pointwise(
+                inputs, weight, bias, padding, stride, dilation, groups, activation, [], ""
+            )
         last = None if activation == "none" else activation
         return torch.ops.mkldnn._convolution_pointwise(
             inputs, other, weight, bias, padding, stride, dilation, groups, "add", 1.0, last, [], ""
         )
 
-    with quiet():
-        return torch.jit.script(plain), torch.jit.script(adding)
+    with without_warnings():
+        return torch.jit.script(call)
 
 
-def scripted(module: nn.Module, inputs: torch.Tensor) -> nn.Module:
-    """The module as frozen TorchScript, recorded on an example batch."""
-    with quiet(), torch.no_grad():
+def to_torchscript(module: nn.Module, inputs: torch.Tensor) -> nn.Module:
+    """Return the module as frozen TorchScript, recorded on an example batch."""
+    with without_warnings(), torch.no_grad():
         return torch.jit.freeze(torch.jit.trace(module.eval(), inputs, check_trace=False))
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Silences that TorchScript is deprecated, and that a trace might not hold for other inputs."""
+def without_warnings() -> Iterator[None]:
+    """Silence torch's warnings that TorchScript is deprecated and that a trace might not hold for other inputs."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*torch.jit.*deprecated", category=DeprecationWarning)
         warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
         yield
 
 
-def put(graph_module: fx.GraphModule, target: str, module: nn.Module) -> None:
-    """Makes `module` the part of that dotted name."""
+def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module) -> None:
+    """Replace the module of that dotted name."""
     parent, _, name = target.rpartition(".")
     setattr(graph_module.get_submodule(parent), name, module)
 
 
 def module_uses(graph_module: fx.GraphModule) -> Counter[int]:
-    """How many nodes call each module (by identity): one that is called twice must stay as it is."""
+    """Count the nodes that call each module (by identity): one that is called twice must stay as it is."""
     parts = dict(graph_module.named_modules())
     calls = (node.target for node in graph_module.graph.nodes if node.op == "call_module")
     return Counter(id(parts[target]) for target in calls)
 
 
-def is_module(node: Any, kind: type[nn.Module], parts: dict[str, nn.Module], uses: Counter[int]) -> bool:
-    """Whether a node is the only call of a module of exactly this class."""
+def is_module(node: Any, cls: type[nn.Module], parts: dict[str, nn.Module], uses: Counter[int]) -> bool:
+    """Return whether a node is the only call of a module of exactly this class."""
     if not isinstance(node, fx.Node) or node.op != "call_module" or not isinstance(node.target, str):
         return False
     module = parts[node.target]
-    return type(module) is kind and uses[id(module)] == 1 and len(node.args) == 1
+    return type(module) is cls and uses[id(module)] == 1 and len(node.args) == 1
 
 
 def is_relu(node: fx.Node, parts: dict[str, nn.Module]) -> bool:
@@ -211,5 +205,5 @@ def only_user(node: fx.Node) -> fx.Node | None:
 
 
 def shape_of(node: Any) -> Any:
-    """What ShapeProp found; None for a node that gives something else than a tensor."""
+    """Return the shape that ShapeProp recorded; None for a node whose output is no tensor."""
     return getattr(node.meta.get("tensor_meta"), "shape", None)

@@ -13,13 +13,13 @@ from alphago.env.game import GameEnv, Leaves, Reached
 from alphago.nn.inference.frozen import TRACING
 from alphago.nn.kernels.priors import LEAST
 
-SMALLEST = 8  # standing batch sizes: this, its doubles to FINE, and from there on each quarter of an octave
+SMALLEST = 8  # padded batch sizes: this, its doubles to FINE, and from there on each quarter of an octave
 FINE = 64
-ALIGNED = 16  # bytes: where an array begins in a buffer
+ALIGNMENT = 16  # bytes: where an array begins in a buffer
 
 
-def standing_size(count: int) -> int:
-    """The smallest standing batch size for so many positions: for many, at most a quarter of it stays empty."""
+def padded_size(count: int) -> int:
+    """Return the smallest padded batch size for `count` positions: of a large one at most a quarter is padding."""
     size = SMALLEST
     while size < count and size < FINE:
         size *= 2
@@ -29,8 +29,13 @@ def standing_size(count: int) -> int:
     return -(-count // (octave // 8)) * (octave // 8)
 
 
+def aligned(nbytes: int) -> int:
+    """Return the bytes that an array takes in a buffer."""
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+
+
 class Answer(NamedTuple):
-    """What comes down after a wave, for each position of a standing batch: of NumPy, or torch's on the device."""
+    """What comes down after a wave, for each position of a padded batch: NumPy arrays, or torch's on the device."""
 
     broken: Any  # int32 [1]: positions for which the network's output is not finite
     values: Any  # float32 [size], mover's view; the outcome where the game is over
@@ -39,33 +44,33 @@ class Answer(NamedTuple):
     priors: Any  # float32 [size, A]; all 0 where nothing is legal
 
 
-class Standing:
-    """Buffers for one standing batch size, and the graph that computes on them.
+class PaddedBatch:
+    """Buffers for one padded batch size, and the graph that computes on them.
 
-    `mask_rows`, `plane_rows` and `reached` are those buffers that the boards' kernels write, as these know them.
+    `mask_rows`, `plane_rows` and `reached` are the buffers that the boards' kernels write, as arrays of the back end;
+    `host_answer` is the answer's copy in the CPU's memory.
     """
 
-    def __init__(self, env: GameEnv, size: int, kind: torch.dtype, place: torch.device, backend: Backend) -> None:
-        self.size = size
+    def __init__(self, env: GameEnv, size: int, dtype: torch.dtype, device: torch.device, backend: Backend) -> None:
         shape = (size, env.planes, *env.plane_shape)
-        self.planes = torch.empty(shape, dtype=kind, device=place, memory_format=torch.channels_last).zero_()
-        self.mask = torch.zeros(size, env.action_space, dtype=torch.bool, device=place)
-        self.outcomes = torch.zeros(size, device=place)
+        self.planes = torch.empty(shape, dtype=dtype, device=device, memory_format=torch.channels_last).zero_()
+        self.mask = torch.zeros(size, env.action_space, dtype=torch.bool, device=device)
+        self.outcomes = torch.zeros(size, device=device)
         shapes = ((1,), (size,), (size,), (size,), (size, env.action_space))
-        kinds = (torch.int32, torch.float32, torch.bool, torch.int8, torch.float32)
-        self._sizes = [int(np.prod(one)) * kind.itemsize for one, kind in zip(shapes, kinds, strict=True)]
-        starts = np.cumsum([0, *(-(-count // ALIGNED) * ALIGNED for count in self._sizes)])
-        self._row = env.action_space * 4
-        self._priors_at = int(starts[-2])
-        self._bytes = torch.zeros(int(starts[-1]), dtype=torch.uint8, device=place)
-        self._host = torch.zeros(int(starts[-1]), dtype=torch.uint8, pin_memory=place.type == "cuda")
+        dtypes = (torch.int32, torch.float32, torch.bool, torch.int8, torch.float32)
+        lengths = [int(np.prod(one)) * dtype.itemsize for one, dtype in zip(shapes, dtypes, strict=True)]
+        starts = np.cumsum([0, *map(aligned, lengths)])
+        self._prior_bytes = env.action_space * 4
+        self._priors_start = int(starts[-2])
+        self._bytes = torch.zeros(int(starts[-1]), dtype=torch.uint8, device=device)
+        self._host_bytes = torch.zeros(int(starts[-1]), dtype=torch.uint8, pin_memory=device.type == "cuda")
 
         def carve(buffer: torch.Tensor) -> list[torch.Tensor]:
-            parts = zip(starts, self._sizes, kinds, shapes, strict=False)
-            return [buffer[at : at + count].view(kind).view(one) for at, count, kind, one in parts]
+            parts = zip(starts, lengths, dtypes, shapes, strict=False)
+            return [buffer[at : at + length].view(dtype).view(one) for at, length, dtype, one in parts]
 
         self.answer = Answer(*carve(self._bytes))
-        self.told = Answer(*(tensor.numpy() for tensor in carve(self._host)))
+        self.host_answer = Answer(*(tensor.numpy() for tensor in carve(self._host_bytes)))
         self.over = self.answer.over
         self.mask_rows = as_array(self.mask, backend)
         self.plane_rows = as_array(self.planes, backend)
@@ -73,11 +78,11 @@ class Standing:
         self.graph: Any = None
 
     def reached(self, count: int) -> Reached:
-        """Room for what `GameBatch.reach` tells of so many positions."""
+        """Return the buffers that `GameBatch.reach` writes, for `count` positions."""
         return Reached(*(array[:count] for array in self._reached))
 
     def compute(self, net: nn.Module) -> None:
-        """From planes, legal moves and outcomes to the answer, without waiting."""
+        """Compute the answer from planes, legal moves and outcomes, without waiting."""
         logits, raw = net(self.planes)
         illegal = ~self.mask
         logits = logits.masked_fill(illegal, -torch.inf)
@@ -88,24 +93,26 @@ class Standing:
         sound = logits.masked_fill(illegal, 0).isfinite().all(dim=1) & raw.isfinite()
         self.answer.broken.copy_((~sound).sum())
 
-    def fetch(self, count: int) -> None:
-        """Sends the answer for the first `count` positions down to `told`, without waiting where it is pinned."""
-        used = self._priors_at + count * self._row
-        self._host[:used].copy_(self._bytes[:used], non_blocking=True)
+    def download(self, count: int) -> None:
+        """Copy the answer for the first `count` positions to `host_answer`, without waiting if that is pinned."""
+        used = self._priors_start + count * self._prior_bytes
+        self._host_bytes[:used].copy_(self._bytes[:used], non_blocking=True)
 
 
-class Lane:
-    """A thread's stream and buffers.  Inside `with lane:` its calls, and those of batches, go to the stream."""
+class GpuStream:
+    """A thread's stream and buffers.  Inside `with stream:` its calls, and those of batches, go to the stream."""
 
-    def __init__(self, env: GameEnv, net: nn.Module, kind: torch.dtype, place: torch.device, backend: Backend) -> None:
-        self._env, self._net, self._kind, self._place, self._backend = env, net, kind, place, backend
-        self._on_gpu = place.type == "cuda"
+    def __init__(
+        self, env: GameEnv, net: nn.Module, dtype: torch.dtype, device: torch.device, backend: Backend
+    ) -> None:
+        self._env, self._net, self._dtype, self._device, self._backend = env, net, dtype, device, backend
+        self._on_gpu = device.type == "cuda"
         self._stream = backend.new_stream()
         weakref.finalize(self, backend.keep_stream, self._stream)
-        self._standing: dict[int, Standing] = {}
-        self._uploads = Uploads(4096, place, backend)
+        self._padded: dict[int, PaddedBatch] = {}
+        self._uploads = Uploads(4096, device, backend)
         if self._on_gpu:
-            self._torch_stream = torch.cuda.ExternalStream(self._stream.ptr, device=place)
+            self._torch_stream = torch.cuda.ExternalStream(self._stream.ptr, device=device)
             self._pool = torch.cuda.graph_pool_handle()
 
     def __enter__(self) -> Self:
@@ -113,7 +120,7 @@ class Lane:
         self._entered.enter_context(torch.no_grad())
         if self._on_gpu:
             # What was played between two waves is on the default stream, which this one does not wait for by itself.
-            self._torch_stream.wait_stream(torch.cuda.default_stream(self._place))
+            self._torch_stream.wait_stream(torch.cuda.default_stream(self._device))
             self._entered.enter_context(torch.cuda.stream(self._torch_stream))
         self._entered.enter_context(self._stream)
         return self
@@ -121,71 +128,71 @@ class Lane:
     def __exit__(self, *reason: Any) -> None:
         self._entered.__exit__(*reason)
 
-    def standing(self, count: int) -> Standing:
-        """The buffers for so many positions."""
-        size = standing_size(count)
-        if size not in self._standing:
-            self._standing[size] = Standing(self._env, size, self._kind, self._place, self._backend)
-        return self._standing[size]
+    def padded(self, count: int) -> PaddedBatch:
+        """Return the buffers for `count` positions."""
+        size = padded_size(count)
+        if size not in self._padded:
+            self._padded[size] = PaddedBatch(self._env, size, self._dtype, self._device, self._backend)
+        return self._padded[size]
 
-    def send(self, leaves: Leaves) -> Leaves:
-        """The leaves on the device, for kernels; on its way when this returns."""
+    def upload(self, leaves: Leaves) -> Leaves:
+        """Return the leaves on the device, for kernels; the copy need not have finished."""
         depth = max(1, int(leaves.lengths.max()))
-        given = (leaves.roots, leaves.paths[:, :depth], leaves.lengths, leaves.slots)
-        total = sum(-(-array.nbytes // ALIGNED) * ALIGNED for array in given)
-        if total > self._uploads.room:
-            self._uploads = Uploads(2 * total, self._place, self._backend)
-        return Leaves(*self._uploads.send(given))
+        arrays = (leaves.roots, leaves.paths[:, :depth], leaves.lengths, leaves.slots)
+        total = sum(aligned(array.nbytes) for array in arrays)
+        if total > self._uploads.capacity:
+            self._uploads = Uploads(2 * total, self._device, self._backend)
+        return Leaves(*self._uploads.copy(arrays))
 
     def compute(self, count: int) -> Answer:
-        """Evaluates the first `count` positions that stand in their buffers, and waits for the answer."""
-        room = self.standing(count)
+        """Evaluate the first `count` positions in their buffers, and wait for the answer."""
+        padded = self.padded(count)
         if not self._on_gpu:
-            room.compute(self._net)
+            padded.compute(self._net)
         else:
-            if room.graph is None:
-                self._capture(room)
-            room.graph.replay()
-        room.fetch(count)
+            if padded.graph is None:
+                self._capture(padded)
+            padded.graph.replay()
+        padded.download(count)
         if self._on_gpu:
             self._torch_stream.synchronize()
-        return room.told
+        return padded.host_answer
 
-    def _capture(self, room: Standing) -> None:
-        """Other threads go on meanwhile: what is captured is this thread's alone."""
+    def _capture(self, padded: PaddedBatch) -> None:
+        """Capture the graph while other threads go on: only this thread's work is recorded."""
         with TRACING:  # torch captures one graph at a time, and tracing would see these calls
-            room.compute(self._net)  # libraries make their plans and get their memory outside of a capture
+            padded.compute(self._net)  # libraries make their plans and allocate outside of a capture
             self._torch_stream.synchronize()
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, pool=self._pool, stream=self._torch_stream, capture_error_mode="thread_local"):
-                room.compute(self._net)
-            room.graph = graph
+                padded.compute(self._net)
+            padded.graph = graph
 
 
 class Uploads:
-    """Pinned memory and its twin on the device, through which a wave's numbers go up in one copy."""
+    """Pinned memory and its twin on the device, through which a wave's arrays go up in one copy."""
 
-    def __init__(self, room: int, place: torch.device, backend: Backend) -> None:
-        """room: in bytes."""
-        self.room = room
-        self._host = torch.empty(room, dtype=torch.uint8, pin_memory=place.type == "cuda")
-        self._device = torch.empty(room, dtype=torch.uint8, device=place)
-        self._from, self._to = self._host.numpy(), as_array(self._device, backend)
+    def __init__(self, capacity: int, device: torch.device, backend: Backend) -> None:
+        """capacity: in bytes."""
+        self.capacity = capacity
+        self._host = torch.empty(capacity, dtype=torch.uint8, pin_memory=device.type == "cuda")
+        self._device = torch.empty(capacity, dtype=torch.uint8, device=device)
+        self._source, self._target = self._host.numpy(), as_array(self._device, backend)
 
-    def send(self, given: tuple[np.ndarray, ...]) -> list[Any]:
-        """The arrays on the device, in the types that they have."""
-        sent, at = [], 0
-        for array in given:
+    def copy(self, arrays: tuple[np.ndarray, ...]) -> list[Any]:
+        """Return the arrays on the device, with their shapes and dtypes."""
+        copies, at = [], 0
+        for array in arrays:
             end = at + array.nbytes
-            self._from[at:end].view(array.dtype).reshape(array.shape)[...] = array
-            sent.append(self._to[at:end].view(array.dtype).reshape(array.shape))
-            at += -(-array.nbytes // ALIGNED) * ALIGNED
+            self._source[at:end].view(array.dtype).reshape(array.shape)[...] = array
+            copies.append(self._target[at:end].view(array.dtype).reshape(array.shape))
+            at += aligned(array.nbytes)
         self._device[:at].copy_(self._host[:at], non_blocking=True)
-        return sent
+        return copies
 
 
 def as_array(tensor: torch.Tensor, backend: Backend) -> Any:
-    """The tensor's memory as kernels know it; bfloat16 by its bits."""
+    """Return the tensor's memory as an array of the back end; bfloat16 as its bits."""
     if tensor.dtype == torch.bfloat16:
         tensor = tensor.view(torch.int16)
     return backend.reachable(tensor.numpy() if tensor.device.type == "cpu" else tensor)

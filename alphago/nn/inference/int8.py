@@ -1,10 +1,10 @@
-"""What a network needs to be computed with 8-bit integers: the ranges of the numbers that its convolutions read.
+"""Calibration for 8-bit inference: the ranges of the numbers that a network's convolutions read.
 
-A convolution's inputs become whole multiples of a step, 0 .. 255 of them where none is negative, else -128 .. 127, and
-each output channel's kernel those of a step of its own, -127 .. 127; their products are added exactly (Jacob et al.
+A convolution's inputs are rounded to multiples of a step, 0 .. 255 of them if none is negative, else -128 .. 127, and
+each output channel's kernel to multiples of its own step, -127 .. 127; their products are added exactly (Jacob et al.
 2018, "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", section 2.1).  A
-kernel's step follows from the kernel; that of the inputs from what they are in positions of random games, whose stones
-lie closer together than in most others.  The same network always gets the same steps.
+kernel's step follows from its largest weight; that of the inputs from the largest in positions of random games, whose
+stones lie closer together than in most others.  The same network always gets the same steps.
 """
 
 from functools import lru_cache
@@ -16,13 +16,13 @@ from torch import fx, nn
 
 from alphago.env.game import GameEnv
 
-POINTS = 1600  # of so many positions together, at least LEAST of them
+POINTS = 1600  # of the calibration positions together, of which there are at least LEAST
 LEAST = 8
-ROOM = 1.25  # times the greatest number in these positions: in others it may be greater
+HEADROOM = 1.25  # times the largest number in these positions: in others it may be larger
 
 
 class Range(NamedTuple):
-    """Where numbers are: at most `most`, and at least 0, or -most where they may be negative."""
+    """An interval of numbers, from 0, or from -most if they may be negative, to `most`."""
 
     most: float
     negative: bool
@@ -30,9 +30,9 @@ class Range(NamedTuple):
 
 @lru_cache(maxsize=16)
 def random_planes(env: GameEnv) -> torch.Tensor:
-    """Planes of positions of random games, float32 [n, planes, height, width], the same on every call.
+    """Return planes of positions of random games, float32 [n, planes, height, width], the same on every call.
 
-    Each game ends at a ply of its own, of 0 .. twice as many as the board has points, or before its last move.
+    Each game stops at a random ply up to twice the number of points, or before its last move.
     """
     generator = np.random.default_rng(1)
     points = int(np.prod(env.plane_shape))
@@ -49,10 +49,10 @@ def random_planes(env: GameEnv) -> torch.Tensor:
     return torch.from_numpy(planes)
 
 
-class Listener(fx.Interpreter):
-    """Runs a traced module and keeps the range of what each convolution of more than one point reads, in all calls.
+class RangeRecorder(fx.Interpreter):
+    """Runs a traced module and records the range of what each convolution larger than 1x1 reads, over all calls.
 
-    Not of those that read the module's own input: planes are of any kind, and few.
+    Those that read the module's own input are left out: planes may hold any numbers, and the entry is little work.
     """
 
     def __init__(self, module: fx.GraphModule) -> None:
@@ -64,13 +64,13 @@ class Listener(fx.Interpreter):
             module = self.fetch_attr(str(n.target))
             if type(module) is nn.Conv2d and module.kernel_size != (1, 1):
                 inputs, before = self.env[n.all_input_nodes[0]], self.ranges.get(str(n.target), Range(0.0, False))
-                most, negative = ROOM * float(inputs.abs().max()), bool(inputs.min() < 0)
+                most, negative = HEADROOM * float(inputs.abs().max()), bool(inputs.min() < 0)
                 self.ranges[str(n.target)] = Range(max(before.most, most), before.negative or negative)
         return super().run_node(n)
 
 
 def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Range]:
-    """The ranges for a folded base on these positions, by the convolutions' names; none for those that read only 0."""
-    listener = Listener(module)
-    listener.run(planes)
-    return {name: found for name, found in listener.ranges.items() if found.most > 0}
+    """Return the ranges of a folded base on these planes, by convolution; none for those that read only 0."""
+    recorder = RangeRecorder(module)
+    recorder.run(planes)
+    return {name: span for name, span in recorder.ranges.items() if span.most > 0}

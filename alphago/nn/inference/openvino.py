@@ -1,10 +1,9 @@
-"""A finished network as an OpenVINO model, where that package is installed: the fastest form on Intel and AMD CPUs.
+"""A trained network as an OpenVINO model, if that package is installed: the fastest form on Intel and AMD CPUs.
 
-`translated` walks the same folded graph that alphago.nn.inference.fusion makes and builds an OpenVINO node for each of
-its nodes; a module with an operation that is not in the tables raises, and the network runs in torch.
-Building the graph here takes a hundredth of the time of OpenVINO's own converter, which matters because
-training publishes new weights every few seconds.  Models are compiled for one batch size: another size, or
-a changing one, would have OpenVINO choose its kernels anew.
+A Translator walks the folded graph of alphago.nn.inference.fusion and builds an OpenVINO node for each of its nodes; an
+operation that is not in the tables raises, and the network runs in torch.  This takes a hundredth of the time of
+OpenVINO's own converter, which matters because training publishes new weights every few seconds.  Models are compiled
+for one batch size: with a changing one OpenVINO would choose its kernels anew.
 """
 
 import operator
@@ -19,19 +18,19 @@ from torch import fx, nn
 
 from alphago.nn.inference.int8 import Range
 
-ROWS = 32  # positions of one call; larger ones are not faster, smaller ones are
+BATCH_SIZE = 32  # positions of one call; larger batches are not faster
 
 
 @cache
 def package() -> Any:
-    """The module `openvino`; ImportError where it is not installed."""
+    """Return the module `openvino`; raise ImportError if it is not installed."""
     import openvino
 
     return openvino
 
 
 def is_installed() -> bool:
-    """Whether there is an OpenVINO to import."""
+    """Return whether OpenVINO can be imported."""
     try:
         package()
     except ImportError:
@@ -45,9 +44,9 @@ def core() -> Any:
 
 
 class Translator(fx.Interpreter):
-    """Runs a traced module with OpenVINO nodes in the place of tensors.
+    """Runs a traced module with OpenVINO nodes instead of tensors.
 
-    ranges: of what convolutions read that are computed in 8 bits, by their names; see alphago.nn.inference.int8.
+    ranges: of the inputs of the convolutions that are computed in 8 bits, by name; see alphago.nn.inference.int8.
     """
 
     def __init__(self, module: fx.GraphModule, ranges: Mapping[str, Range] | None = None) -> None:
@@ -95,7 +94,7 @@ def constant(ops: Any, value: Any) -> Any:
 
 
 def convolution(ops: Any, module: nn.Conv2d, inputs: Any, kernel: Any = None) -> Any:
-    """`kernel` goes before the module's own."""
+    """Translate a convolution; `kernel` replaces the module's own."""
     if module.groups != 1 or module.padding_mode != "zeros" or isinstance(module.padding, str):
         raise NotImplementedError(f"no OpenVINO translation of {module}")
     pads = list(module.padding)
@@ -105,7 +104,7 @@ def convolution(ops: Any, module: nn.Conv2d, inputs: Any, kernel: Any = None) ->
 
 
 def convolution_in_8_bits(ops: Any, module: nn.Conv2d, inputs: Any, span: Range) -> Any:
-    """Rounded to 8 bits are what it reads and its kernel; OpenVINO then multiplies in 8 bits."""
+    """Translate a convolution whose inputs and kernel are rounded to 8 bits; OpenVINO then multiplies in 8 bits."""
     least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
     rounded = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
     kernel = module.weight.detach()
@@ -120,7 +119,7 @@ def linear(ops: Any, module: nn.Linear, inputs: Any) -> Any:
 
 
 def batch_norm(ops: Any, module: nn.BatchNorm2d, inputs: Any) -> Any:
-    """A batch norm that no convolution before it could take in."""
+    """Translate a batch norm that could not be folded into a convolution."""
     if module.running_mean is None or module.running_var is None:
         raise NotImplementedError("no OpenVINO translation of a batch norm without running statistics")
     scale = torch.rsqrt(module.running_var + module.eps)
@@ -149,7 +148,7 @@ PLAIN_POOLING = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False
 
 
 def whole_board(reduction: str) -> Callable[..., Any]:
-    """A pooling whose window is the board, as the reduction that it is."""
+    """Return the translation of a pooling whose window is the board: a reduction."""
 
     def translate(ops: Any, inputs: Any, kernel_size: Any, **options: Any) -> Any:
         window = tuple(inputs.get_output_shape(0))[2:]
@@ -171,20 +170,8 @@ def relu(ops: Any, inputs: Any, inplace: bool = False) -> Any:
     return ops.relu(inputs)
 
 
-def elu(ops: Any, inputs: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    return ops.elu(inputs, alpha)
-
-
-def tanh(ops: Any, inputs: Any) -> Any:
-    return ops.tanh(inputs)
-
-
-def concatenate(ops: Any, parts: Any, dim: int = 0) -> Any:
-    return ops.concat(list(parts), dim)
-
-
 def item(ops: Any, inputs: Any, key: Any) -> Any:
-    """`inputs[:, begin:end]`, which is all the indexing that the heads need."""
+    """Translate `inputs[:, begin:end]`, the only indexing in the heads."""
     rows, columns = key
     if rows != slice(None) or columns.step is not None:
         raise NotImplementedError(f"no OpenVINO translation of the index {key}")
@@ -206,9 +193,9 @@ MODULES: dict[type[nn.Module], Callable[..., Any]] = {
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     torch.relu: relu,
     F.relu: relu,
-    F.elu: elu,
-    torch.tanh: tanh,
-    torch.cat: concatenate,
+    F.elu: lambda ops, inputs, alpha=1.0, inplace=False: ops.elu(inputs, alpha),
+    torch.tanh: lambda ops, inputs: ops.tanh(inputs),
+    torch.cat: lambda ops, parts, dim=0: ops.concat(list(parts), dim),
     torch.flatten: flatten,
     F.avg_pool2d: whole_board("reduce_mean"),
     F.max_pool2d: whole_board("reduce_max"),
@@ -223,28 +210,27 @@ METHODS: dict[str, Callable[..., Any]] = {
     "flatten": flatten,
     "unflatten": unflatten,
     "relu": relu,
-    "tanh": tanh,
+    "tanh": lambda ops, inputs: ops.tanh(inputs),
     "float": lambda ops, inputs: inputs,
 }
 
 
 class OpenVinoModel:
-    """Base, value and policy as one model of ROWS positions a call, compiled anew for each call at the same time.
+    """Base, value and policy as one model of BATCH_SIZE positions a call, compiled once for each concurrent call.
 
-    A compiled model of one thread runs in the caller's.  One for several threads, which callers could share, has
-    threads of its own, and to wake them and be woken by them took self-play on 7x7 a tenth of its time.
+    A model compiled for one thread runs in the caller's.  One for several threads, which callers could share, has
+    threads of its own, and synchronising with them took self-play on 7x7 a tenth of its time.
+
+    plane_shape: planes, height, width.  bfloat16: whether what is not in 8 bits is in bfloat16.  ranges: for the base,
+    see Translator.  Raises ImportError, or whatever a translation raises.
     """
 
     def __init__(
         self, base: fx.GraphModule, value: fx.GraphModule, policy: fx.GraphModule, plane_shape: tuple[int, ...],
         bfloat16: bool, ranges: Mapping[str, Range] | None = None,
     ) -> None:  # fmt: skip
-        """`plane_shape`: planes, height, width.  Raises ImportError or whatever a translation may raise.
-
-        bfloat16: whether what is not in 8 bits is in bfloat16.  ranges: for the base, see Translator.
-        """
         openvino = package()
-        planes = openvino.opset13.parameter([ROWS, *plane_shape], np.float32)
+        planes = openvino.opset13.parameter([BATCH_SIZE, *plane_shape], np.float32)
         features = Translator(base, ranges).run(planes)
         logits = Translator(policy).run(features)
         values = flatten(openvino.opset13, Translator(value).run(features))
@@ -253,13 +239,13 @@ class OpenVinoModel:
         self._idle: list[Request] = []
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Planes float32 [n, …] into logits float32 [n, A] and values float32 [n]."""
+        """Compute planes float32 [n, …] into logits float32 [n, A] and values float32 [n]."""
         try:
             request = self._idle.pop()
         except IndexError:
             request = Request(self.model, self.precision)
-        for begin in range(0, len(planes), ROWS):
-            rows = slice(begin, begin + ROWS)
+        for begin in range(0, len(planes), BATCH_SIZE):
+            rows = slice(begin, begin + BATCH_SIZE)
             request.run(planes[rows], logits[rows], values[rows])
         self._idle.append(request)
 
@@ -278,7 +264,7 @@ class Request:
         self.values = self.request.get_output_tensor(1).data
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """At most ROWS positions."""
+        """Compute at most BATCH_SIZE positions."""
         count = len(planes)
         self.inputs[:count] = planes
         self.request.infer()

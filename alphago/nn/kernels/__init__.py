@@ -1,1 +1,1 @@
-"""Compiled work on what goes into networks and comes out of them."""
+"""Compiled kernels for training's elementwise operations and for a network's outputs."""

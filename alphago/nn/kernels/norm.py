@@ -1,23 +1,63 @@
-"""Training's elementwise work on bfloat16 boards, each in as few passes over memory as can be.
+"""Training's elementwise operations on bfloat16 boards, each in as few passes over memory as possible.
 
 Boards are channels-last and flat: uint16 [n * C], the bits of bfloat16 numbers, n the points of all boards.  What
-belongs to channels is repeated over a tile of ROWS points, [ROWS * C], so that the inner loops are long and have no
-channel to look up: compilers make vector instructions of them.
+belongs to channels is repeated over a tile of ROWS points, [ROWS * C], so that inner loops are long and look up no
+channel: compilers vectorise them.
 """
 
 import math
 
+import numba
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
-from alphago.nn.kernels.bits import narrow, widen
 from alphago.system.kernels.jit import kernel
 
 ROWS = 16
 
+if numba.config.DISABLE_JIT:
+
+    def widen(bits):
+        return np.array(np.uint32(bits) << np.uint32(16), np.uint32).view(np.float32)[()]
+
+    def narrow(number):
+        return round_off(np.array(number, np.float32).view(np.uint32)[()])
+
+    def round_off(bits):
+        with np.errstate(over="ignore"):
+            return np.uint16((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16))
+
+else:
+
+    @intrinsic
+    def widen(typing_context, bits):
+        """Return the float32 of a bfloat16's bits (uint16)."""
+
+        def generate(context, builder, signature, arguments):
+            word = builder.shl(builder.zext(arguments[0], ir.IntType(32)), ir.Constant(ir.IntType(32), 16))
+            return builder.bitcast(word, ir.FloatType())
+
+        return types.float32(types.uint16), generate
+
+    @intrinsic
+    def narrow(typing_context, number):
+        """Return the bits (uint16) of the bfloat16 nearest to a float32, ties to even; NaN stays NaN."""
+
+        def generate(context, builder, signature, arguments):
+            word_type = ir.IntType(32)
+            word = builder.bitcast(arguments[0], word_type)
+            odd = builder.and_(builder.lshr(word, ir.Constant(word_type, 16)), ir.Constant(word_type, 1))
+            rounded = builder.add(builder.add(word, ir.Constant(word_type, 0x7FFF)), odd)
+            return builder.trunc(builder.lshr(rounded, ir.Constant(word_type, 16)), ir.IntType(16))
+
+        return types.uint16(types.float32), generate
+
 
 @kernel
 def add_moments(x, sums, squares):
-    """Adds x and x^2 to the tile's places (float32)."""
+    """Add x and x^2 to the tile's elements (float32)."""
     tile = len(sums)
     for begin in range(0, len(x), tile):
         part = x[begin : min(begin + tile, len(x))]
@@ -29,7 +69,7 @@ def add_moments(x, sums, squares):
 
 @kernel
 def fold(tile, channels, c):
-    """The sum over a tile's rows of one channel, in float64."""
+    """Return the sum over a tile's rows of one channel, in float64."""
     total = 0.0
     for k in range(c, len(tile), channels):
         total += tile[k]
@@ -38,7 +78,7 @@ def fold(tile, channels, c):
 
 @kernel
 def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
-    """Moments of each channel, and what makes the norm of them.
+    """Compute each channel's moments, and the factors and summands that normalise it.
 
     tiles: float32 [2, ROWS * C], overwritten: factors and summands.  mean, deviation: float64 [C], overwritten.
     """
@@ -60,7 +100,7 @@ def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
 
 @kernel
 def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, running_variance):
-    """Moves a batch norm's running statistics (float32 [C]) towards a batch's; the variance is the unbiased one."""
+    """Move a batch norm's running statistics (float32 [C]) towards a batch's, with the unbiased variance."""
     for c in range(len(mean)):
         variance = (deviation[c] * deviation[c] - epsilon) * count / max(count - 1, 1)
         running_mean[c] += np.float32(momentum * (mean[c] - running_mean[c]))
@@ -69,7 +109,7 @@ def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, run
 
 @kernel
 def norm_relu(x, tiles, out):
-    """out = relu(norm of x).  A NaN stays one."""
+    """Compute out = relu(norm of x); NaN stays NaN."""
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
     for begin in range(0, len(x), tile):
@@ -82,7 +122,7 @@ def norm_relu(x, tiles, out):
 
 @kernel
 def norm_add_relu(x, added, tiles, out):
-    """out = relu(norm of x + added)."""
+    """Compute out = relu(norm of x + added)."""
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
     for begin in range(0, len(x), tile):
@@ -95,14 +135,14 @@ def norm_add_relu(x, added, tiles, out):
 
 @kernel
 def pass_relu(gradient, out, passed):
-    """passed = the gradient where relu let something through."""
+    """Compute the gradient through relu: `passed` is `gradient` where `out` is above 0, else 0."""
     for k in range(len(gradient)):
         passed[k] = gradient[k] if out[k] > 0 else np.uint16(0)
 
 
 @kernel
 def add_products(x, gradient, sums, products):
-    """Adds the gradient and gradient * x to the tile's places (float32)."""
+    """Add the gradient and gradient * x to the tile's elements (float32)."""
     tile = len(sums)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
@@ -115,7 +155,7 @@ def add_products(x, gradient, sums, products):
 
 @kernel
 def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, dweight, dbias):
-    """The gradients of relu(norm of x + added): passed (for added), dx, dweight and dbias, all overwritten.
+    """Compute the gradients of relu(norm of x + added): passed (for added), dx, dweight and dbias, all overwritten.
 
     tiles: float32 [3, ROWS * C], scratch.
     """
@@ -143,7 +183,7 @@ def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, 
 
 @kernel
 def combine(gradient, x, factor, slope, shift, out):
-    """out = factor * gradient + slope * x + shift."""
+    """Compute out = factor * gradient + slope * x + shift."""
     tile = len(factor)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
@@ -153,15 +193,15 @@ def combine(gradient, x, factor, slope, shift, out):
 
 
 @kernel
-def pool(x, points, out, places):
-    """Mean and maximum over each board.
+def pool(x, points, out, argmax):
+    """Compute mean and maximum over each board.
 
-    x: [B * points * C].  out: float32 [B, 2 C], overwritten: means, then maxima.  places: int32 [B, C], overwritten:
+    x: [B * points * C].  out: float32 [B, 2 C], overwritten: means, then maxima.  argmax: int32 [B, C], overwritten:
     the first point with the maximum.
     """
-    boards, channels = places.shape
+    boards, channels = argmax.shape
     for b in range(boards):
-        mean, most, where = out[b, :channels], out[b, channels:], places[b]
+        mean, most, where = out[b, :channels], out[b, channels:], argmax[b]
         first = x[b * points * channels : (b * points + 1) * channels]
         for c in range(channels):
             mean[c] = most[c] = widen(first[c])
@@ -180,11 +220,11 @@ def pool(x, points, out, places):
 
 
 @kernel
-def pool_backward(gradient, places, points, dx):
-    """gradient: float32 [B, 2 C] of `pool`'s out; dx: [B * points * C], overwritten."""
-    boards, channels = places.shape
+def pool_backward(gradient, argmax, points, dx):
+    """Compute dx [B * points * C], overwritten, from the gradient of `pool`'s out, float32 [B, 2 C]."""
+    boards, channels = argmax.shape
     for b in range(boards):
-        mean, most, where = gradient[b, :channels], gradient[b, channels:], places[b]
+        mean, most, where = gradient[b, :channels], gradient[b, channels:], argmax[b]
         for p in range(points):
             begin = (b * points + p) * channels
             part = dx[begin : begin + channels]
@@ -195,7 +235,7 @@ def pool_backward(gradient, places, points, dx):
 
 @kernel
 def add_bias(x, bias, points, out):
-    """out = x + the bias [B, C] of its board and channel."""
+    """Compute out = x + the bias [B, C] of its board and channel."""
     boards, channels = bias.shape
     for b in range(boards):
         shift = bias[b]
@@ -208,7 +248,7 @@ def add_bias(x, bias, points, out):
 
 @kernel
 def sum_boards(gradient, points, out):
-    """out: float32 [B, C], overwritten: the sum over each board."""
+    """Compute the sum over each board: out float32 [B, C], overwritten."""
     boards, channels = out.shape
     for b in range(boards):
         total = out[b]

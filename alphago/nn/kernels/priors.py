@@ -1,4 +1,4 @@
-"""From a network's raw output to priors and values."""
+"""Priors and values from a network's raw output."""
 
 import math
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from alphago.system.kernels.jit import kernel
 
-LEAST = np.float32(1e-12)  # beside 1 for the best action: a legal action is never impossible
+LEAST = np.float32(1e-12)  # of the best action's weight 1: a legal action is never impossible
 
 
 @kernel
 def masked_softmax_batch(logits, mask, out_priors):
-    """Softmax over each row's legal actions, all positive, exactly 0 elsewhere; a row without legal actions is all 0.
+    """Compute the softmax over each row's legal actions: positive there, exactly 0 elsewhere.
 
-    logits, out_priors: float32 [n, A]; mask: bool [n, A].  Returns how many rows have a legal action
-    whose logit is not finite; what such a row's priors hold is undefined.
+    logits, out_priors: float32 [n, A]; mask: bool [n, A].  A row without legal actions becomes all 0.  Returns how many
+    rows have a legal action whose logit is not finite; the priors of such a row are undefined.
     """
     broken = 0
     for i in range(logits.shape[0]):
@@ -41,7 +41,7 @@ def masked_softmax_batch(logits, mask, out_priors):
 
 @kernel
 def clip_values(raw, out_values):
-    """Copies float32 [n] into -1 .. 1; returns how many are not finite."""
+    """Copy float32 [n], clipped to -1 .. 1; return how many are not finite."""
     broken = 0
     for i in range(raw.shape[0]):
         broken += not math.isfinite(raw[i])

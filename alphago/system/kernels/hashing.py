@@ -9,7 +9,7 @@ FIRST_FACTOR, SECOND_FACTOR = -4658895280553007687, -7723592293110705685
 
 @part
 def mix(x):
-    """Scrambles 64 bits (the finaliser of Steele et al., "SplitMix", 2014, with signed shifts)."""
+    """Scramble 64 bits (the finaliser of Steele et al., "SplitMix", 2014, with signed shifts)."""
     x = wrap((x ^ (x >> 30)) * FIRST_FACTOR)
     x = wrap((x ^ (x >> 27)) * SECOND_FACTOR)
     return x ^ (x >> 31)

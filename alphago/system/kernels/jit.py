@@ -1,10 +1,9 @@
 """How kernels are compiled: two decorators, and array access without Python's index rules.
 
-`kernel` compiles a function with numba, without the GIL and without reference counting; `part` does so with what
-only other kernels call.  Passing
-numpy arrays from one compiled function to the next otherwise costs an atomic increment each time,
-which made the Go rules four times slower.  In return a kernel must not allocate, and must not
-assign to slices.
+`kernel` compiles a function with numba, without the GIL and without reference counting; `part` does so for functions
+that only other kernels call.  With reference counting, passing an array from one compiled function to the next costs an
+atomic increment, which made the rules of Go four times slower.  In return a kernel must not allocate, nor assign to
+slices.
 
 `load` and `store` are `array[i]` and `array[i] = value` for one-dimensional arrays, without the
 test for negative indices.  They never check bounds.  With `NUMBA_DISABLE_JIT=1` both are plain
@@ -20,6 +19,7 @@ import os
 import pathlib
 from collections.abc import Callable
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -32,7 +32,7 @@ from numba.extending import intrinsic
 
 
 def cache_folder(package: pathlib.Path) -> str:
-    """Where compiled kernels are kept: its name is a digest of all kernel sources and numba's version."""
+    """Return the folder of compiled kernels: its name is a digest of all kernel sources and numba's version."""
     sources = {*package.glob("*/kernels.py"), *package.glob("*/kernels/*.py")}
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(sources):
@@ -47,16 +47,16 @@ CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compiles `function` for use on rows and flat arrays; see the module's text for what it may do."""
+    """Compile `function` for use on rows and flat arrays; see the module's text for what it may do."""
     return compiled(function)
 
 
-def part(function: Callable[..., Any]) -> Any:
-    """As `kernel`, for what only kernels call: without the code by which Python could, a sixth of compiling them all.
+def part(function: Callable[..., Any], **options: bool) -> Any:
+    """As `kernel`, for functions that only kernels call: without the wrapper for Python, a sixth of the compile time.
 
     Called from Python it raises TypeError.
     """
-    made = compiled(function, no_cpython_wrapper=True)
+    made = compiled(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
         # numba would jump to the entry that is not there: none is registered, so that it asks to compile one.
         made._insert = lambda *signature: None
@@ -64,12 +64,32 @@ def part(function: Callable[..., Any]) -> Any:
     return made
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """As `part`, and inlined wherever it is called.
+
+    Else each call copies what it is given, which of a NamedTuple of arrays such as a search's tree is a kilobyte.
+    """
+    return part(function, forceinline=True)
+
+
 def refuse(name: str, *arguments: Any, **named: Any) -> None:
     raise TypeError(f"{name} is a part of kernels, which Python cannot call")
 
 
+def specialise(template: Any, **kernels: Any) -> Any:
+    """Return the plain function `template` with these kernels in the place of its globals of the same names.
+
+    It is made as if it stood in the file of the first kernel, where the cache keeps its compiled code and notices
+    changes.  A kernel that is an argument of another one, or stands in a closure, costs speed or the cache.
+    """
+    first = next(iter(kernels.values()))
+    names = {**template.__globals__, "__name__": first.__module__, **kernels}
+    code = template.__code__.replace(co_filename=first.__code__.co_filename)
+    return FunctionType(code, names, template.__name__)
+
+
 def compiled(function: Callable[..., Any], **options: bool) -> Any:
-    """The function as numba compiles it, cached."""
+    """Return the function as numba compiles it, cached."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = CACHE_FOLDER
     try:
@@ -82,13 +102,19 @@ def compiled(function: Callable[..., Any], **options: bool) -> Any:
 
 
 def compiled_once(kernel: Any) -> Any:
-    """The kernel, for which a constant argument is a number like any other.
+    """Return the kernel, for which an integer argument is an int64, be it a constant or an int32.
 
-    numba would compile `f(row, 0)` and `f(row, i)` apart, and whatever calls them inlines both anyway.
+    numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` apart.
     """
     template = kernel.get_call_template
-    kernel.get_call_template = lambda args, kws: template([unliteral(arg) for arg in args], kws)
+    kernel.get_call_template = lambda args, kws: template([plain_type(arg) for arg in args], kws)
     return kernel
+
+
+def plain_type(argument: Any) -> Any:
+    """Return the type that stands for numba's type of an argument: int64 for every integer that fits."""
+    plain: Any = unliteral(argument)
+    return types.int64 if isinstance(plain, types.Integer) and plain.bitwidth < 64 else plain  # type: ignore[attr-defined]
 
 
 if numba.config.DISABLE_JIT:
@@ -126,11 +152,11 @@ else:
 
     def check_array(array):
         if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
-            raise TypingError(f"load and store want a contiguous 1-D array, got {array}")
+            raise TypingError(f"load and store take a contiguous 1-D array, got {array}")
 
     @intrinsic
     def load(typing_context, array, i):
-        """`array[i]`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        """Return `array[i]`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -145,7 +171,7 @@ else:
 
     @intrinsic
     def store(typing_context, array, i, value):
-        """`array[i] = value`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        """Do `array[i] = value`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -158,13 +184,13 @@ else:
         return types.void(array, types.intp, value), generate
 
     def pair_place(context, builder, array_type, array, i):
-        """Where two words begin; nothing says that it is a multiple of 8 bytes."""
+        """Return a pointer to two words, which need not be aligned to 8 bytes."""
         view = context.make_array(array_type)(context, builder, array)
         return builder.bitcast(builder.gep(view.data, [i]), ir.IntType(64).as_pointer())
 
     @intrinsic
     def load_pair(typing_context, array, i):
-        """The int64 of two words of an int32 array, the lower one at `i`."""
+        """Return the int64 of two words of an int32 array, the lower one at `i`."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -174,7 +200,7 @@ else:
 
     @intrinsic
     def store_pair(typing_context, array, i, value):
-        """Writes an int64 into two words of an int32 array, the lower one at `i`."""
+        """Write an int64 into two words of an int32 array, the lower one at `i`."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -185,17 +211,17 @@ else:
 
     @intrinsic
     def wrap(typing_context, x):
-        """An integer's low 64 bits, as int64."""
+        """Return an integer's low 64 bits, as int64."""
         return types.int64(types.int64), lambda context, builder, signature, arguments: arguments[0]
 
     @intrinsic
     def count_bits(typing_context, x):
-        """The number of ones in an int64 that is not negative."""
+        """Return the number of ones in an int64 that is not negative."""
         return types.int64(types.int64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
 
     @intrinsic
     def lowest_bit(typing_context, x):
-        """The place of the lowest one in an int64 that is not zero."""
+        """Return the index of the lowest one in an int64 that is not zero."""
 
         def generate(context, builder, signature, arguments):
             return builder.cttz(arguments[0], context.get_constant(types.boolean, True))

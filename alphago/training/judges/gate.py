@@ -55,7 +55,7 @@ class Gatekeeper:
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play the match and take the candidate if it passes; return False if `stop` came before its end."""
         began, when = time.monotonic(), run.clock.seconds
-        candidate = run.learner.average
+        candidate = run.learner.net
         readouts = run.settings.readouts if self.gate.readouts is None else self.gate.readouts
         boards = [(board.env, board.share) for board in run.boards]
         match = Match((candidate, self.best), boards, readouts, self.gate, run.device)
@@ -95,7 +95,7 @@ class Gatekeeper:
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Go on from `tensors` and `state`; a run that had no gate until now begins with its latest network."""
         if state is None:
-            self.begin(run.learner.average, run.games, run.learner.steps)
+            self.begin(run.learner.net, run.games, run.learner.steps)
             return
         self.best.load_state_dict(
             {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items() if name.startswith(PREFIX)}

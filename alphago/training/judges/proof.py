@@ -18,8 +18,9 @@ from alphago.arena.match_games import final_boards
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
-from alphago.nn.model_files import fingerprint, write_whole
+from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
+from alphago.system.files import write_atomic
 from alphago.training.history import EVALUATIONS, append_row, read_rows
 from alphago.training.judges.criteria import Opponent
 from alphago.training.run import Run
@@ -163,7 +164,7 @@ class Examiner:
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
         proof = {"game": repr(self.env), **self.env.rule_options, **row, "test": test}
         proof |= {"network_has_black_in": "games 0, 2, …", "moves": games}
-        write_whole(self.folder / PROOF, (json.dumps(proof, indent=1) + "\n").encode())
+        write_atomic(self.folder / PROOF, (json.dumps(proof, indent=1) + "\n").encode())
 
 
 WORDS = {

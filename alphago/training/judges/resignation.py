@@ -1,4 +1,4 @@
-"""When resigning would have been right: a threshold from games that were played out."""
+"""The threshold of resignation, calibrated on games that were played out."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,30 +7,29 @@ import numpy as np
 
 from alphago.records.record import GameRecord
 
-MOST_WRONG = 0.05  # of resignations; AlphaGo Zero's bound (Silver et al. 2017, Methods, "Self-play")
-FEWEST = 50  # resignations that a threshold is judged by
+MOST_WRONG = 0.05  # wrong share of resignations; AlphaGo Zero's bound (Silver et al. 2017, Methods, "Self-play")
+FEWEST = 50  # resignations by which a threshold is judged
 
 
 class Resignation(NamedTuple):
-    """A threshold and how it would have done."""
+    """A threshold, and how often resigning by it would have been wrong."""
 
     threshold: float  # a mover whose value after the search is below it resigns
-    resigned: int  # sides of games that would have resigned with it
-    wrong: float  # share of them that did not lose
+    resigned: int  # sides of games that would have resigned
+    wrong: float  # the share of them that did not lose
 
     def notes(self) -> dict[str, str]:
-        """As texts, which are kept with the network's weights."""
+        """Return it as texts to save with the network's weights."""
         names = ("resign_threshold", "resignations_judged", "resignations_wrong")
         return dict(zip(names, (f"{self.threshold:.3f}", f"{self.resigned}", f"{self.wrong:.4f}"), strict=True))
 
 
-def calibrated(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> Resignation | None:
-    """The highest threshold below 0 at which at most `most_wrong` of all resignations would have been wrong.
+def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> Resignation | None:
+    """Return the highest threshold below 0 at which at most `most_wrong` of all resignations would have been wrong.
 
-    records: games played to their end; resigned ones are left out, for nobody knows how they would have
-        ended.  A side would have resigned at its first value below the threshold, so that only its lowest value
-        counts.  A draw that is given up is wrong too.
-    None where no threshold has FEWEST resignations and is right often enough.
+    Giving up a draw is wrong too.  Resigned games are left out: how they would have ended is unknown.  A side resigns
+    at its first value below the threshold, so only its lowest value counts.  None where no threshold has FEWEST
+    resignations and is right often enough.
     """
     lowest: list[float] = []
     lost: list[bool] = []

@@ -1,101 +1,108 @@
-"""A run's folder made small enough to be carried to another machine.
+"""Making a run's folder small enough to carry to another machine.
 
-What is kept: config, metrics, the latest network, one state, and the newest games.  The memory is truncated to these,
-so that the run goes on, but not to the bit as it would have gone on otherwise.
+Config, metrics, the latest network, one state and the newest games stay.  The memory is truncated to these games: the
+run goes on, but not to the bit as it would have otherwise.
 """
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from alphago.nn.model_files import write_whole
 from alphago.nn.net import NeuralNet
-from alphago.records.record import GameRecord, save_records
+from alphago.records.record import GameRecord
+from alphago.system.files import DAMAGED, write_atomic
 from alphago.training.boards import tensor_name
-from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, size, told_as
-from alphago.training.runs.shards import Shard, Shards, digest_of, read_shard
-from alphago.training.runs.state import DAMAGED, PIECE, State, pack_arrays, to_bytes, unpack_arrays
+from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, explain_os_error, file_size
+from alphago.training.runs.shards import Shard, Shards, digest_of, read_shard, records_to_bytes
+from alphago.training.runs.state import PIECE, State, pack_arrays, to_bytes, unpack_arrays
 
 FOLDER_LIMIT = 60 * 2**20  # bytes of all files
-FILE_LIMIT = PIECE  # of one of them
-LOG_LIMIT = 4 * 2**20  # of metrics, and of evaluations
-UNFINISHED_LIMIT = 12 * 2**20  # of games in progress
-SPARE = 2**18  # left for what grows a little when the run goes on; smaller files of games are not worth making
-COPIES = 4  # at least, of the weights: the network, as it learns, its average, and the optimizer's memory
+FILE_LIMIT = PIECE  # bytes of one file
+LOG_LIMIT = 4 * 2**20  # bytes of metrics, and of evaluations
+UNFINISHED_LIMIT = 12 * 2**20  # bytes of games in progress
+SPARE = 2**18  # bytes left for what grows when the run goes on; smaller files of games are not worth writing
+COPIES = 3  # of the weights, at least: latest network, learning network, and optimizer state
 
 
-class Kept(NamedTuple):
+class CompactSize(NamedTuple):
     """What is left of a run's folder."""
 
-    games: int  # in its memory
-    of: int  # games that were in it before
+    games: int  # in memory
+    games_before: int
     size: int  # bytes
     files: int
 
     def __str__(self) -> str:
         return (
             f"the run folder is compact: {self.size / 2**20:.1f} MiB in {self.files} files, "
-            f"with the {self.games:,} newest of {self.of:,} games in memory"
+            f"with the {self.games:,} newest of {self.games_before:,} games in memory"
         )
 
 
 def check_network(net: NeuralNet) -> None:
-    """ValueError if a network is so large that no compact folder can hold it."""
+    """Raise ValueError if a network is too large for a compact folder."""
     weights = sum(tensor.numel() * tensor.element_size() for tensor in net.state_dict().values())
     if COPIES * weights > FOLDER_LIMIT:
         raise ValueError(
-            f"a compact run holds networks of at most {FOLDER_LIMIT // COPIES / 2**20:.0f} MiB, "
-            f"came one of {weights / 2**20:.0f} MiB ({net.num_parameters:,} parameters)"
+            f"the network of a compact run must be at most {FOLDER_LIMIT // COPIES / 2**20:.0f} MiB, "
+            f"got {weights / 2**20:.0f} MiB ({net.num_parameters:,} parameters)"
         )
 
 
-def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> Kept:
-    """Drops from a run's folder what is not needed to go on, and the oldest games until it is small enough.
+def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> CompactSize:
+    """Remove from a run's folder what is not needed to go on, and the oldest games until it is small enough.
 
-    state: of this moment, of which a checkpoint has just been made; its memories become those that are kept.
-    boards: their sizes, in the state's order.
-    Files are at most FILE_LIMIT, all together at most FOLDER_LIMIT.  A process that is killed meanwhile leaves a run
-    that goes on.  ValueError, with all games still there, if what is needed is too large.
+    No file is larger than FILE_LIMIT then, and all together are at most FOLDER_LIMIT.  A process killed meanwhile
+    leaves a run that goes on.
+
+    Args:
+        state: the present one, just saved by a checkpoint; its memories are truncated in place.
+        boards: their sizes, in the state's order.
+
+    Raises:
+        ValueError: if the folder would be too large without any games; all games are then still there.
     """
-    with told_as(f"the run folder {run.path} could not be made compact"):
+    with explain_os_error(f"the run folder {run.path} could not be made compact"):
         for name in LOGS:
-            shorten(run.path / name, LOG_LIMIT)
-        lighten(state, boards)
+            thin_log(run.path / name, LOG_LIMIT)
+        shrink_unfinished(state, boards)
         memories = [board["memory"] for board in state.data["boards"]]
         before = sum(memory["games"] for memory in memories)
-        room = FOLDER_LIMIT - SPARE - len(to_bytes(state)) - needed_bytes(run.path)
-        if room < 0:
+        permanent = [path for path in files_in(run.path) if not is_replaceable(run.path, path)]
+        left = FOLDER_LIMIT - SPARE - len(to_bytes(state)) - sum(map(file_size, permanent))
+        if left < 0:
             raise ValueError(
                 f"the run in {run.path} is saved, but cannot be compact: without any games it takes "
-                f"{(FOLDER_LIMIT - room) / 2**20:.0f} MiB, more than {FOLDER_LIMIT / 2**20:.0f}"
+                f"{(FOLDER_LIMIT - left) / 2**20:.0f} MiB, more than {FOLDER_LIMIT / 2**20:.0f}"
             )
-        wanted = {board: memory["games"] for board, memory in zip(boards, memories, strict=True)}
-        files = newest_files(run.shards, wanted, room)
+        counts = {board: memory["games"] for board, memory in zip(boards, memories, strict=True)}
+        run.shards.files = newest_files(run.shards, counts, left)
         for board, memory in zip(boards, memories, strict=True):
-            memory["games"] = sum(shard.end - shard.first for shard in files if shard.board == board)
-        run.shards.files = files
+            memory["games"] = sum(shard.end - shard.first for shard in run.shards.files if shard.board == board)
         run.write_state(state)
-        drop_the_rest(run)
-    found = [path for path in run.path.rglob("*") if path.is_file()]
-    return Kept(sum(memory["games"] for memory in memories), before, sum(map(size, found)), len(found))
+        needed = {run.path / GAMES / shard.name for shard in run.shards.files} | set(run.states.newest_files())
+        for path in files_in(run.path):
+            if is_replaceable(run.path, path) and path not in needed:
+                path.unlink()
+    files = files_in(run.path)
+    return CompactSize(sum(memory["games"] for memory in memories), before, sum(map(file_size, files)), len(files))
 
 
-def shorten(path: Path, limit: int) -> None:
-    """Leaves out every second line of the older half of a log until it is no larger than that."""
+def thin_log(path: Path, limit: int) -> None:
+    """Drop every second line of the older half of a log until it has at most `limit` bytes."""
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    whole = len(lines)
+    count = len(lines)
     while sum(map(len, lines)) > limit and len(lines) > 1:
         half = len(lines) // 2
         lines = lines[:half:2] + lines[half:]
-    if len(lines) < whole:
-        write_whole(path, b"".join(lines))
+    if len(lines) < count:
+        write_atomic(path, b"".join(lines))
 
 
-def lighten(state: State, boards: Sequence[int]) -> None:
-    """Takes policies from games in progress, half of the games at a time, until they are small enough."""
+def shrink_unfinished(state: State, boards: Sequence[int]) -> None:
+    """Drop the policies of games in progress, of half of the games at a time, until they are small enough."""
     names = [tensor_name(board) for board in boards]
     share = 1.0
     while sum(state.tensors[name].numel() for name in names) > UNFINISHED_LIMIT and share:
@@ -105,7 +112,7 @@ def lighten(state: State, boards: Sequence[int]) -> None:
 
 
 def without_policies(games: torch.Tensor, share: float) -> torch.Tensor:
-    """Return a state's games in progress without policies, but for a share of the games, the first ones."""
+    """Return a state's games in progress with policies for the first `share` of the games only."""
     arrays = unpack_arrays(games)
     first = int(arrays["lengths"][: int(share * len(arrays["lengths"]))].sum())  # plies
     for name in ("policies", "weights"):
@@ -113,75 +120,60 @@ def without_policies(games: torch.Tensor, share: float) -> torch.Tensor:
     return pack_arrays(arrays)
 
 
-def needed_bytes(folder: Path) -> int:
-    """Of all files but those that are dropped, or written anew."""
-    needed = [path for path in folder.rglob("*") if path.is_file() and not is_dropped(folder, path)]
-    return sum(size(path) for path in needed)
+def files_in(folder: Path) -> list[Path]:
+    """Return all files in a folder and its subfolders, sorted."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def is_dropped(folder: Path, path: Path) -> bool:
-    """Whether a file is a game's, a state's, an older network or a damaged one."""
+def is_replaceable(folder: Path, path: Path) -> bool:
+    """Return whether a file holds games, a state, an older network, or is damaged."""
     return path.relative_to(folder).parts[0] in (GAMES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
 
 
-def newest_files(shards: Shards, wanted: dict[int, int], room: int) -> list[Shard]:
-    """Files of the newest games, oldest first: of each board no more games than wanted, in so many bytes.
+def newest_files(shards: Shards, counts: dict[int, int], left: int) -> list[Shard]:
+    """Return files of the newest games, oldest first: at most `counts` games of each board, in `left` bytes.
 
-    A file that is too large, or half wanted, is written anew in pieces beside the old one.
+    A file that is too large, or needed in part, is written again in pieces beside the old one.
     """
-    kept: list[Shard] = []
-    left = dict(wanted)
+    newest: list[Shard] = []
+    missing = dict(counts)
     for shard in reversed(shards.files):
-        count = min(shard.end - shard.first, left.get(shard.board, 0))
+        count = min(shard.end - shard.first, missing.get(shard.board, 0))
         if count == 0:
             continue
-        left[shard.board] -= count
+        missing[shard.board] -= count
         path = shards.folder / shard.name
         if not path.exists():
             continue
-        if count == shard.end - shard.first and size(path) <= min(FILE_LIMIT, room):
-            found = [shard]
+        if count == shard.end - shard.first and file_size(path) <= min(FILE_LIMIT, left):
+            pieces = [shard]
         else:
             try:
                 records = read_shard(path, shard.digest)[-count:]
             except ValueError:
-                continue  # damaged: these games are lost, whoever reads them
-            found = write_pieces(shards.folder, shard, records, room)
-        kept += found
-        room -= sum(size(shards.folder / piece.name) for piece in found)
-        if sum(piece.end - piece.first for piece in found) < count:
+                continue  # damaged: resuming would lose these games too
+            pieces = write_pieces(shards.folder, shard, records, left)
+        newest += pieces
+        left -= sum(file_size(shards.folder / piece.name) for piece in pieces)
+        if sum(piece.end - piece.first for piece in pieces) < count:
             break
-    return kept[::-1]
+    return newest[::-1]
 
 
-def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], room: int) -> list[Shard]:
-    """Files of a shard's last games, newest first, as many as there is room for."""
+def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], left: int) -> list[Shard]:
+    """Write a shard's last games to new files in `left` bytes, as many as fit; return these, newest first."""
     pieces: list[Shard] = []
-    each = size(folder / shard.name) / (shard.end - shard.first)  # bytes of a game, about
+    each = file_size(folder / shard.name) / (shard.end - shard.first)  # bytes of a game, about
     end = shard.end
-    while records and room >= SPARE:
-        limit = min(FILE_LIMIT, room)
+    while records and left >= SPARE:
+        limit = min(FILE_LIMIT, left)
         count = min(len(records), max(1, int(0.9 * limit / each)))
-        while len(data := bytes_of(records[-count:])) > limit:
+        while len(data := records_to_bytes(records[-count:])) > limit:
             if count == 1:
                 return pieces
             count //= 2
         piece = Shard(end - count, end, digest_of(data), shard.board)
-        write_whole(folder / piece.name, data)
+        write_atomic(folder / piece.name, data)
         pieces.append(piece)
-        records, end, room = records[:-count], end - count, room - len(data)
+        records, end, left = records[:-count], end - count, left - len(data)
     return pieces
-
-
-def bytes_of(records: list[GameRecord]) -> bytes:
-    file = io.BytesIO()
-    save_records(file, records)
-    return file.getvalue()
-
-
-def drop_the_rest(run: RunFolder) -> None:
-    """Removes older networks and states, damaged files, and games that the state does not name."""
-    needed = {run.path / GAMES / shard.name for shard in run.shards.files} | set(run.states.newest_files())
-    for path in sorted(run.path.rglob("*")):
-        if path.is_file() and is_dropped(run.path, path) and path not in needed:
-            path.unlink()

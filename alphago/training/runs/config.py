@@ -1,4 +1,4 @@
-"""The config of a run on disk: config.json, and a copy beside it in case the disk spoils that."""
+"""The config of a run on disk: config.json, and a copy in case the disk damages it."""
 
 import contextlib
 import json
@@ -7,93 +7,86 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from alphago.nn.model_files import write_whole
-from alphago.training.runs.state import read_file, set_aside
+from alphago.system.files import read_file, set_aside, write_atomic
 
 CONFIG = "config.json"
 COPY = "config.copy.json"
-# What a config holds, and of what type.
-KINDS: dict[str, tuple[type, ...]] = {
+FIELDS: dict[str, tuple[type, ...]] = {
     "game": (str,), "env": (dict,), "network": (dict,), "settings": (dict,), "until": (dict, NoneType),
     "changes": (list,), "compacted": (list,),
 }  # fmt: skip
 
 
 def holds_run(path: Path) -> bool:
-    """Whether a folder is that of a run."""
+    """Return whether a folder is that of a run."""
     return (path / CONFIG).is_file() or (path / COPY).is_file()
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The config of the run in a folder, from its copy where it is damaged.
+    """Return the config of the run in a folder, from the copy if config.json is damaged.
 
-    ValueError with a sentence that says what to do if both are, or if they are of another version.
+    Raise ValueError, with a sentence on how to go on, if both are damaged or of another version.
     """
     try:
-        return parsed(path / CONFIG)
+        return parse_config(path / CONFIG)
     except ValueError as error:
         with contextlib.suppress(ValueError):
-            return parsed(path / COPY)
-        raise ValueError(f"{path / CONFIG} {error}: {way_out(path)}") from error
+            return parse_config(path / COPY)
+        raise ValueError(f"{path / CONFIG} {error}: {how_to_go_on(path)}") from error
 
 
-def parsed(path: Path) -> dict[str, Any]:
-    """The config in a file; ValueError that says what is wrong with it."""
+def parse_config(path: Path) -> dict[str, Any]:
+    """Return the config in a file; raise ValueError with what is wrong with it."""
     try:
         config = json.loads(read_file(path))
     except FileNotFoundError:
         raise ValueError("is gone") from None
-    except RecursionError as error:
-        raise ValueError("is damaged (RecursionError)") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not isinstance(config, dict):
-        raise ValueError("is damaged (it is no table)")
-    wrong = [name for name, kinds in KINDS.items() if name not in config or not isinstance(config[name], kinds)]
-    if wrong:
+        raise ValueError("is damaged (it is not a JSON object)")
+    if wrong := [name for name, types in FIELDS.items() if not isinstance(config.get(name, ...), types)]:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
     return config
 
 
 def write_config(path: Path, config: dict[str, Any]) -> None:
-    """Writes the config of the run in a folder, and its copy; OSError if that fails."""
+    """Write the config of the run in a folder, and its copy; raise OSError if that fails."""
     data = (json.dumps(config, indent=2) + "\n").encode()
     for name in (CONFIG, COPY):
-        write_whole(path / name, data)
+        write_atomic(path / name, data)
 
 
-def mend_config(path: Path, config: dict[str, Any]) -> list[str]:
-    """Makes config and copy hold what `read_config` read, where one does not; returns what was set aside, told."""
+def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
+    """Write what `read_config` returned where config.json or its copy differs; return sentences about damage."""
     notes = []
+    with contextlib.suppress(ValueError):
+        if parse_config(path / CONFIG) == parse_config(path / COPY):
+            return []
     try:
-        sound = parsed(path / CONFIG) == parsed(path / COPY)
-    except ValueError:
-        sound = False
-    if not sound:
-        try:
-            parsed(path / CONFIG)
-        except ValueError as error:
-            gone = not (path / CONFIG).exists()
-            told = f"{path / CONFIG} {error}" if gone else set_aside(path / CONFIG, str(error))
-            notes.append(f"{told}; its copy is in its place")
-        write_config(path, config)
+        parse_config(path / CONFIG)
+    except ValueError as error:
+        exists = (path / CONFIG).exists()
+        damage = set_aside(path / CONFIG, str(error)) if exists else f"{path / CONFIG} {error}"
+        notes.append(f"{damage}; its copy is in its place")
+    write_config(path, config)
     return notes
 
 
 @contextlib.contextmanager
-def of_this_version(path: Path, what: str) -> Iterator[None]:
-    """Makes it a ValueError that says what to do when the block cannot use `what` from the run in a folder."""
+def version_errors(path: Path, what: str) -> Iterator[None]:
+    """Turn a TypeError or KeyError of the block, which uses `what` of the run in a folder, into `other_version`."""
     try:
         yield
     except (TypeError, KeyError) as error:
-        raise another_version(path, what, str(error)) from error
+        raise other_version(path, what, str(error)) from error
 
 
-def another_version(path: Path, what: str, why: str) -> ValueError:
-    """The error about a run that another version of the package has left."""
-    return ValueError(f"the run in {path} has {what} of another version ({why}): {way_out(path)}")
+def other_version(path: Path, what: str, why: str) -> ValueError:
+    """Return the error for `what` that another version of the package wrote into the run in a folder."""
+    return ValueError(f"the run in {path} has {what} of another version ({why}): {how_to_go_on(path)}")
 
 
-def way_out(path: Path) -> str:
-    """What to do with a run that cannot go on."""
+def how_to_go_on(path: Path) -> str:
+    """Return a sentence on what to do with a run that this version cannot resume."""
     return f"it cannot go on, but alphago train --model {path} --folder ANOTHER begins a new run with its network"

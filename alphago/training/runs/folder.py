@@ -1,4 +1,4 @@
-"""The folder of a run: what is in it, and how a run finds itself again."""
+"""The folder of a run: what is in it, and how a run is saved and restored."""
 
 import contextlib
 import os
@@ -10,21 +10,20 @@ from typing import Any, Self
 
 import torch
 
-from alphago.nn.model_files import ModelError, read_weights
+from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
-from alphago.nn.saved import LATEST
-from alphago.system.files import LOCK, lock
-from alphago.training.history import EVALUATIONS, METRICS, append_row, cut_off
-from alphago.training.runs.config import holds_run, mend_config, read_config, write_config
+from alphago.system.files import LOCK, lock, set_aside
+from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
+from alphago.training.runs.config import holds_run, how_to_go_on, read_config, repair_config, write_config
 from alphago.training.runs.shards import Shards
-from alphago.training.runs.state import State, StateFiles, set_aside
+from alphago.training.runs.state import State, StateFiles
 
 STATE, GAMES, WEIGHTS = "state", "games", "weights"
 LOGS = (METRICS, EVALUATIONS)
 
 
 class RunFolder:
-    """What training leaves on disk.
+    """The files that training writes.
 
     config.json               game, network and settings, and which settings were changed when; config.copy.json: a copy
     weights.safetensors       the latest network; `load_model` reads it
@@ -32,19 +31,20 @@ class RunFolder:
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
     evaluations.jsonl         one line per examination or candidate; proof.json: the last examination, if passed
-    state/N.safetensors       where the run goes on: the newest state and the one before, large ones in pieces
+    state/N.safetensors       the newest two states to resume from, large ones in pieces
     lock                      held by the process that trains
 
-    Every file appears whole, under its final name, or not at all; logs are appended line by line.  A state names the
-    files of games and the lengths of the logs that belong to it: what was written later is cut off when a
-    run goes on, and comes again.
+    Every file appears whole, under its final name, or not at all; logs are appended line by line.  A state names its
+    files of games and the lengths of its logs: resuming removes what was written later, and writes it again.
     """
 
     def __init__(self, path: Path) -> None:
-        """Makes the folder, or opens that of a run, and locks it until `close`.
+        """Make the folder, or open that of a run, and lock it until `close`.
 
-        Raises FileExistsError if it holds something else than a run, BlockingIOError if somebody else trains in it,
-        ValueError if its config cannot be read.
+        Raises:
+            FileExistsError: if it holds anything but a run.
+            BlockingIOError: if another process trains in it.
+            ValueError: if its config cannot be read.
         """
         self.path = path
         try:
@@ -60,15 +60,15 @@ class RunFolder:
         self.states = StateFiles(path / STATE)
         try:
             self.config = read_config(path) if holds_run(path) else None
-            with told_as(f"the run folder {path} cannot be written"):
-                for part in path.rglob(".*.part"):  # of a process that was killed while it wrote
+            with explain_os_error(f"the run folder {path} cannot be written"):
+                for part in path.rglob(".*.part"):  # of a process killed while it wrote
                     part.unlink()
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """Lets others have the folder."""
+        """Unlock the folder."""
         self._lock.close()
 
     def __enter__(self) -> Self:
@@ -78,8 +78,8 @@ class RunFolder:
         self.close()
 
     def write_config(self, config: dict[str, Any]) -> None:
-        """Keeps the config, which makes the folder a run's: write a state first."""
-        with told_as(f"the config could not be written to {self.path}"):
+        """Write the config, which makes the folder a run's: write a state first."""
+        with explain_os_error(f"the config could not be written to {self.path}"):
             write_config(self.path, config)
             self._make_folders()
         self.config = config
@@ -89,19 +89,20 @@ class RunFolder:
             (self.path / name).mkdir(exist_ok=True)
 
     def add_metrics(self, metrics: dict[str, Any]) -> None:
-        """Appends one line to metrics.jsonl."""
-        with told_as(f"metrics could not be written to {self.path}"):
+        """Append one line to metrics.jsonl."""
+        with explain_os_error(f"metrics could not be written to {self.path}"):
             append_row(self.path / METRICS, metrics)
 
     def checkpoint(self, net: NeuralNet, games: int, state: State, keep: bool = False, **notes: str) -> Path:
-        """Saves the games since the last checkpoint, the network after `games` games, and at last the state.
+        """Save the games since the last checkpoint, the network after `games` games, and finally the state.
 
-        keep: whether the network is kept under its number of games too.  notes: what else is kept with the weights.
-        Returns the latest weights' path.  Raises OSError with a sentence; then the last checkpoint is the last.
+        Return the path of the latest weights.  Raise OSError with a sentence; the previous checkpoint then stands.
+
+        keep: whether to save the network under its number of games too.  notes: texts to save with the weights.
         """
         latest = self.path / LATEST
         extra = {"games": str(games), **notes}
-        with told_as(f"the checkpoint could not be written to {self.path}"):
+        with explain_os_error(f"the checkpoint could not be written to {self.path}"):
             self.shards.write()
             if keep:
                 net.save(self.path / WEIGHTS / f"games-{games:07d}.safetensors", extra)
@@ -110,30 +111,36 @@ class RunFolder:
         return latest
 
     def write_state(self, state: State) -> None:
-        """Makes this the newest state, with the files of games that there are and the lengths of the logs."""
-        lengths = {name: size(self.path / name) for name in LOGS}
+        """Make this the newest state, with the present files of games and lengths of the logs."""
+        lengths = {name: file_size(self.path / name) for name in LOGS}
         self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
 
     def restore(self) -> State:
-        """The newest sound state, with all else in the folder as it was then; ValueError if none is sound."""
-        state = self.states.read()
+        """Return the newest sound state, with all else in the folder reset to it.
+
+        Raise ValueError, with a sentence on how to go on, if there is none or it is of another version.
+        """
+        try:
+            state = self.states.read()
+        except ValueError as error:
+            raise ValueError(f"{error}: {how_to_go_on(self.path)}") from error
         assert self.config is not None
-        with told_as(f"the run folder {self.path} cannot be written"):
-            state.notes += mend_config(self.path, self.config)
-            self._make_folders()  # a kill right after the config was written
+        with explain_os_error(f"the run folder {self.path} cannot be written"):
+            state.notes += repair_config(self.path, self.config)
+            self._make_folders()  # missing after a kill between config and folders
             self.shards.restore(state.data["shards"])
             for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
                 games = path.stem.removeprefix("games-")
                 if games.isdecimal() and int(games) > state.data["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():
-                cut_off(self.path / name, length)
+                truncate(self.path / name, length)
         return state
 
     def check_weights(self, net: NeuralNet | None) -> list[str]:
-        """Sets the latest weights aside if they cannot be read or are not this network's; returns it as sentences.
+        """Set the latest weights aside if they are damaged, or differ from `net`'s; return sentences about it.
 
-        None for the network where weights may be later ones than the state's.
+        net: None where the weights may be newer than the state.
         """
         latest = self.path / LATEST
         if not latest.exists():
@@ -150,35 +157,35 @@ class RunFolder:
 
 
 def same_weights(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> bool:
-    """Whether tensors have the same names and numbers, wherever they are."""
+    """Return whether tensors have the same names and values, on any device."""
     return one.keys() == other.keys() and all(torch.equal(one[name].cpu(), other[name].cpu()) for name in one)
 
 
 def is_free(path: Path) -> bool:
-    """Whether there is nothing in a folder but what a run leaves that was killed before it had a config."""
+    """Return whether a folder is empty, but for what a run leaves that is killed before it has a config."""
     names = {entry.name for entry in path.iterdir() if not re.fullmatch(r"\..*\.part", entry.name)}
     return not names or (LOCK in names and names <= {LOCK, STATE, LATEST})
 
 
-def size(path: Path) -> int:
-    """Bytes of a file; 0 if there is none."""
+def file_size(path: Path) -> int:
+    """Return a file's size in bytes; 0 if there is none."""
     return path.stat().st_size if path.exists() else 0
 
 
 @contextlib.contextmanager
-def told_as(sentence: str) -> Iterator[None]:
-    """Makes an OSError of the block say what it means for the run."""
+def explain_os_error(sentence: str) -> Iterator[None]:
+    """Put a sentence on what failed in front of the reason of an OSError of the block."""
     try:
         yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno is not None else str(error)
-        told = type(error)(f"{sentence}: {reason}")
-        told.errno = error.errno
-        raise told from error
+        explained = type(error)(f"{sentence}: {reason}")
+        explained.errno = error.errno
+        raise explained from error
 
 
 def default_folder(name: str) -> Path:
-    """runs/<name>-<date>-<time>, made unique by a number if it exists."""
+    """Return runs/<name>-<date>-<time>, with a number behind if that exists."""
     stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     path, number = Path("runs") / stem, 1
     while path.exists():
@@ -188,9 +195,9 @@ def default_folder(name: str) -> Path:
 
 
 def new_folder(name: str) -> Path:
-    """Makes the default folder of that name, which no other process has then."""
+    """Make the default folder of that name, for this process alone."""
     while True:
         path = default_folder(name)
-        with contextlib.suppress(FileExistsError):  # of another process, since the look at it
+        with contextlib.suppress(FileExistsError):  # another process made it since
             path.mkdir(parents=True)
             return path

@@ -1,4 +1,4 @@
-"""From a call of `train` to a plan: a new run, or one that goes on, perhaps with other settings."""
+"""The plan of a run: from a call of `train` to a new run, or to one that goes on, perhaps with other settings."""
 
 import contextlib
 import json
@@ -16,20 +16,19 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
-from alphago.nn.net import NeuralNet, built_from
+from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, make_settings
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
-from alphago.training.recipes import Preset, named_preset, preset_for
-from alphago.training.runs.config import another_version, of_this_version
+from alphago.training.recipes import Recipe, named_recipe, recipe_for
+from alphago.training.runs.config import other_version, version_errors
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
 
-# Settings that a run keeps: its games so far would be other ones, or belong elsewhere.  `groups` is among them because
-# games are dealt to groups by their numbers, and each group knows the next of its own only: with another number of
-# groups some numbers would be played twice and others never.
+# Settings that a run cannot change: its games so far depend on them.  `groups`: games are dealt to groups by number,
+# and each group counts its own; with another number of groups some would be played twice and others never.
 STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer")
-CHOSEN = ("games_in_flight", "groups")  # those of them that a run chooses where it was given None
-NESTED = ("search", "losses", "gate")  # settings that are made of settings
+CHOSEN = ("games_in_flight", "groups")  # those for which a run takes a value of its own in place of None
+NESTED = ("search", "losses", "gate")  # settings that hold settings
 
 
 @dataclass(frozen=True)
@@ -43,16 +42,18 @@ class TrainCall:
     num_games: int | Unset | None
     preset: str | None
     model: NeuralNet | None
-    sizes: Mapping[str, int]  # of the network
+    sizes: Mapping[str, int]  # tower_height and channels
     until: Opponent | Unset | None
     settings: Mapping[str, Any]
     device: str = "cpu"  # where the run goes on, or begins
 
     def __post_init__(self) -> None:
         if self.model is not None and self.sizes:
-            raise ValueError("tower_height and channels describe a new network; a model was given too")
+            raise ValueError(
+                f"tower_height and channels must be left out where a model is given, got {dict(self.sizes)!r}"
+            )
 
-    def explicit(self, recipe: Preset | None) -> dict[str, Any]:
+    def explicit(self, recipe: Recipe | None) -> dict[str, Any]:
         """Return the settings that the call or its recipe names; the call's own go first."""
         games = {} if self.num_games is UNSET else {"num_games": self.num_games}
         before = recipe.settings_on(self.device) if recipe else {}
@@ -61,30 +62,32 @@ class TrainCall:
 
 @dataclass(frozen=True)
 class Plan:
-    """A run: its settings, its network (a state may have other weights), the opponent to beat, and its config."""
+    """A run: its settings, network (without the weights of a saved state), opponent and config."""
 
     settings: TrainingSettings
     model: NeuralNet
     until: Opponent | None
     config: dict[str, Any]
-    needed: int = 0  # positions after which another run was proved to be stronger than `until`; 0: unknown
+    positions_to_beat: int = 0  # after which the recipe's run was proved to be stronger than `until`; 0 if unknown
     note: str = ""  # of a new run's recipe
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # name: before and now, in a run that goes on
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of a resumed run: before and now, by name
 
 
 def new_run(call: TrainCall) -> Plan:
     """Return the plan of a run that begins; raise ValueError or TypeError for what cannot be trained."""
     env = call.env
-    recipe = named_preset(call.preset) if call.preset is not None else None
+    recipe = named_recipe(call.preset) if call.preset is not None else None
     if recipe is None and call.num_games in (None, UNSET):
-        recipe = preset_for(env)
+        recipe = recipe_for(env)
     given = call.explicit(recipe)
     if given.get("max_minutes") is not None:
         given.setdefault("num_games", None)
     settings = make_settings(TrainingSettings, **given)
-    # A run keeps these, wherever it goes on and however long it becomes.
-    flight, groups = settings.selfplay(call.device).games_in_flight, settings.groups or default_groups(call.device)
-    settings = replace(settings, groups=groups, games_in_flight=flight)
+    settings = replace(  # for good, on whatever device the run goes on and however long it becomes
+        settings,
+        groups=settings.groups or default_groups(call.device),
+        games_in_flight=settings.selfplay(call.device).games_in_flight,
+    )
     model = call.model
     if model is None:
         with seeded(settings.seed):
@@ -92,23 +95,16 @@ def new_run(call: TrainCall) -> Plan:
     model = fitted(model, env)
     check_boards(env, settings, model)
     until = None if isinstance(call.until, Unset) else call.until
-    config: dict[str, Any] = {
-        "game": env.name,
-        "env": env.config,
-        "network": model.config,
-        "settings": settings.plain(),
-        "until": asdict(until) if until else None,
-        "changes": [],
-        "compacted": [],
-    }
-    needed = recipe.needed(until.name, env) if recipe and until else 0
-    return Plan(settings, model, check_opponent(until, env), config, needed, recipe.note if recipe else "")
+    config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
+    config |= {"changes": [], "compacted": []}
+    positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
+    return Plan(settings, model, check_opponent(until, env), config, positions, recipe.note if recipe else "")
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
-    """Return the plan of a run that goes on; what the call leaves unset is as the folder has it, and None sets too.
+    """Return the plan of a run that goes on: what the call leaves unset is as before, None takes a setting off.
 
-    Raises ValueError that names what a run cannot change, with both values.
+    Raise ValueError for what a run cannot change, with both values.
     """
     env, network = call.env, config["network"]
 
@@ -118,19 +114,19 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     if env.name != config["game"]:
         differs("game", config["game"], env.name)
     if other := config["env"].keys() ^ env.config.keys():
-        raise another_version(folder, "a game", ", ".join(sorted(other)))
+        raise other_version(folder, "a game", ", ".join(sorted(other)))
     compare(config["env"], env.config, differs)
-    recipe = named_preset(call.preset) if call.preset is not None else None
+    recipe = named_recipe(call.preset) if call.preset is not None else None
     model = call.model
     if model is None:
         compare(network, {**(recipe.network if recipe else {}), **call.sizes}, differs)
-        with of_this_version(folder, "a network"), seeded(0):  # which weights, the state says
+        with version_errors(folder, "a network"), seeded(0):  # which weights, the state says
             if network["custom"]:
                 slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
                 raise ValueError(
                     f"the run in {folder} has a network of its own parts ({slots}): pass one like it as model=…"
                 )
-            model = built_from(network, env)
+            model = build_net(network, env)
     model = fitted(model, env)
     compare(network, model.config, differs)
 
@@ -143,21 +139,26 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
         if name in STRUCTURAL:
             differs(name, *(map(optimizer_name, pair) if name == "optimizer" else pair))
     check_boards(env, settings, model)
-    with of_this_version(folder, "an opponent"):
+    with version_errors(folder, "an opponent"):
         was_until = Opponent(**config["until"]) if config["until"] else None
     until = was_until if isinstance(call.until, Unset) else call.until
     if until != was_until:
         changes["until"] = (was_until, until)
-    new = {**config, "settings": settings.plain(), "until": asdict(until) if until else None}
-    recipe = recipe or (preset_for(env) if settings.num_games is None else None)
-    needed = recipe.needed(until.name, env) if recipe and until else 0
-    return Plan(settings, model, check_opponent(until, env), new, needed, changes=changes)
+    recipe = recipe or (recipe_for(env) if settings.num_games is None else None)
+    positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
+    new = {**config, **changeable(settings, until)}
+    return Plan(settings, model, check_opponent(until, env), new, positions, changes=changes)
+
+
+def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, Any]:
+    """Return the part of a config that a later call may change."""
+    return {"settings": settings.plain(), "until": asdict(until) if until else None}
 
 
 def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `new` settings, where a dictionary for a nested one leaves what it does not name as it was `before`.
+    """Return `new` settings, in which a dictionary for a nested one is completed from the one `before`.
 
-    Raises TypeError that names near misses for a nested setting that does not exist.
+    Raise TypeError that names near misses for a nested setting that does not exist.
     """
     return {name: update_nested(before.get(name), value) if name in NESTED else value for name, value in new.items()}
 
@@ -174,9 +175,9 @@ def update_nested(before: Any, new: Any) -> Any:
 
 
 def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
-    """Return the opponent; raise now rather than in a minute if it does not exist or does not play this game.
+    """Return the opponent; raise ValueError if it does not exist or does not play this game.
 
-    Raises ValueError, or EngineError where it is an engine that is not installed, or refuses the board.
+    Raise EngineError if it is an engine that is not installed or refuses the board.
     """
     who = None if opponent is None else resolve_player(opponent.name, env)
     if isinstance(who, Engine):
@@ -185,19 +186,21 @@ def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
 
 
 def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
-    """Call `differs` with the first name of `new` whose value was saved as another one."""
+    """Call `differs` with name and values of the first setting of `new` that was saved with another value."""
     for name, value in json.loads(json.dumps(new)).items():
         if saved.get(name) != value:
             differs(name, saved.get(name), value)
 
 
 def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = None) -> TrainingSettings:
-    """Return the settings in a run's config; raise ValueError if they cannot be read.
+    """Return the settings in a run's config; raise ValueError for those of another version.
 
-    optimizer: the function that makes the optimizer, where the config has its name only.
+    optimizer: the function that makes the optimizer, of which the config has only the name.
     """
-    with of_this_version(folder, "settings"):
+    with version_errors(folder, "settings"):
         given = dict(config["settings"])
+        if unknown := given.keys() - {f.name for f in fields(TrainingSettings)}:
+            raise other_version(folder, "settings", ", ".join(sorted(unknown)))
         if given["search"] is not None and set(given["search"]) == {f.name for f in fields(SearchSettings)}:
             given["search"] = SearchSettings(**given["search"])  # fewer of them change self-play's usual search
         if given["gate"] is not None:
@@ -212,7 +215,7 @@ def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = Non
 
 
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
-    """Return the network for this very game, with the same weights; raise ValueError if it plays another game."""
+    """Return the network for exactly this game, with the same weights; raise ValueError if it plays another one."""
     return model if model.env == env else model.resized(env)
 
 

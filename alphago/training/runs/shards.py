@@ -1,4 +1,4 @@
-"""The games of a run on disk: files that are written once and never changed."""
+"""The games of a run on disk, in files that never change."""
 
 import hashlib
 import io
@@ -8,18 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.nn.model_files import write_whole
 from alphago.records.record import GameRecord, read_arrays, save_records
-from alphago.training.runs.state import read_file, set_aside
+from alphago.system.files import read_file, set_aside, write_atomic
 
 
 class Shard(NamedTuple):
-    """One file: games `first` to `end` - 1 of the run, in the order in which they came."""
+    """One file: games `first` to `end` - 1 of the run, in the order in which they finished."""
 
     first: int
     end: int
     digest: str  # of the file's bytes
-    board: int  # the size of the board that they were played on
+    board: int  # size
 
     @property
     def name(self) -> str:
@@ -27,37 +26,35 @@ class Shard(NamedTuple):
 
 
 class Shards:
-    """games/games-M-N.npz, and the games that wait for the next files, one for each board."""
+    """The files games/games-M-N.npz, and the games that go into the next ones, one file for each board."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files: list[Shard] = []
-        self.written = 0  # games in files, those among them whose file was lost
-        self.waiting: dict[int, list[GameRecord]] = {}  # by the size of their board
+        self.written = 0  # games in files, lost files included
+        self.waiting: dict[int, list[GameRecord]] = {}  # games for the next files, by size of the board
 
     def add(self, records: list[GameRecord], board: int) -> None:
-        """Lets games of a board wait for the next file."""
+        """Queue games of a board for the next file."""
         if records:
             self.waiting.setdefault(board, []).extend(records)
 
     def write(self) -> None:
-        """Makes files of the games that wait; OSError, and they go on waiting, if that fails."""
+        """Write the queued games; raise OSError, and keep them queued, if that fails."""
         for board, records in sorted(self.waiting.items()):
-            file = io.BytesIO()
-            save_records(file, records)
-            data = file.getvalue()
+            data = records_to_bytes(records)
             shard = Shard(self.written, self.written + len(records), digest_of(data), board)
-            write_whole(self.folder / shard.name, data)
+            write_atomic(self.folder / shard.name, data)
             self.files.append(shard)
             self.written = shard.end
             del self.waiting[board]
 
     def state(self) -> dict[str, Any]:
-        """The files, as plain data."""
+        """Return the files, as plain data."""
         return {"written": self.written, "files": [list(shard) for shard in self.files]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Knows these files again, and removes those of later games, which will be played again."""
+        """Go on from what `state` returned; remove files of later games, which will be played again."""
         self.files, self.written = [Shard(*fields) for fields in state["files"]], state["written"]
         self.waiting.clear()
         for path in self.folder.glob("games-*.npz"):
@@ -66,33 +63,34 @@ class Shards:
                 path.unlink()
 
     def latest(self, count: int, board: int) -> tuple[list[GameRecord], list[str]]:
-        """The last `count` games of a board in files, oldest first, without those of damaged files.
+        """Return the last `count` games of a board in files, oldest first, and sentences about damaged files.
 
-        Damaged files are set aside and not known any more; the sentences tell which.
+        Games of damaged files are left out, and the files set aside and forgotten.
         """
         parts: list[list[GameRecord]] = []
         notes: list[str] = []
         for shard in [shard for shard in self.files[::-1] if shard.board == board]:
             if count <= 0:
                 break
-            wanted, count = min(count, shard.end - shard.first), count - (shard.end - shard.first)
+            taken = min(count, shard.end - shard.first)
+            count -= taken
             path = self.folder / shard.name
             try:
-                parts.append(read_shard(path, shard.digest)[-wanted:])
+                parts.append(read_shard(path, shard.digest)[-taken:])
             except FileNotFoundError:
                 self.files.remove(shard)
-                notes.append(f"{path} is gone, and with it {wanted} games of the memory")
+                notes.append(f"{path} is gone, and with it {taken} games of the memory")
             except ValueError as error:
                 self.files.remove(shard)
-                notes.append(f"{set_aside(path, str(error))}; {wanted} games of the memory were in it")
+                notes.append(f"{set_aside(path, str(error))}; {taken} games of the memory were in it")
         return [record for part in reversed(parts) for record in part], notes
 
 
 def read_shard(path: Path, digest: str) -> list[GameRecord]:
-    """The games of a file; ValueError that says what is wrong with it."""
+    """Return the games of a file; raise ValueError with what is wrong with it."""
     data = read_file(path)
     if digest_of(data) != digest:
-        raise ValueError("is damaged (its digest is another one)")
+        raise ValueError("is damaged (its digest differs)")
     try:
         return read_arrays(np.load(io.BytesIO(data), allow_pickle=False))
     except KeyError as error:
@@ -101,3 +99,10 @@ def read_shard(path: Path, digest: str) -> list[GameRecord]:
 
 def digest_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def records_to_bytes(records: list[GameRecord]) -> bytes:
+    """Return games as the bytes of a file."""
+    file = io.BytesIO()
+    save_records(file, records)
+    return file.getvalue()

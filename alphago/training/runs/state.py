@@ -1,10 +1,8 @@
-"""The state of a run in a file: tensors, and all else as JSON in the same file's header, sealed by a digest."""
+"""The state of a run in a file: tensors, and all else as JSON in the header, with a digest of both."""
 
-import errno
 import hashlib
 import io
 import json
-import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,13 +14,16 @@ import torch
 from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
 
-from alphago.nn.model_files import write_whole
+from alphago.system.files import read_file, set_aside, write_atomic
 
 FORMAT = "alphago-state"
 FORMAT_VERSION = "4"
-KEPT = 2  # the newest state, and the one before in case the disk spoils that
-PIECE = 16 * 2**20  # bytes; a larger state is cut into files of this size
-DAMAGED = ".damaged"  # what the names of files end in that were set aside
+STATES = 2  # on disk: the newest, and the one before in case the disk damages that
+PIECE = 16 * 2**20  # bytes; a larger state is split into files of this size
+
+
+class VersionError(ValueError):
+    """A sound state, but of another version."""
 
 
 @dataclass
@@ -31,56 +32,60 @@ class State:
 
     tensors: dict[str, torch.Tensor]
     data: dict[str, Any]
-    notes: list[str] = field(default_factory=list)  # what had to be set aside to find it
+    notes: list[str] = field(default_factory=list)  # sentences about newer states that are damaged
 
 
 class StateFiles:
     """The newest states of a run, numbered: state/000012.safetensors.
 
-    A state of more than PIECE bytes goes on in 000012.safetensors.2, .3 and so on.  It appears whole, under a new
-    number; only then the oldest goes.
+    A state of more than PIECE bytes continues in 000012.safetensors.2, .3 and so on.  A new state appears whole, under
+    a new number; only then is the oldest removed.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def numbers(self) -> list[int]:
-        """Of the states there are, oldest first."""
+        """Return the numbers of the states on disk, ascending."""
         return sorted(int(path.stem) for path in self.folder.glob("*.safetensors") if path.stem.isdecimal())
 
     def path(self, number: int) -> Path:
         return self.folder / f"{number:06d}.safetensors"
 
     def write(self, state: State) -> None:
-        """Makes this the newest state; OSError, with all as it was, if it cannot be written."""
+        """Make this the newest state; raise OSError, which changes nothing, if it cannot be written."""
         self.folder.mkdir(exist_ok=True)
         numbers = self.numbers()
         path, data = self.path(numbers[-1] + 1 if numbers else 1), memoryview(to_bytes(state))
-        for piece in further_pieces(path):  # of a process that was killed while it wrote
+        for piece in pieces(path)[1:]:  # of a process killed while it wrote
             piece.unlink()
-        for begin in reversed(range(0, len(data), PIECE)):  # the first piece last: with it there is a state
+        for begin in reversed(range(0, len(data), PIECE)):  # the first piece last: it makes the state exist
             piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // PIECE + 1}")
-            write_whole(piece, data[begin : begin + PIECE])
-        for number in numbers[: 1 - KEPT]:
+            write_atomic(piece, data[begin : begin + PIECE])
+        for number in numbers[: 1 - STATES]:
             for piece in pieces(self.path(number)):
                 piece.unlink()
 
     def newest_files(self) -> list[Path]:
-        """Those of the newest state."""
+        """Return the files of the newest state."""
         return pieces(self.path(self.numbers()[-1]))
 
     def read(self) -> State:
-        """The newest state that is sound; those that are not are set aside and named in its `notes`.
+        """Return the newest sound state; set damaged ones aside and name them in its `notes`.
 
-        ValueError if none is.
+        Raises:
+            ValueError: if none is sound.
+            VersionError: if the newest sound one is of another version, which leaves it where it is.
         """
         notes = []
         for number in reversed(self.numbers()):
             path = self.path(number)
             try:
                 state = from_bytes(b"".join(map(read_file, pieces(path))))
+            except VersionError as error:
+                raise VersionError(f"{path} {error}") from error
             except ValueError as error:
-                for piece in further_pieces(path):
+                for piece in pieces(path)[1:]:
                     set_aside(piece, str(error))
                 notes.append(set_aside(path, str(error)))
             else:
@@ -89,47 +94,23 @@ class StateFiles:
         raise ValueError("; ".join([*notes, f"{self.folder} holds no state to go on from"]))
 
 
-def read_file(path: Path) -> bytes:
-    """What is in a file; ValueError where the disk cannot read it any more, OSError for another trouble."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        if error.errno != errno.EIO:
-            raise
-        raise ValueError(f"cannot be read ({os.strerror(errno.EIO)})") from error
-
-
 def pieces(path: Path) -> list[Path]:
-    """The files of the state that begins in this one, in order, those that there are."""
-    return [path, *further_pieces(path)]
-
-
-def further_pieces(path: Path) -> list[Path]:
-    """Those beside the first."""
-    found = [piece for piece in path.parent.glob(f"{path.name}.*") if piece.suffix[1:].isdecimal()]
-    return sorted(found, key=lambda piece: int(piece.suffix[1:]))
-
-
-def set_aside(path: Path, why: str) -> str:
-    """Renames a file that cannot be used; returns a sentence that tells it."""
-    aside = path.with_name(path.name + DAMAGED)
-    path.replace(aside)
-    return f"{path} {why}; it was set aside as {aside.name}"
+    """Return the files of the state whose first file this is, in order."""
+    further = [piece for piece in path.parent.glob(f"{path.name}.*") if piece.suffix[1:].isdecimal()]
+    return [path, *sorted(further, key=lambda piece: int(piece.suffix[1:]))]
 
 
 def to_bytes(state: State) -> bytes:
+    """Return a state as the bytes of a file."""
     # Copies: safetensors refuses tensors that share memory or are not laid out row by row.
-    tensors = {
-        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
-        for name, tensor in state.tensors.items()
-    }
+    tensors = {name: t.detach().cpu().clone(memory_format=torch.contiguous_format) for name, t in state.tensors.items()}
     text = json.dumps(state.data)
     header = {"format": FORMAT, "format_version": FORMAT_VERSION, "data": text, "digest": digest(tensors, text)}
     return bytes_of(tensors, header)
 
 
 def from_bytes(data: bytes) -> State:
-    """The state in a file's bytes; ValueError that says what is wrong with them."""
+    """Return the state in a file's bytes; raise ValueError, or VersionError, with what is wrong with them."""
     try:
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         tensors = tensors_from(data)
@@ -138,21 +119,21 @@ def from_bytes(data: bytes) -> State:
     except Exception as error:  # damaged bytes can fail in any way
         raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not sound:
-        raise ValueError("is damaged (its digest is another one)")
+        raise ValueError("is damaged (its digest differs)")
     if version != (FORMAT, FORMAT_VERSION):
-        raise ValueError(f"is of another version, {' '.join(version)} where {FORMAT} {FORMAT_VERSION} was wanted")
+        raise VersionError(f"is of another version (must be {FORMAT} {FORMAT_VERSION}, got {' '.join(version)})")
     return State(tensors, json.loads(header["data"]))
 
 
 def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:
-    """Of names, kinds, shapes, numbers and text."""
-    whole = hashlib.blake2b(text.encode(), digest_size=16)
+    """Return a digest of the tensors' names, dtypes, shapes and values, and of the text."""
+    seal = hashlib.blake2b(text.encode(), digest_size=16)
     for name in sorted(tensors):
         tensor = tensors[name]
-        whole.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+        seal.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
         if tensor.numel():
-            whole.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
-    return whole.hexdigest()
+            seal.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return seal.hexdigest()
 
 
 def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:

@@ -1,6 +1,6 @@
-"""What goes wrong in a run, told from its metrics: which fault, by what numbers, and what helps.
+"""Diagnosis of a run by its metrics: what goes wrong, the numbers that show it, and the settings that help.
 
-`diagnose` looks at rows of metrics.jsonl; `Diagnosis` follows a run and tells each finding once.
+`diagnose` looks at rows of metrics.jsonl; `Diagnosis` follows a run and reports each finding once.
 """
 
 from collections import deque
@@ -11,42 +11,38 @@ from typing import Any
 from alphago.training.history import Row, number
 from alphago.training.watch.recent import Recent
 
-# A game ends by two passes, and a sound player rarely passes before: 7x7 runs that learned well had 0.03 of
-# their moves in needless passes, runs that had learned to pass 0.2.
+# A game ends by two passes.  Needless passes: 0.03 of the moves in sound 7x7 runs, 0.2 in collapsed ones.
 ENDING_PASSES = 2
 NEEDLESS_PASSES = 0.15
-# Lengths of sound runs swing by a third when the rules or komi change; half is another kind of game.
+# Sound runs vary by a third when rules or komi change.
 SHORT_GAMES = 0.5
-# Nats; 0.3 are 1.35 moves of equal weight, 1.4 to 2.2 are usual on 7x7 and 9x9, 0.8 after ten good minutes.
+# Nats: 1.35 moves of equal weight; usual are 1.4 to 2.2 on 7x7 and 9x9, and 0.8 after ten good minutes.
 DEAD_ENTROPY = 0.3
 EARLY = 0.5  # of the run: afterwards a small board may simply be solved
-# The over-fitted value network of Silver et al. 2016 had twice the error on games it had not seen (0.37 and 0.19).
+# The over-fitted value network of Silver et al. 2016 had twice the error on unseen games (0.37 and 0.19).
 OVERFIT_RATIO = 1.5
-OVERFIT_GAP = 0.05  # below this the ratio of two small errors means nothing
-# AlphaGo Zero's window held 20 generations and a tenth of the run; iterations here are smaller ones.
+OVERFIT_GAP = 0.05  # a smaller difference means nothing, whatever the ratio
+# AlphaGo Zero's window held 20 generations, a tenth of the run; iterations are smaller here.
 STALE_ITERATIONS = 100
-STALE_SHARE = 0.6  # of all positions ever, so that games of the first networks are still in it; KataGo: a third
-SMALLEST_WINDOW = 50_000  # positions; a network of any use needs as many, however old
-# Nats between policy and target where all positions are drawn alike; 7x7 runs start at 0.9 and come below 0.5, at 1
-# targets are hardly learned.  Draws by surprise alone prefer the positions where they are far apart: runs of the
-# recipes stood at 0.8 to 1.6 then, after their first iterations, so the limit is twice as high.  The distance did not
-# tell whether more samples would help: of two runs of 2 500 games of 7x7 that stood at 1.0 to 1.4 and at 1.0 to 1.6,
-# twice the samples helped the first by far and the other not at all (docs/results.md).
+STALE_SHARE = 0.6  # of all positions ever: games of the first networks are still in memory; KataGo: a third
+SMALLEST_WINDOW = 50_000  # positions; any network needs as many, however old
+# Nats between policy and target where all positions are drawn alike: 7x7 runs fall from 0.9 to below 0.5.  Drawn by
+# surprise alone, positions lie further apart: runs of the recipes had 0.8 to 1.6 after their first iterations, hence
+# twice the limit.  Such a distance does not tell whether more samples would help (docs/results.md).
 UNLEARNED = 1.0
 STILL_FALLING = 0.01  # of the policy loss, from the older to the newer half of the recent rows
-FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and after more of them the fault lies elsewhere
-STARVED_GPU = 0.4  # of the time that it is busy, below which a GPU waits for the host
-# Of its threads' time on the processor.  By their time shares the recipes' runs wait, or work on one thread only, for a
-# tenth of it; on a busy machine two of them had 0.41 and 0.53.
+FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and with more the fault lies elsewhere
+STARVED_GPU = 0.4  # of the time; a GPU that is busy for less waits for the host
+# Of its threads' time.  The recipes' runs had 0.9 on an idle machine, 0.41 and 0.53 on a busy one.
 STARVED_PROCESSOR = 0.6
 LITTLE_SELFPLAY = 0.05  # of the time: new games come twenty times slower than they could
-LITTLE_TRAINING = 0.02  # of the time: twice as much training would cost 2 % more time
-SKIPPED_SHARE = 0.01  # of steps; a sound run skips none, a rare one does no harm
+LITTLE_TRAINING = 0.02  # of the time: twice as much training would cost 2 % more
+SKIPPED_SHARE = 0.01  # of steps; sound runs skip none
 NEARLY_ALL = 0.95  # of the games
 
-PERSISTENCE = 3  # iterations in a row that a fault lasts before it is told
-ABSENCE = 50  # iterations in a row without it before it may be told again
-KEPT_ROWS = 500  # enough to remember how long games once were
+PERSISTENCE = 3  # iterations in a row with a fault before it is reported
+ABSENCE = 50  # iterations in a row without it before it may be reported again
+ROWS = 500  # kept: enough to know how long games once were
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ def pass_collapse(recent: Recent) -> Finding | None:
     longest = max(recent.of_games("game_length", block) or 0 for block in range(len(recent.blocks)))
     if passes - ENDING_PASSES / length > NEEDLESS_PASSES:
         evidence = f"{passes:.0%} of the moves are passes, over {recent.games()} of {length:.0f} moves on average"
-    # A game that ends by passes has two; one that is resigned or cut off has fewer.
+    # A game that ends by passes has two; a resigned or capped one has fewer.
     elif length < SHORT_GAMES * longest and passes * length > 0.75 * ENDING_PASSES:
         evidence = f"games fell from {longest:.0f} to {length:.0f} moves and end by passes, over {recent.games()}"
     else:
@@ -123,7 +119,7 @@ def under_training(recent: Recent) -> Finding | None:
     if loss is None or target is None or steps is None or not positions or batch is None:
         return None
     samples = steps * batch / positions
-    if recent.settings.get("losses", {}).get("kl"):  # a divergence is told, which is less its target's entropy
+    if recent.settings.get("losses", {}).get("kl"):  # the loss is a divergence: the target's entropy is not in it
         target = 0.0
     losses = [number(row, "policy_loss") or 0.0 for row in recent.trained]
     limit = UNLEARNED * (1 + (number(recent.settings, "surprise_share") or 0.0))
@@ -131,7 +127,7 @@ def under_training(recent: Recent) -> Finding | None:
     older, newer = sum(losses[:half]) / half, sum(losses[half:]) / (len(losses) - half)
     if loss - target < limit or samples >= FEW_SAMPLES or older - newer < STILL_FALLING * older:
         return None
-    if value_overfit(recent):  # the same positions have been seen too often already
+    if value_overfit(recent):  # positions are sampled too often already
         return None
     return Finding(
         "under-training",
@@ -217,38 +213,37 @@ RULES = (
 
 
 def diagnose(rows: Sequence[Row], settings: Mapping[str, Any]) -> list[Finding]:
-    """What is wrong at the end of `rows`, lines of metrics.jsonl, oldest first.
+    """Return what is wrong at the end of `rows`, lines of metrics.jsonl, oldest first.
 
-    settings: those of the run, as its config.json has them.  A rule whose metrics or settings are
-    missing says nothing; so does every rule about games before JUDGED_GAMES of them were played by a
-    network that had been trained.
+    Rules whose metrics or settings are missing find nothing, nor do rules about games before a trained network has
+    played JUDGED_GAMES of them.  settings: of the run, as in its config.json.
     """
     recent = Recent(rows, settings)
     return [finding for rule in RULES if (finding := rule(recent)) is not None]
 
 
 class Diagnosis:
-    """Follows a run, and tells each fault once: when it has lasted, and again only after it was long gone."""
+    """The findings of a run so far: each is reported when it has lasted, and again only after a long absence."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.settings = settings
-        self.rows: deque[Row] = deque(maxlen=KEPT_ROWS)
+        self.rows: deque[Row] = deque(maxlen=ROWS)
         self.present: dict[str, int] = {}  # iterations in a row with each fault
-        self.absent: dict[str, int] = {}  # iterations in a row without each fault that was told
+        self.absent: dict[str, int] = {}  # iterations in a row without each reported fault
 
     def remember(self, rows: Sequence[Row]) -> None:
-        """Takes the metrics of earlier iterations, oldest first, as if their findings had been told."""
+        """Add the metrics of earlier iterations, oldest first, whose findings count as reported."""
         self.rows.extend(rows[:-ABSENCE])
         for row in rows[-ABSENCE:]:
             self.update(row)
 
     def update(self, row: Row) -> list[Finding]:
-        """Takes the metrics of one more iteration; returns what is newly found."""
+        """Add the metrics of one more iteration; return the findings to report."""
         self.rows.append(row)
-        found = {finding.what: finding for finding in diagnose(list(self.rows), self.settings)}
-        self.present = {what: self.present.get(what, 0) + 1 for what in found}
-        absent = {what: 0 if what in found else count + 1 for what, count in self.absent.items()}
+        findings = {finding.what: finding for finding in diagnose(list(self.rows), self.settings)}
+        self.present = {what: self.present.get(what, 0) + 1 for what in findings}
+        absent = {what: 0 if what in findings else count + 1 for what, count in self.absent.items()}
         self.absent = {what: count for what, count in absent.items() if count < ABSENCE}
         news = [what for what, count in self.present.items() if count >= PERSISTENCE and what not in self.absent]
         self.absent.update(dict.fromkeys(news, 0))
-        return [found[what] for what in news]
+        return [findings[what] for what in news]

@@ -1,4 +1,4 @@
-"""How busy the GPU is, as its driver says: NVML, which comes with the driver, asked a few times a second."""
+"""How busy the GPU is, polled a few times a second from NVML, a library of its driver."""
 
 import ctypes
 import threading
@@ -9,16 +9,17 @@ import torch
 
 LIBRARY = "libnvidia-ml.so.1"
 SUCCESS = 0
-EVERY = 0.2  # seconds between two readings; the driver's own period is a sixth of a second to a second
+EVERY = 0.2  # seconds; the driver's own period is 1/6 to 1 s
 
-Read = Callable[[], float | None]  # the share of the driver's last period in which the GPU worked, 0 .. 1
+Read = Callable[[], float | None]  # returns the share of the driver's last period in which the GPU worked, 0 .. 1
 
 
 class GpuMeter:
-    """Follows how busy torch's current GPU is, from the moment when this process uses one; `close` ends it.
+    """A thread that measures how busy torch's current GPU is, until `close`.
 
-    read: what is asked; None for the driver, once torch has begun to use a GPU.
-    every: seconds between two readings.
+    Args:
+        read: in place of the driver's, which is read once torch uses a GPU.
+        every: seconds between two readings.
     """
 
     def __init__(self, read: Read | None = None, every: float = EVERY) -> None:
@@ -29,9 +30,9 @@ class GpuMeter:
         self._thread: threading.Thread | None = None
 
     def busy(self) -> float | None:
-        """The mean share of the time since the last call in which the GPU worked, whoever used it, 0 .. 1.
+        """Return the share of the time since the last call in which the GPU worked, 0 .. 1, for any process.
 
-        None where no GPU is used or its driver does not tell.  The first call begins to follow it.
+        None from the first call, which begins to measure, and where no GPU is used or its driver has no answer.
         """
         if self._thread is None:
             if self._read is None and torch.cuda.is_initialized():
@@ -41,17 +42,18 @@ class GpuMeter:
                 self._thread.start()
             return None
         count = len(self._readings)  # the other thread only appends
-        taken, self._readings[:count] = self._readings[:count], []
-        return sum(taken) / count if count else None
+        readings, self._readings[:count] = self._readings[:count], []
+        return sum(readings) / count if count else None
 
     def _follow(self, read: Read) -> None:
         while not self._closed.wait(self._every):
             reading = read()
             if reading is None:
-                return  # a driver that stops telling does not begin again
+                return  # a driver that fails once does not recover
             self._readings.append(reading)
 
     def close(self) -> None:
+        """End the thread."""
         self._closed.set()
         if self._thread is not None:
             self._thread.join()
@@ -64,20 +66,20 @@ class GpuMeter:
 
 
 def device_name() -> str:
-    """By which the driver knows torch's current GPU, whatever number it has here."""
+    """Return the driver's name of torch's current GPU, which holds whatever number it has in this process."""
     return f"GPU-{torch.cuda.get_device_properties(torch.cuda.current_device()).uuid}"
 
 
 class Utilization(ctypes.Structure):
-    """nvmlUtilization_t: per cent of the last period in which a kernel ran, and in which memory was used."""
+    """NVML's nvmlUtilization_t: per cent of the last period in which a kernel ran, and in which memory was used."""
 
     _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
 
 
 def read_driver(device: str, library: Any = None) -> Read:
-    """What reads how busy a GPU is; it gives None where the driver's library is missing or does not tell.
+    """Return a function that reads how busy a GPU is; it returns None where the driver's library is missing or fails.
 
-    device: as `device_name` gives it.  library: in place of the driver's.
+    device: from `device_name`.  library: in place of the driver's.
     """
     try:
         nvml = ctypes.CDLL(LIBRARY) if library is None else library

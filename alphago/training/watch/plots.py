@@ -18,20 +18,20 @@ AXES = {
     "processor": ("processor_seconds", 60.0, "minutes of the processor"),
     "games": ("games", 1.0, "games of self-play"),
     "positions": ("positions", 1.0, "positions of self-play"),
-}  # what stands on the x axis: key of the rows, divisor, label
+}  # of the x axis: key of the rows, divisor, label
 SHARE = "%"
 COLUMNS = 4
 PANEL_SIZE = (4.2, 2.9)  # inches
 Style = Literal["-", "--", ":", "-."]
 STYLES: tuple[Style, ...] = ("-", "--", ":", "-.")
-SMOOTHED_OVER = 40  # a curve of so many points or more is smoothed over a fortieth of them on either side
+SMOOTHED_OVER = 40  # points; longer curves are smoothed over a fortieth of them on either side
 LONGEST_NAME = 30  # letters of an opponent's name
 LONGEST_TITLE = 48  # letters that fit above a panel
 POWERS = (-2, 5)  # numbers outside 10^-2 .. 10^5 get a common power of ten
 
 
 class Curves(NamedTuple):
-    """A panel of training metrics: `keys` are (key of the row, name in the panel's legend, "" if alone)."""
+    """A panel of training metrics; `keys` are pairs of a row's key and its name in the legend, "" if alone."""
 
     title: str
     keys: tuple[tuple[str, str], ...]
@@ -78,33 +78,38 @@ class Line(NamedTuple):
 
 
 class Panel(NamedTuple):
+    """A diagram with its curves."""
+
     title: str
     unit: str
     lines: list[Line]
-    level: float | None = None  # where a thin line marks "even"
+    level: float | None = None  # of a thin line that marks "even"
 
 
 @checks_keywords()
 def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None, x: str = "minutes") -> "Figure":
-    """Draws the curves of runs side by side, and saves them if `out` is given; returns the matplotlib figure.
+    """Draw the curves of runs side by side, save them if `out` is given, and return the matplotlib figure.
 
-    runs: folders that training has left, or is filling.
-    out: a file whose suffix says the format: .png, .svg, .pdf or another that matplotlib writes.
-    x: what stands on the x axis: "minutes" of training, or of the "processor" (all cores together), "games" or
-        "positions" of self-play.
+    Against each opponent: win rate and Elo with 95 % intervals, in Go score and captures.  Of training: losses,
+    entropies, games and speed, each iteration thin, a mean over its neighbours thick.  What was not measured is left
+    out.
 
-    Against each opponent that a run has met: win rate and Elo with their 95 % intervals, in Go score and captures.  Of
-    training: losses, entropies, games and speed, each iteration
-    thin and a mean over its neighbours thick.  What a run did not measure is left out.
+    Args:
+        runs: folders of runs, finished or in progress.
+        out: a file with a suffix that matplotlib writes: .png, .svg, .pdf, ...
+        x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions"
+            of self-play.
 
-    ValueError for a run without metrics, an unknown `x` or suffix; OSError for a file that cannot be
-    read or written; ModuleNotFoundError without matplotlib.
+    Raises:
+        ValueError: for a run without metrics, an unknown `x` or suffix.
+        OSError: for a file that cannot be read or written.
+        ModuleNotFoundError: without matplotlib.
     """
     folders = [runs] if isinstance(runs, (str, Path)) else list(runs)
     if not folders:
-        raise ValueError("no run was given, wanted the folder of one or more")
+        raise ValueError("runs must be the folder of one run or more, got none")
     if x not in AXES:
-        raise ValueError(f"x is one of {', '.join(AXES)}, got {x!r}")
+        raise ValueError(f"x must be one of {', '.join(AXES)}, got {x!r}")
     figure = new_figure()
     if out is not None:
         check_out(figure, Path(out))
@@ -119,7 +124,7 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
 
 
 def new_figure() -> "Figure":
-    """An empty figure that needs no display, and that a notebook shows."""
+    """Return an empty figure that needs no display, and that a notebook shows."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
@@ -137,30 +142,29 @@ def new_figure() -> "Figure":
 
 
 def check_out(figure: "Figure", out: Path) -> None:
-    """ValueError unless matplotlib can write a file of that name, FileNotFoundError if its folder is missing."""
+    """Raise ValueError unless matplotlib can write a file of that name, FileNotFoundError without its folder."""
     formats = figure.canvas.get_supported_filetypes()
     if out.suffix.lower().removeprefix(".") not in formats:
-        raise ValueError(f"{out} has no suffix of a picture, wanted one of {', '.join('.' + name for name in formats)}")
+        raise ValueError(f"out must end in one of {', '.join('.' + name for name in formats)}, got {out}")
     if not out.parent.is_dir():
         raise FileNotFoundError(f"{out} cannot be written: there is no folder {out.parent}")
 
 
 def names_of(folders: Sequence[str | Path]) -> list[str]:
-    """What the legend calls each run: its folder's name, or the whole path where names repeat."""
+    """Return the name of each run in the legend: its folder's, or the whole path where names repeat."""
     names = [Path(folder).resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 
 
 def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[float], list[Row]]:
-    """The x, y and row of every row that has both."""
+    """Return x, y and row of every row that has both."""
     source, divisor, _ = AXES[x]
-    found = [(at, value, row) for row in rows
-             if (at := number(row, source)) is not None and (value := number(row, key)) is not None]  # fmt: skip
-    return [at / divisor for at, _, _ in found], [value for _, value, _ in found], [row for _, _, row in found]
+    rows = [row for row in rows if number(row, source) is not None and number(row, key) is not None]
+    return [row[source] / divisor for row in rows], [float(row[key]) for row in rows], rows
 
 
 def training_panels(histories: Sequence[History], x: str) -> Iterator[Panel]:
-    """The panels of TRAINING for which some run has a curve."""
+    """Yield the panels of TRAINING for which some run has a curve."""
     for title, keys, unit in TRAINING:
         lines = []
         for run, history in enumerate(histories):
@@ -173,7 +177,7 @@ def training_panels(histories: Sequence[History], x: str) -> Iterator[Panel]:
 
 
 def match_panels(histories: Sequence[History], x: str) -> Iterator[Panel]:
-    """Elo, and win rate, score and captures against each opponent that some run has met."""
+    """Yield win rate, score and captures against each opponent that some run has met, and Elo."""
     opponents = dict.fromkeys(opponent(row) for history in histories for row in history.evaluations)
     styles = {name: STYLES[i % len(STYLES)] for i, name in enumerate(opponents)}
 
@@ -182,24 +186,24 @@ def match_panels(histories: Sequence[History], x: str) -> Iterator[Panel]:
             at, values, rows = points((row for row in history.evaluations if opponent(row) == name), key, x)
             if at:
                 ends = [[number(row, end) for row in rows] for end in interval or ()]
-                # An end that is missing or infinite is drawn as the point itself: no bar on that side.
-                known = [[v if end is None else end for v, end in zip(values, side, strict=True)] for side in ends]
-                yield Line(run, label, style, at, values, *known)
+                # Without an end, or with an infinite one, there is no bar on that side.
+                finite = [[v if end is None else end for v, end in zip(values, side, strict=True)] for side in ends]
+                yield Line(run, label, style, at, values, *finite)
 
-    wanted = []
+    panels = []
     for name in opponents:
-        wanted += [
+        panels += [
             Panel(f"Win rate, {name}", SHARE, list(lines(name, "win_rate", "", "-", ("low", "high"))), 0.5),
             Panel(f"Score, {name}", "points", list(lines(name, "score", "", "-")), 0.0),
             Panel(f"Captures, {name}", "stones",
                   [*lines(name, "captures", "taken", "-"), *lines(name, "captured", "lost", "--")]),
         ]  # fmt: skip
     elo = [line for name in opponents for line in lines(name, "elo", name, styles[name], ("elo_low", "elo_high"))]
-    yield from (panel for panel in [*wanted, Panel("Elo", "", elo)] if panel.lines)
+    yield from (panel for panel in [*panels, Panel("Elo", "", elo)] if panel.lines)
 
 
 def opponent(row: Row) -> str:
-    """Whom a match was against, and with how many readouts; a long name (a path) loses its beginning."""
+    """Return the opponent of a match with its readouts; a long name (a path) loses its beginning."""
     name = str(row["opponent"])
     if len(name) > LONGEST_NAME:
         name = "…" + name[1 - LONGEST_NAME :]
@@ -208,14 +212,14 @@ def opponent(row: Row) -> str:
 
 
 def draw_figure(figure: "Figure", panels: Sequence[Panel], names: Sequence[str], x: str) -> None:
-    """Draws panels row by row, with a legend of the runs above them."""
+    """Draw panels row by row, with a legend of the runs above them."""
     from matplotlib import colormaps
     from matplotlib.lines import Line2D
 
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     figure.set_size_inches(PANEL_SIZE[0] * columns, PANEL_SIZE[1] * rows + 0.8)
-    # Ten colours that are easy to tell apart; more runs share out a rainbow.
+    # Ten colours are easy to tell apart; more runs get a rainbow.
     many = len(names) > 10
     colours = [colormaps["turbo"](i / len(names)) if many else colormaps["tab10"](i) for i in range(len(names))]
     for i, panel in enumerate(panels):
@@ -228,20 +232,20 @@ def draw_figure(figure: "Figure", panels: Sequence[Panel], names: Sequence[str],
 
 
 def draw_panel(axes: "Axes", panel: Panel, colours: Sequence[Any]) -> None:
-    """Draws one panel; its own legend tells its kinds of line apart."""
+    """Draw one panel, with a legend of its kinds of line."""
     from matplotlib.lines import Line2D
     from matplotlib.ticker import PercentFormatter
 
     for line in panel.lines:
         colour = colours[line.run]
         if line.low is not None and line.high is not None:
-            # A rounding error must not make a bar negative: matplotlib refuses it.
+            # At least 0 despite rounding: matplotlib refuses negative bars.
             bars = [[max(0.0, y - low) for y, low in zip(line.y, line.low, strict=True)],
                     [max(0.0, high - y) for y, high in zip(line.y, line.high, strict=True)]]  # fmt: skip
             axes.errorbar(line.x, line.y, bars, color=colour, linestyle=line.style, marker="o", markersize=3,
                           elinewidth=1, capsize=2)  # fmt: skip
             continue
-        mean = smoothed(line.y)
+        mean = smooth(line.y)
         if mean != line.y:
             axes.plot(line.x, line.y, color=colour, linestyle="-", linewidth=0.5, alpha=0.3)
         marker = "o" if len(line.y) < SMOOTHED_OVER else ""
@@ -265,14 +269,14 @@ def draw_panel(axes: "Axes", panel: Panel, colours: Sequence[Any]) -> None:
 
 
 def title_of(panel: Panel, kinds: Sequence[str]) -> str:
-    """A panel's title with its unit; names the kind of line where there is but one."""
+    """Return a panel's title with its unit, and with the kind of line if there is only one."""
     kind = f": {kinds[0]}" if len(kinds) == 1 and kinds[0] else ""
     unit = panel.unit.removeprefix(SHARE).strip()
     return textwrap.fill(f"{panel.title}{kind}" + (f" [{unit}]" if unit else ""), LONGEST_TITLE)
 
 
-def smoothed(values: list[float]) -> list[float]:
-    """Each value's mean with its neighbours on either side, as many as there are on both."""
+def smooth(values: list[float]) -> list[float]:
+    """Return the mean of each value and its neighbours, equally many on both sides."""
     reach = len(values) // SMOOTHED_OVER
     around = [min(reach, i, len(values) - 1 - i) for i in range(len(values))]
     return [sum(values[i - r : i + r + 1]) / (2 * r + 1) for i, r in enumerate(around)]

@@ -6,14 +6,14 @@ from typing import Any
 
 from alphago.training.history import Row, number
 
-RECENT_ROWS = 20  # iterations with gradient steps that a judgement averages: one alone is noise
-JUDGED_GAMES = 64  # games that it counts: of so many, 95 % for one side is no accident at 80 % (p < 0.001)
+RECENT_ROWS = 20  # iterations to average over: one alone is noise
+JUDGED_GAMES = 64  # games to average over: 95 % for one side is no accident then at 80 % (p < 0.001)
 
 
 class Recent:
-    """What a diagnosis looks at: `rows` of metrics.jsonl, oldest first, and the run's settings.
+    """The end of a run's `rows` of metrics.jsonl, oldest first, and its settings.
 
-    A value is None where the rows lack the metric, or are too few to judge by.
+    Averages are None where rows lack the metric or are too few.
     """
 
     def __init__(self, rows: Sequence[Row], settings: Mapping[str, Any]) -> None:
@@ -23,21 +23,21 @@ class Recent:
         self.blocks = game_blocks(rows)
 
     def latest(self, key: str) -> float | None:
-        """The newest value of a metric among the recent rows."""
-        return next((value for row in reversed(self.rows) if (value := number(row, key)) is not None), None)
+        """Return the newest value of a metric."""
+        return next(reversed(numbers(self.rows, key)), None)
 
     def mean(self, key: str) -> float | None:
-        """Of a metric over the recent iterations with gradient steps; None before there are enough of them."""
-        values = [value for row in self.trained if (value := number(row, key)) is not None]
+        """Return a metric's mean over the recent iterations with gradient steps."""
+        values = numbers(self.trained, key)
         return sum(values) / len(values) if len(values) >= RECENT_ROWS // 2 else None
 
     def growth(self, key: str) -> float | None:
-        """How much a running count rose over the recent rows."""
-        values = [value for row in self.rows if (value := number(row, key)) is not None]
+        """Return how much a running count rose."""
+        values = numbers(self.rows, key)
         return values[-1] - values[0] if len(values) >= RECENT_ROWS // 2 else None
 
     def selfplay_share(self) -> float | None:
-        """Self-play's share of the time that the recent rows took; None before training has begun."""
+        """Return self-play's share of the time; None before training has begun."""
         if not self.rows or not number(self.rows[0], "steps"):
             return None
         pairs = []
@@ -49,29 +49,33 @@ class Recent:
         return sum(share * seconds for share, seconds in pairs) / time if time > 0 else None
 
     def of_games(self, key: str, block: int = 0) -> float | None:
-        """A metric's mean over the games of a block, 0 the latest; None where there is no such block."""
+        """Return a metric's mean over the games of a block, 0 the latest; None where there is no such block."""
         if block >= len(self.blocks):
             return None
         pairs = [(value, games) for row, games in self.blocks[block] if (value := number(row, key)) is not None]
         return sum(v * games for v, games in pairs) / sum(games for _, games in pairs) if pairs else None
 
     def games(self) -> str:
+        """Return how many games the latest block has, as "64 games"."""
         return f"{sum(games for _, games in self.blocks[0]):.0f} games"
 
     def progress(self) -> float:
-        """How much of the run is over, 0 .. 1, by games or by time; 0 where it has no end."""
+        """Return how much of the run is over, 0 .. 1, by games or by time; 0 where it has no end."""
         games, seconds = self.latest("games"), self.latest("seconds")
-        ends = (
-            (games, number(self.settings, "num_games")),
-            (seconds, 60 * (number(self.settings, "max_minutes") or 0)),
-        )
+        num_games, minutes = number(self.settings, "num_games"), number(self.settings, "max_minutes")
+        ends = ((games, num_games), (seconds, 60 * (minutes or 0)))
         return max((done / end for done, end in ends if done is not None and end), default=0.0)
 
 
-def game_blocks(rows: Sequence[Row]) -> list[list[tuple[Row, float]]]:
-    """Rows with the games finished in each, newest first, in blocks of at least JUDGED_GAMES games.
+def numbers(rows: Sequence[Row], key: str) -> list[float]:
+    """Return the values of a metric in the rows that have it."""
+    return [value for row in rows if (value := number(row, key)) is not None]
 
-    Games from before the first gradient step are left out: they tell nothing about what is learned.
+
+def game_blocks(rows: Sequence[Row]) -> list[list[tuple[Row, float]]]:
+    """Return rows with the games finished in each, newest first, in blocks of at least JUDGED_GAMES games.
+
+    Games from before the first gradient step are left out.
     """
     blocks: list[list[tuple[Row, float]]] = []
     block: list[tuple[Row, float]] = []

@@ -1,4 +1,4 @@
-"""A run's time: how much of it is over, how much of it the processor had for it, when to save and when to stop."""
+"""The clock of a run: training time, processor time, when to save and when to stop."""
 
 import math
 import signal
@@ -16,10 +16,8 @@ SAVING_SHARE = 0.02
 class RunClock:
     """Training time, which stands still during examinations and may have a limit.
 
-    minutes: the limit; None for none.
-    ready: the training time at the end of the first iteration, in which kernels are compiled that are not yet; None
-        until then.  It counts for the limit, but schedules begin there: on a slow machine compiling takes more of a
-        short run than a curriculum's first board has.
+    `ready` is the training time at the end of the first iteration, in which kernels are compiled; None until then.  It
+    counts for the limit, but schedules begin there: compiling may take longer than a curriculum's first board.
     """
 
     def __init__(self, minutes: float | None) -> None:
@@ -28,7 +26,7 @@ class RunClock:
         self.set(0.0)
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
-        """Go on counting from these seconds of training time and of the processor."""
+        """Go on from these seconds of training time and processor time."""
         self._began = time.monotonic() - seconds
         self._processor_began = time.process_time() - processor
 
@@ -53,10 +51,9 @@ class RunClock:
 
     @property
     def processor(self) -> float:
-        """Processor seconds of this process in training time so far, all of its threads together.
+        """Processor seconds of all threads of this process in training time so far.
 
-        Two busy threads on an idle machine come to two seconds a second; what other programs and machines on the same
-        host use is not in it.
+        Unlike `seconds`, other programs and machines on the same host do not add to them.
         """
         return time.process_time() - self._processor_began
 
@@ -98,7 +95,7 @@ class SavingTimes:
         return time.monotonic() >= self.next
 
     def saved(self, began: float) -> None:
-        """Note that a checkpoint is written that was begun at that time (of time.monotonic())."""
+        """Note that a checkpoint, begun at that time (of time.monotonic()), is written."""
         now = time.monotonic()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
 
@@ -106,7 +103,7 @@ class SavingTimes:
 @contextmanager
 def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     """Let the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once."""
-    interrupted = threading.Event()  # beside `stop`, which may have another reason
+    interrupted = threading.Event()  # `stop` may be set for another reason
 
     def handle(number: int, frame: Any) -> None:
         if interrupted.is_set():
@@ -126,7 +123,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
 
 @contextmanager
 def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
-    """Set `stop` at that time (of time.monotonic()), unless the block is over before; None: never."""
+    """Set `stop` at that time (of time.monotonic()) if it comes within the block; None: never."""
     if deadline is None:
         yield
         return

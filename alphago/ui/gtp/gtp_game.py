@@ -1,4 +1,4 @@
-"""The game that a GTP controller tells, in which any colour may play at any time."""
+"""The game of a GTP controller, in which any colour may play at any time."""
 
 import contextlib
 from collections.abc import Sequence
@@ -12,14 +12,13 @@ from alphago.env.go_position import GoPosition
 
 
 class GtpGame:
-    """Plays as they came, and the position they lead to.
+    """The plays of the controller in order, and the position they lead to.
 
-    `GoEnv` alternates, so a colour that plays twice is read as the other one having passed: the pass
-    keeps superko and the boards that a network sees, which a new set-up position would lose.  For
-    that the plays are gone through again: their stones in order, a pass between two of one colour,
-    the first stone's colour to begin.  Only the plays that fit are kept as they came.
+    `GoEnv` alternates, so before a colour plays twice in a row the other one passes: that keeps superko and the boards
+    that a network sees, which a new set-up position would lose.  For this the plays are replayed: their stones in
+    order, a pass between two of one colour, and the first stone's colour to begin.
 
-    The last resort, for a game longer than the environment's limit, is the board set up anew.
+    A game longer than the environment's limit goes on from its board as a new set-up position.
     """
 
     def __init__(self, env: GoEnv, komi: float) -> None:
@@ -28,21 +27,21 @@ class GtpGame:
         self.clear()
 
     def clear(self) -> None:
-        """The empty board."""
+        """Empty the board."""
         self.handicap: tuple[int, ...] = ()
         self.begin()
 
     def give_handicap(self, stones: Sequence[int]) -> None:
-        """Black's stones, after which it is White's turn; only on an empty board."""
+        """Put Black's stones on an empty board; it is White's turn then."""
         self.handicap = tuple(sorted(stones))
         self.begin()
 
     def begin(self) -> None:
-        self.plays: list[tuple[int, int]] = []  # (colour, action) as they came
+        self.plays: list[tuple[int, int]] = []  # (colour, action)
         self.position = self.start(-1 if self.handicap else 1)
 
     def start(self, to_play: int, **stones: Any) -> GoPosition:
-        """A position from which to play on; what is the default is not written down."""
+        """Return a position to play on from; its set-up leaves out defaults."""
         setup: dict[str, Any] = dict(stones) or ({"black": self.handicap} if self.handicap else {})
         if to_play != 1:
             setup["to_play"] = "white"
@@ -51,9 +50,9 @@ class GtpGame:
         return self.env.position(**setup)
 
     def play(self, colour: int, action: int) -> None:
-        """Adds a play; raises IllegalMove, and then nothing has changed.
+        """Add a play; an IllegalMove changes nothing.
 
-        A pass out of turn, or after the end, changes no position: it is the other colour's turn anyway.
+        A pass out of turn, or after the end, does not change the position: it is the other colour's turn anyway.
         """
         idle = self.position.to_play != colour or self.position.is_over
         if action != self.env.pass_action or not idle:
@@ -61,35 +60,35 @@ class GtpGame:
         self.plays.append((colour, action))
 
     def ready(self, colour: int) -> GoPosition:
-        """The present position with this colour to move and the game going on."""
+        """Return the present position with this colour to move and the game not over."""
         if self.position.to_play == colour and not self.position.is_over:
             return self.position
         with contextlib.suppress(IllegalMove):
-            position = self.gone_through(colour)
+            position = self.replay(colour)
             if not position.is_over:
                 return position
         board = self.position.board.ravel()
         return self.start(colour, black=np.flatnonzero(board == 1), white=np.flatnonzero(board == -1))
 
-    def gone_through(self, colour: int) -> GoPosition:
-        """All stones played again with as few passes as possible; raises IllegalMove past the ply limit."""
-        stones = [(who, action) for who, action in self.plays if action != self.env.pass_action]
+    def replay(self, colour: int) -> GoPosition:
+        """Replay all stones with as few passes as possible; raise IllegalMove past the ply limit."""
+        stones = [(mover, action) for mover, action in self.plays if action != self.env.pass_action]
         position = self.start(stones[0][0] if stones else colour)
-        for who, action in stones:
-            if position.to_play != who:
+        for mover, action in stones:
+            if position.to_play != mover:
                 position = position.play(self.env.pass_action)
             position = position.play(action)
         return position if position.to_play == colour else position.play(self.env.pass_action)
 
     def undo(self) -> None:
-        self.again(self.plays[:-1])
+        self.restart(self.plays[:-1])
 
     def set_komi(self, komi: float) -> None:
-        """Komi of this game, from its beginning."""
+        """Set the komi of this game, from its beginning."""
         self.komi = komi
-        self.again(self.plays)
+        self.restart(self.plays)
 
-    def again(self, plays: list[tuple[int, int]]) -> None:
+    def restart(self, plays: list[tuple[int, int]]) -> None:
         self.begin()
         for colour, action in plays:
             self.play(colour, action)

@@ -1,7 +1,7 @@
-"""The Go Text Protocol, version 2: requests come in, replies go out.  Knows no Go.
+"""The Go Text Protocol, version 2: requests come in, replies go out.  What the commands do is in commands.py.
 
-Source: "Specification of the Go Text Protocol, version 2, draft 2" (Farnebäck 2002); where it leaves
-something open, as GNU Go does, which it names as the reference.
+Source: "Specification of the Go Text Protocol, version 2, draft 2" (Farnebäck 2002); what it leaves open is done as
+in GNU Go, which it names as the reference.
 """
 
 import contextlib
@@ -18,17 +18,17 @@ CONTROL = {code: None for code in (*range(32), 127) if chr(code) not in "\t\n"}
 
 
 class GtpFailure(Exception):
-    """A command that fails; the text goes into the reply."""
+    """The failure of a command; the text goes into the reply."""
 
 
 class Request(NamedTuple):
-    id: str  # digits as they came, or ""
+    id: str  # digits, or ""
     name: str
     arguments: list[str]
 
 
 def parse(line: str) -> Request | None:
-    """One line as a request; None if it holds nothing but space, comment or control characters."""
+    """Return a line as a request; None if it holds only space, a comment or control characters."""
     words = line.translate(CONTROL).partition("#")[0].split()
     if not words:
         return None
@@ -37,30 +37,30 @@ def parse(line: str) -> Request | None:
 
 
 def reply(request: Request, text: str, success: bool = True) -> str:
-    """The reply as it is sent.  An empty line would end it, so empty lines in the text are left out."""
+    """Return the reply as it is sent, without empty lines inside, which would end it."""
     body = re.sub(r"\n\s*\n", "\n", text.rstrip())
     return f"{'=' if success else '?'}{request.id} {body}\n\n"
 
 
 def converse(commands: Mapping[str, Command], lines: Iterable[str], output: TextIO) -> None:
-    """Answers requests until `quit` or the last line.
+    """Answer requests until `quit` or the last line.
 
-    An unforeseen error in a command becomes a failure in one sentence, with the traceback on stderr:
-    a program that plays on is worth more to its controller than one that is gone.
+    An unexpected error in a command becomes a failure, with the traceback on stderr: an engine that plays on is worth
+    more to its controller than one that has ended.
     """
-    known = {**administration(commands), **commands}
+    commands = {**administration(commands), **commands}
     for line in lines:
         request = parse(line)
         if request is None:
             continue
-        output.write(answer(known, request))
+        output.write(answer(commands, request))
         output.flush()
         if request.name == "quit":
             return
 
 
 def answer(commands: Mapping[str, Command], request: Request) -> str:
-    """The reply to one request."""
+    """Return the reply to one request."""
     command = commands.get(request.name)
     if command is None:
         return reply(request, "unknown command", success=False)
@@ -74,7 +74,7 @@ def answer(commands: Mapping[str, Command], request: Request) -> str:
 
 
 def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
-    """The commands that speak of the protocol itself."""
+    """Return the commands about the protocol itself."""
     own: dict[str, Command] = {
         "protocol_version": lambda arguments: "2",
         "known_command": lambda arguments: str(bool(arguments) and arguments[0] in {*own, *commands}).lower(),
@@ -84,8 +84,36 @@ def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
     return own
 
 
+@contextlib.contextmanager
+def replying(text: str) -> Iterator[None]:
+    """Turn a ValueError of the block into the protocol's words for it."""
+    try:
+        yield
+    except ValueError:
+        raise GtpFailure(text) from None
+
+
+def argument(arguments: list[str], i: int) -> str:
+    """Return argument i; surplus arguments are ignored, as in GNU Go."""
+    if i >= len(arguments):
+        raise GtpFailure("syntax error")
+    return arguments[i]
+
+
+def integer(text: str) -> int:
+    if not re.fullmatch("[+-]?[0-9]{1,9}", text):
+        raise GtpFailure("syntax error")
+    return int(text)
+
+
+def number(text: str) -> float:
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
+        raise GtpFailure("syntax error")
+    return float(text)
+
+
 def lines_of_stdin() -> Iterator[str]:
-    """The lines of standard input, ended by LF alone; any byte is a character, so none is an error."""
+    """Yield the lines of standard input, ended by LF alone; every byte is a character, so none is an error."""
     if sys.stdin is not None:  # None: it was closed before Python started
         for line in sys.stdin.buffer:
             yield line.decode("latin-1")
@@ -93,10 +121,9 @@ def lines_of_stdin() -> Iterator[str]:
 
 @contextlib.contextmanager
 def reserved_stdout() -> Iterator[TextIO]:
-    """Standard output for the protocol alone.
+    """Reserve standard output for the protocol.
 
-    Meanwhile what anybody else prints goes to stderr, also from libraries that write to the descriptor
-    past Python.
+    All other output goes to stderr meanwhile, also that of libraries which write to the file descriptor.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -107,14 +134,14 @@ def reserved_stdout() -> Iterator[TextIO]:
             output = sys.stdout
         else:
             output = os.fdopen(own, "w", encoding="ascii", errors="replace", newline="\n")
-            stack.callback(quietly_close, output)
+            stack.callback(close_quietly, output)
             os.dup2(other, number)
             stack.callback(os.dup2, own, number)
         with contextlib.redirect_stdout(sys.stderr):
             yield output
 
 
-def quietly_close(file: TextIO) -> None:
-    """Closes a file whose reader may be gone."""
+def close_quietly(file: TextIO) -> None:
+    """Close a file whose reader may have exited."""
     with contextlib.suppress(OSError):
         file.close()

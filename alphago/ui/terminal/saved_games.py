@@ -9,42 +9,42 @@ from alphago.env.games import require_go
 from alphago.records.record import GameRecord, load_records, save_records
 from alphago.records.sgf import format_sgf, read_sgf
 from alphago.records.sgf_game import SgfGame
+from alphago.system.files import write_atomic
 
 
 def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players: tuple[str, str]) -> None:
-    """Writes a game, whole or not at all; a file of that name is replaced.
+    """Write a game atomically, replacing an existing file.
 
-    over: whether the record's result is the game's; else an SGF file tells none.  players: names of Black and White.
+    over: whether the game has ended with the record's result; otherwise an SGF file has none.
+    players: names of Black and White.
     """
-    from alphago.nn.model_files import write_whole  # only now: it loads torch
-
     if env.has_sgf:
         result = {} if over else {"result": ""}
-        write_whole(path, format_sgf(SgfGame.from_record(record, env, players=players, **result)))
+        write_atomic(path, format_sgf(SgfGame.from_record(record, env, players=players, **result)))
     else:
         data = io.BytesIO()
         save_records(data, [record])
-        write_whole(path, data.getvalue())
+        write_atomic(path, data.getvalue())
 
 
 def load_game(path: Path, env: GameEnv) -> list[Position]:
-    """All positions of a game, the start first; ValueError with a sentence that names the file if it is none of `env`.
+    """Return all positions of a saved game, the start first.
 
-    ImportError without sgfmill, for games of Go.
+    Raises ValueError for a file without a game of `env`, and ImportError for a game of Go without sgfmill.
     """
     game: Any = read_sgf(path, require_go(env, "SGF files")) if env.has_sgf else only_record(path)
     try:
         positions: list[Position] = [game.position(env, 0)]
         for action in game.moves:
             positions.append(positions[-1].play(action))
-    except (TypeError, ValueError, IndexError) as error:  # a set-up of another game, or its moves
-        raise ValueError(f"{path} holds no game of {env}: {error}") from None
+    except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
+        raise ValueError(f"{path} must hold a game of {env}: {error}") from None
     return positions
 
 
 def only_record(path: Path) -> GameRecord:
-    """The record in a file of one; ValueError with a sentence for any other file."""
+    """Return the record in a file of one; raise ValueError for any other file."""
     records = load_records(path)
     if len(records) != 1:
-        raise ValueError(f"{path} holds {len(records)} games, wanted one")
+        raise ValueError(f"{path} must hold one game, got {len(records)}")
     return records[0]

@@ -1,4 +1,4 @@
-"""What a person sees and types: lines through any two functions, and on a terminal colours and a line that changes."""
+"""Input and output: lines through any two functions, and on a terminal colours and a status line."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
-Read = Callable[[str], str]  # a prompt in, a line out; EOFError when there are no more lines
+Read = Callable[[str], str]  # a prompt in, a line out; raises EOFError at the end of input
 Write = Callable[[str], object]  # receives whole lines
 
 ROW = re.compile(r"^( ?\d+ )(.*)( \d|\d\d)$")  # a row of a board between its numbers, as `draw_board` writes it
@@ -16,13 +16,13 @@ WOOD, BLACK, WHITE, POINT, LAST, PLAIN = (f"\x1b[{code}m" for code in (
 ))  # fmt: skip
 INKS = {"X": BLACK, "O": WHITE, ".": POINT, "(": LAST, ")": LAST}
 WRITE_OVER, END_OF_LINE = "\r", "\x1b[K"
-STATUS_SECONDS = 0.1  # between two changes of the line that changes
+STATUS_SECONDS = 0.1  # between two changes of the status line
 
 
 class Screen:
-    """Shows and asks.
+    """Reads lines and shows text.
 
-    read, write: instead of `input` and `print`; with a `write` of one's own everything is plain lines.
+    read, write: instead of `input` and `print`; with another `write` all output is plain lines.
     """
 
     def __init__(self, read: Read | None = None, write: Write | None = None) -> None:
@@ -36,40 +36,40 @@ class Screen:
         self.write(text)
 
     def draw(self, board: str) -> None:
-        """A position as text, in colours where there are some."""
-        self.write(painted(board) if self.coloured else board)
+        """Show a position as text, in colours on a terminal that has them."""
+        self.write(coloured(board) if self.coloured else board)
 
     def status(self, text: str) -> None:
-        """Writes over the line that changes; does nothing where lines cannot be changed."""
+        """Overwrite the status line; do nothing where output cannot be overwritten."""
         if self.live and time.monotonic() - self._status_at >= STATUS_SECONDS:
             width = shutil.get_terminal_size().columns - 1
             print(f"{WRITE_OVER}{text[:width]}{END_OF_LINE}", end="", flush=True)
             self._status_at = time.monotonic()
 
     def clear_status(self) -> None:
-        """Takes the line that changes away."""
+        """Remove the status line."""
         if self.live:
             print(f"{WRITE_OVER}{END_OF_LINE}", end="", flush=True)
             self._status_at = 0.0
 
 
 def is_terminal() -> bool:
-    """Whether standard output is a terminal that knows colours and can write over a line."""
+    """Return whether standard output is a terminal with colours and lines that can be overwritten."""
     return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def painted(board: str) -> str:
-    """The same text with colours: stones and points on wood, the last stone's brackets red."""
-    return "\n".join(ROW.sub(painted_row, line) for line in board.split("\n"))
+def coloured(board: str) -> str:
+    """Return the text with colours: stones and points on wood, the last stone's brackets red."""
+    return "\n".join(ROW.sub(coloured_row, line) for line in board.split("\n"))
 
 
-def painted_row(row: re.Match[str]) -> str:
-    inked = "".join(f"{INKS[sign]}{sign}" if sign in INKS else sign for sign in row[2])
-    return f"{row[1]}{WOOD}{inked}{PLAIN}{row[3]}"
+def coloured_row(row: re.Match[str]) -> str:
+    signs = "".join(f"{INKS[sign]}{sign}" if sign in INKS else sign for sign in row[2])
+    return f"{row[1]}{WOOD}{signs}{PLAIN}{row[3]}"
 
 
 def ask(prompt: str) -> str:
-    """`input`, for which a closed input is at its end and bytes that are no text are a typo."""
+    """Call `input`; a closed input raises EOFError, and bytes that are not text count as a typo."""
     if sys.stdin is None:  # it was closed before Python started
         raise EOFError
     try:
@@ -79,5 +79,5 @@ def ask(prompt: str) -> str:
 
 
 def show(text: str) -> None:
-    """`print` that is seen at once, also through a pipe."""
+    """Print and flush, so that the text is seen at once through a pipe too."""
     print(text, flush=True)

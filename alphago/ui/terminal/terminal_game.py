@@ -1,5 +1,6 @@
-"""A game against the engine, typed at a terminal."""
+"""A game against the engine at a terminal."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,12 @@ HELP = """\
   undo        take back your last move and what followed it
   hint        what the engine would play for you
   score       who would win if the game ended here
-  save FILE   keep the game so far{kind}
-  load FILE   go on with a game that was kept
+  save FILE   save the game so far{kind}
+  load FILE   go on with a saved game
   resign      give the game up
   quit        leave without a result
   help        this list"""
-WITH_FILE = ("save", "load")  # commands that take the name of a file
+WITH_FILE = ("save", "load")  # commands that take a file name
 
 
 @checks_keywords()
@@ -40,33 +41,32 @@ def play(
     read: Read | None = None,
     write: Write | None = None,
 ) -> Position:
-    """Plays one game against `nn` at the terminal and returns the position in which it was left.
+    """Play one game against `nn` at the terminal and return its last position.
 
-    nn: whatever `MCTSPlayer` takes.  A network resigns where its run has measured when that is safe
-        (`NeuralNet.resign_threshold`), in games that began on the empty board as those did; nobody else does.
-        Without it an untrained network of `tower_height` blocks, which plays badly and is announced as such.
+    nn: as `MCTSPlayer` takes it.  A network resigns below the value that its run has measured
+        (`NeuralNet.resign_threshold`), in games that began on the empty board as those did; other engines never do.
+        None for an untrained network of `tower_height` blocks, which plays badly and is announced as such.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
         move without search, None searches until `seconds` are over.
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
     seconds: ends every search after this much time, if `num_readouts` does not end it before.
-    device: where the network is computed and the boards of its searches are, as `MCTSPlayer` has it.
-    read, write: used instead of `input` and `print`.
+    device: for the network and the boards of its searches, as in `MCTSPlayer`.
+    read, write: instead of `input` and `print`.
 
     End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced
-    but no part of the position: its `is_over` stays False.  Raises ValueError for a mode or limit that there is not.
+    but is not part of the position: its `is_over` stays False.  Raises ValueError for another mode or limit.
     """
     check_env(env)
     if mode not in (0, 1):
-        raise ValueError(f"mode is 0 (you are Black) or 1 (you are White), got {mode!r}")
+        raise ValueError(f"mode must be 0 (you are Black) or 1 (you are White), got {mode!r}")
     if nn is not None and tower_height is not None:
-        raise ValueError("tower_height is for the untrained network that plays when none is given")
+        raise ValueError("tower_height must be None with a network: it is the untrained network's")
     limit, screen = Limit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
             nn = _untrained(env, tower_height)
             screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
-        threshold = getattr(nn, "resign_threshold", -1.0)
-        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=threshold, device=device)
+        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device)
         game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit)
     except KeyboardInterrupt:
         screen.say("")
@@ -83,22 +83,25 @@ def _untrained(env: GameEnv, tower_height: int | None) -> Any:
 class TerminalGame:
     """One game between a person and an engine; `run` plays it.
 
-    player: an `MCTSPlayer`; it is put to the start position.
+    player: is set to the start position.
     human: +1 if the person is Black, the first player, -1 if White.
-    limit: what each search may take.
+    limit: of each search.
     """
 
-    def __init__(self, player: MCTSPlayer, human: int, screen: Screen, limit: Limit) -> None:
+    def __init__(
+        self, player: MCTSPlayer, human: int, screen: Screen, limit: Limit, now: Callable[[], float] = time.monotonic
+    ) -> None:
         player.initialize_game()
+        self.now = now
         self.player = player
         self.human = human
         self.screen = screen
         self.say = screen.say
         self.limit = limit
-        self.positions: list[Position] = [player.position]  # all of the game, the last one stands
-        self.left = False  # the person has gone
+        self.positions: list[Position] = [player.position]  # of the whole game
+        self.left = False  # by the person
         self.resigned = False
-        self.announced = False  # the result, of a game that is over
+        self.announced = False  # the result of a finished game
         self.commands: dict[str, Callable[[str], None]] = {
             "undo": self.undo,
             "hint": self.hint,
@@ -119,7 +122,7 @@ class TerminalGame:
         return self.resigned or self.position.is_over
 
     def run(self) -> Position:
-        """Plays to the end, or until the person leaves; returns the last position."""
+        """Play to the end, or until the person leaves; return the last position."""
         try:
             self.say(f"You are {PLAYER_NAMES[self.human]}.  `help` lists what you can type.")
             self.draw()
@@ -140,7 +143,7 @@ class TerminalGame:
         self.screen.draw(str(self.position))
 
     def human_turn(self, prompt: str) -> bool:
-        """One line of input: a command or a move; False for an empty one."""
+        """Run one line of input, a command or a move; return False for an empty one."""
         text = self.screen.read(prompt).strip()
         name, _, argument = text.partition(" ")
         if name.lower() in self.commands and (not argument or name.lower() in WITH_FILE):
@@ -150,7 +153,7 @@ class TerminalGame:
         return bool(text)
 
     def after_game(self) -> None:
-        """Tells the result once, and offers what can still be done."""
+        """Announce the result once, and ask for what can still be done."""
         if not self.announced:
             self.announce_result()
             self.announced = True
@@ -158,7 +161,7 @@ class TerminalGame:
             self.left = True
 
     def try_move(self, text: str) -> None:
-        """Plays a typed move, or says why not."""
+        """Play a typed move, or say why not."""
         try:
             action = self.position.env.from_text(text)
             if self.resigned:
@@ -175,16 +178,16 @@ class TerminalGame:
         self.draw()
 
     def think(self) -> Thought:
-        """The engine's thoughts on the position, with a line that shows how far they are."""
-        whole = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
+        """Return the engine's best move, with a status line meanwhile."""
+        total = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
+        mover = PLAYER_NAMES[self.position.to_play]
 
-        def tell(readouts: int, thought: Thought) -> None:
-            mover = PLAYER_NAMES[self.position.to_play]
+        def report(readouts: int, thought: Thought) -> None:
             self.screen.status(
-                f"{readouts}{whole} readouts, win rate of {mover} {thought.win_rate}, best line {thought.line}"
+                f"{readouts}{total} readouts, win rate of {mover} {thought.win_rate}, best line {thought.line}"
             )
 
-        thought = think(self.player, self.limit, tell)
+        thought = think(self.player, self.limit, report, self.now)
         self.screen.clear_status()
         return thought
 
@@ -192,7 +195,7 @@ class TerminalGame:
         engine = -self.human
         self.say("The engine is thinking.")
         thought = self.think()
-        if self.position.began_empty and self.player.should_resign():
+        if self.player.should_resign():
             self.resign(engine)
             return
         move = self.position.env.to_text(thought.action)
@@ -214,7 +217,7 @@ class TerminalGame:
         )
 
     def undo(self, _: str) -> None:
-        """Goes back to where the person last chose a move; takes back a resignation."""
+        """Go back to where the person last chose a move; a resignation is taken back."""
         before = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
         if self.resigned and self.position.to_play == self.human:
             before.append(len(self.positions) - 1)
@@ -224,7 +227,7 @@ class TerminalGame:
         self.go_to(self.positions[: before[-1] + 1])
 
     def go_to(self, positions: list[Position]) -> None:
-        """Goes on from the last of the positions, which are a game."""
+        """Go on from the last position of a game."""
         self.player.initialize_game(positions[-1])
         self.positions = positions
         self.resigned = self.announced = False
@@ -240,10 +243,10 @@ class TerminalGame:
         self.say(f"If the game ended here: {result_text(self.position.score())}.")
 
     def save(self, name: str) -> None:
-        """Writes the game to the file of that name, or says why not."""
+        """Save the game, or say why not."""
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            path = file_named(name, "save")
+            path = file_path(name, "save")
             save_game(path, self.player.env, self.player.extract_data(), self.over, names)
         except (ValueError, OSError, ImportError) as reason:
             self.say(f"Not saved: {reason}.")
@@ -251,9 +254,9 @@ class TerminalGame:
             self.say(f"Saved in {path}.")
 
     def load(self, name: str) -> None:
-        """Goes on with the game in the file of that name, or says why not."""
+        """Load a game and go on with it, or say why not."""
         try:
-            positions = load_game(file_named(name, "load"), self.player.env)
+            positions = load_game(file_path(name, "load"), self.player.env)
         except (ValueError, OSError, ImportError) as reason:
             self.say(f"Not loaded: {reason}.")
         else:
@@ -281,8 +284,8 @@ class TerminalGame:
             self.say("You win!" if result * self.human > 0 else "The engine wins.")
 
 
-def file_named(name: str, command: str) -> Path:
-    """The path that was typed, "~" being a home folder; ValueError where none was, or nobody has that home."""
+def file_path(name: str, command: str) -> Path:
+    """Return the typed path, "~" being a home folder; raise ValueError for an empty name or an unknown home."""
     if not name:
         raise ValueError(f"type the name of a file too, as in `{command} game.sgf`")
     try:

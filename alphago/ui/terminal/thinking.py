@@ -1,18 +1,18 @@
-"""How long an engine thinks about a move of a game with a person, and what it has to say then."""
+"""How long the engine thinks about a move in a game with a person, and what it reports."""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
-WAVE = 16  # readouts between two looks at the clock
+WAVE = 16  # readouts between two readings of the clock
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What a move may take: the search ends at whichever comes first.
+    """Limits of a move; the search ends at the first one reached.
 
     readouts: simulations; 0 plays the network's most probable action, None is no limit.
     seconds: time; None is no limit.
@@ -23,14 +23,14 @@ class Limit:
 
     def __post_init__(self) -> None:
         if self.readouts is None and self.seconds is None:
-            raise ValueError("a move needs a limit: num_readouts or seconds")
+            raise ValueError("num_readouts or seconds must limit a move, got None for both")
         if self.readouts is not None:
             check_int("num_readouts", self.readouts, 0, MOST_READOUTS)
         if self.seconds is not None:
             check_positive("seconds", self.seconds)
 
     def left(self, done: int, seconds: float) -> int:
-        """Readouts of the next wave after so many in so much time; 0 at the limit."""
+        """Return the readouts of the next wave, after `done` readouts in so many seconds; 0 at the limit."""
         if self.seconds is not None and seconds >= self.seconds:
             return 0
         return WAVE if self.readouts is None else min(WAVE, self.readouts - done)
@@ -38,7 +38,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Thought:
-    """A move and what the engine thinks of it.  value: -1 .. 1, the mover's.  line: what it expects, as text."""
+    """A move, its value (-1 .. 1, the mover's) and the expected line of play as text."""
 
     action: int
     value: float
@@ -51,11 +51,14 @@ class Thought:
 
 
 def think(
-    player: Any, limit: Limit, tell: Callable[[int, Thought], object], now: Callable[[], float] = time.monotonic
+    player: MCTSPlayer,
+    limit: Limit,
+    report: Callable[[int, Thought], object],
+    now: Callable[[], float] = time.monotonic,
 ) -> Thought:
-    """What an `MCTSPlayer` would play in its position, which it leaves as it is.
+    """Return the move that a player would make in its position, without making it.
 
-    tell: called after each wave of the search with the readouts so far and what it would play by now.
+    report: called after each wave of the search with the readouts so far and the best move so far.
     """
     if limit.readouts == 0:
         action = player.policy_move()
@@ -64,11 +67,11 @@ def think(
     while readouts := limit.left(done, now() - start):
         player.tree_search(readouts)
         done += readouts
-        tell(done, best(player))
+        report(done, best(player))
     return best(player)
 
 
-def best(player: Any) -> Thought:
-    """What the search so far would play."""
+def best(player: MCTSPlayer) -> Thought:
+    """Return the best move of the search so far."""
     action = player.pick_move()
     return Thought(action, player.root_value, player.expected_line(action))

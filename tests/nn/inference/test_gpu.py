@@ -18,12 +18,10 @@ from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference import gpu as device_evaluator
 from alphago.nn.inference.cpu import ROUNDING, NetEvaluator
-from alphago.nn.inference.devices import memory_told, torch_device
-from alphago.nn.inference.dtypes import dtype_name, quick_float
-from alphago.nn.inference.frozen import agree, example_planes, frozen_parts
-from alphago.nn.inference.gpu import DeviceEvaluator
-from alphago.nn.inference.gpu_forms import Unsuited, make_form
-from alphago.nn.inference.gpu_stream import standing_size
+from alphago.nn.inference.devices import dtype_name, fastest_float, torch_device
+from alphago.nn.inference.frozen import example_planes, frozen_parts, outputs_agree
+from alphago.nn.inference.gpu import DeviceEvaluator, Unsuited, build_gpu_form, translate_out_of_memory
+from alphago.nn.inference.gpu_stream import padded_size
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in
 
@@ -73,14 +71,14 @@ def same(one: tuple[np.ndarray, np.ndarray], two: tuple[np.ndarray, np.ndarray],
 
 
 def test_priors_and_values_are_those_of_the_cpu(device: str, net: NeuralNet) -> None:
-    wanted = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
+    expected = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
     evaluator = net.evaluator("float32", device)
     assert isinstance(evaluator, DeviceEvaluator)
     assert (evaluator.dtype, evaluator.device) == ("float32", device)
     for batch in (played(device), played("cpu")):
         for count in (COUNT, 1, 9):
             got = evaluate(evaluator, batch, np.arange(count))
-            same(got, (wanted[0][:count], wanted[1][:count]), NEAR[device])
+            same(got, (expected[0][:count], expected[1][:count]), NEAR[device])
             mask = batch.legal_mask(np.arange(count), np.empty(got[0].shape, np.bool_))
             assert np.array_equal(got[0] > 0, mask)
 
@@ -94,15 +92,15 @@ def test_a_wave_finds_what_is_at_its_leaves(device: str, net: NeuralNet) -> None
     outcomes = here.outcome(leaves.slots, np.empty(COUNT, np.float32))
     assert over.any()
     assert not over.all()
-    wanted = evaluate(net.evaluator("float32"), here, leaves.slots[~over])
+    expected = evaluate(net.evaluator("float32"), here, leaves.slots[~over])
     for _ in range(2):  # the second time in buffers that hold the first one's answers
-        reached, priors, values = evaluator.explore(batch, leaves)
+        reached, priors, values = evaluator.evaluate_leaves(batch, leaves)
         assert np.array_equal(reached.over, over)
         assert np.array_equal(reached.movers, here.to_play(leaves.slots, np.empty(COUNT, np.int8)))
         np.testing.assert_allclose(values[over], outcomes[over], atol=1e-6)
-        same((priors[~over], values[~over]), wanted, NEAR[device])
+        same((priors[~over], values[~over]), expected, NEAR[device])
         few = Leaves(*(array[:5] for array in leaves))
-        reached, priors, values = evaluator.explore(batch, few)
+        reached, priors, values = evaluator.evaluate_leaves(batch, few)
         assert len(reached.over) == len(priors) == len(values) == 5
         assert np.array_equal(reached.over, over[:5])
 
@@ -130,7 +128,7 @@ def test_a_search_finds_the_same_moves(device: str, net: NeuralNet, gumbel: bool
 
 def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet) -> None:
     evaluator = net.evaluator("float32", device)
-    wanted = evaluate(evaluator, played(device), np.arange(COUNT))
+    expected = evaluate(evaluator, played(device), np.arange(COUNT))
 
     def work(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
         batch = played(device)
@@ -140,7 +138,7 @@ def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet
     with ThreadPoolExecutor(4) as pool:
         for number, results in enumerate(pool.map(work, range(4))):
             for result in results:
-                same(result, (wanted[0][number:], wanted[1][number:]), NEAR[device])
+                same(result, (expected[0][number:], expected[1][number:]), NEAR[device])
 
 
 def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> None:
@@ -151,7 +149,7 @@ def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> N
     after = evaluate(evaluator, batch, np.arange(COUNT))
     assert np.abs(after[0] - before[0]).max() > 0.1
     same(after, evaluate(other.evaluator("float32"), played("cpu"), np.arange(COUNT)), NEAR[device])
-    with pytest.raises(ValueError, match="weights of another network were given to an evaluator"):
+    with pytest.raises(ValueError, match="must have the names and shapes of the evaluator's network"):
         evaluator.load(*NeuralNet(ENV, tower_height=1, channels=8).children())
     other.base_net.entry[0].weight.data[0] = torch.nan
     with pytest.raises(ValueError, match="NaN or infinite"):
@@ -163,37 +161,37 @@ def test_bfloat16_is_near(device: str, net: NeuralNet) -> None:
     """Of planes that the boards' kernels write in it."""
     evaluator = net.evaluator("bfloat16", device)
     assert evaluator.dtype == "bfloat16"
-    wanted = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
+    expected = evaluate(net.evaluator("float32"), played("cpu"), np.arange(COUNT))
     priors, values = evaluate(evaluator, played(device), np.arange(COUNT))
-    assert np.abs(priors - wanted[0]).sum(axis=1).max() / 2 < 0.15
-    assert np.abs(values - wanted[1]).max() < 0.1
+    assert np.abs(priors - expected[0]).sum(axis=1).max() / 2 < 0.15
+    assert np.abs(values - expected[1]).max() < 0.1
 
 
 def test_8_bits_are_a_cpus_alone(device: str) -> None:
     """A run that began on a CPU may go on on a GPU."""
     net = lived_in(NeuralNet(ENV, tower_height=1, channels=4))
-    assert net.evaluator("int8", device).dtype == dtype_name(quick_float(torch_device(device)))
+    assert net.evaluator("int8", device).dtype == dtype_name(fastest_float(torch_device(device)))
 
 
 def test_what_is_broken_is_said(device: str) -> None:
     net = lived_in(NeuralNet(ENV, tower_height=1, channels=4))
     evaluator, batch = net.evaluator(device=device), played(device)
-    with pytest.raises(ValueError, match=r"a batch of GoEnv\(7\) was given to an evaluator of GoEnv\(5"):
+    with pytest.raises(ValueError, match=r"must be of GoEnv\(5, .* got one of GoEnv\(7\)"):
         evaluate(evaluator, GoEnv(7).new_batch(1), np.arange(1))
-    with pytest.raises(ValueError, match=r"priors \(1, 3\) and values \(1,\) do not suit 1 slots"):
+    with pytest.raises(ValueError, match=r"for 1 slots .* got \(1, 3\) and \(1,\)"):
         evaluator.evaluate(batch, np.arange(1), np.empty((1, 3), np.float32), np.empty(1, np.float32))
-    with pytest.raises(ValueError, match="dtype is 'float32', 'bfloat16', 'int8' or None, got 'float16'"):
+    with pytest.raises(ValueError, match="dtype must be 'float32', 'bfloat16', 'int8' or None, got 'float16'"):
         net.evaluator("float16", device)
     net.policy.points.weight.data[:] = 1e38
     evaluator.load(net.base_net, net.value, net.policy)
     with pytest.raises(ValueError, match="the network's output is not finite"):
-        evaluator.explore(batch, passing())
+        evaluator.evaluate_leaves(batch, passing())
     with pytest.raises(ValueError, match="the network's output is not finite"):
         evaluate(evaluator, batch, np.arange(COUNT))
 
 
 class Stubborn(torch.nn.Module):
-    """Its results depend on whether somebody is tracing: no fast form gives them."""
+    """Its results depend on whether it is being traced: no fast form gives them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -207,10 +205,10 @@ def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
     net = NeuralNet(ENV, Stubborn())
     evaluator = net.evaluator("float32", device)
     assert evaluator.form == "modules"
-    wanted = evaluate(
+    expected = evaluate(
         NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9)
     )
-    same(evaluate(evaluator, played(device), np.arange(9)), wanted, NEAR[device])
+    same(evaluate(evaluator, played(device), np.arange(9)), expected, NEAR[device])
 
 
 def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -> None:
@@ -218,19 +216,19 @@ def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -
     net = NeuralNet(ENV, Stubborn())
     evaluator = net.evaluator("bfloat16", device)
     batch = played(device)
-    evaluate(evaluator, batch, np.arange(COUNT))  # lanes are made
+    evaluate(evaluator, batch, np.arange(COUNT))  # on a stream with the old form
     with torch.no_grad():
         for module in (net.policy, net.value):
             for parameter in module.parameters():
                 parameter.mul_(8)
     evaluator.load(net.base_net, net.value, net.policy)
     assert evaluator.form == "modules"
-    wanted = evaluate(
+    expected = evaluate(
         NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(COUNT)
     )
     got = evaluate(evaluator, batch, np.arange(COUNT))
-    assert np.abs(got[0] - wanted[0]).sum(axis=1).max() / 2 < 0.15
-    assert np.abs(got[1] - wanted[1]).max() < 0.15
+    assert np.abs(got[0] - expected[0]).sum(axis=1).max() / 2 < 0.15
+    assert np.abs(got[1] - expected[1]).max() < 0.15
 
 
 class Fickle(torch.nn.Module):
@@ -269,18 +267,17 @@ def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.
     monkeypatch.setattr(torch, "cudnn_convolution_relu", plain)
     monkeypatch.setattr(torch, "cudnn_convolution_add_relu", adding)
     frozen = frozen_parts(net.base_net, net.value, net.policy)
-    place = torch.device("cpu")
     with torch.no_grad():
-        whole = make_form("fused", frozen, ENV, torch.float32, place)
+        whole = build_gpu_form("fused", frozen, ENV, torch.float32, torch.device("cpu"))
         calls.clear()
-        got, wanted = whole(example_planes(ENV)), frozen(example_planes(ENV))
-    assert agree(got, wanted, ROUNDING[torch.float32])
+        got, expected = whole(example_planes(ENV)), frozen(example_planes(ENV))
+    assert outputs_agree(got, expected, ROUNDING[torch.float32])
     assert calls.count("plain") >= 4  # the entry, the blocks' first ones, the heads
     assert calls.count("adding") == 2  # the blocks' second ones
 
 
-def test_what_else_goes_wrong_is_told_as_it_is() -> None:
-    with pytest.raises(RuntimeError, match="CUBLAS_STATUS_EXECUTION_FAILED"), memory_told():
+def test_other_errors_are_not_translated() -> None:
+    with pytest.raises(RuntimeError, match="CUBLAS_STATUS_EXECUTION_FAILED"), translate_out_of_memory():
         raise RuntimeError("cuBLAS error: CUBLAS_STATUS_EXECUTION_FAILED")
 
 
@@ -300,8 +297,8 @@ class Lending(Host):
 
 
 @needs_compiler
-def test_a_lane_gives_its_stream_back_when_it_ends(net: NeuralNet) -> None:
-    """Each thread has its own; they are there for others once the threads, or the evaluator, are gone."""
+def test_a_stream_is_given_back_when_its_thread_or_evaluator_ends(net: NeuralNet) -> None:
+    """Other threads may use it then."""
     evaluator = net.evaluator("float32", "host")
     assert isinstance(evaluator, DeviceEvaluator)
     backend = evaluator._backend = Lending()
@@ -323,17 +320,17 @@ FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capac
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "text"),
     [
         (torch.OutOfMemoryError(FULL), "20.00 MiB does not fit into the memory that is left on the GPU"),
         (
             RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
-            "what is wanted does not fit into the memory that is left on the GPU",
+            "an allocation does not fit into the memory that is left on the GPU",
         ),
     ],
 )
 def test_a_full_gpu_is_one_sentence(
-    net: NeuralNet, error: Exception, told: str, monkeypatch: pytest.MonkeyPatch
+    net: NeuralNet, error: Exception, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And no network that gives other results, wherever it is noticed."""
     evaluator, batch = net.evaluator("float32", "host"), played("host")
@@ -341,19 +338,19 @@ def test_a_full_gpu_is_one_sentence(
     def fail(*arguments: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("alphago.nn.inference.gpu_stream.Standing", fail)
-    for ask in (lambda: evaluate(evaluator, batch, np.arange(3)), lambda: evaluator.explore(batch, passing())):
-        with pytest.raises(MemoryError, match=f"^{told}$"):
+    monkeypatch.setattr("alphago.nn.inference.gpu_stream.PaddedBatch", fail)
+    for ask in (lambda: evaluate(evaluator, batch, np.arange(3)), lambda: evaluator.evaluate_leaves(batch, passing())):
+        with pytest.raises(MemoryError, match=f"^{text}$"):
             ask()
-    monkeypatch.setattr("alphago.nn.inference.gpu_forms.make_form", fail)
-    with pytest.raises(MemoryError, match=f"^{told}$"):
+    monkeypatch.setattr("alphago.nn.inference.gpu.build_gpu_form", fail)
+    with pytest.raises(MemoryError, match=f"^{text}$"):
         net.evaluator(device="host")
     monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: "host")
     assert isinstance(net.evaluator(device="auto"), NetEvaluator)
 
 
 @pytest.mark.gpu
-def test_streams_of_lanes_that_end_are_lent_again(net: NeuralNet) -> None:
+def test_streams_are_lent_again(net: NeuralNet) -> None:
     """With pinned memory that was copied from on them."""
 
     def work() -> None:
@@ -378,11 +375,11 @@ def test_a_gpu_takes_its_fastest_form(net: NeuralNet) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 8, 9, 63, 64, 65, 80, 81, 128, 129, 1000, 1024, 4096, 5000])
-def test_standing_sizes_waste_little(count: int) -> None:
-    size = standing_size(count)
+def test_padded_sizes_waste_little(count: int) -> None:
+    size = padded_size(count)
     assert count <= size
     assert size <= max(8, 2 * count - 1, 64) if count <= 64 else size < 1.25 * count
-    assert standing_size(size) == size
+    assert padded_size(size) == size
 
 
 def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,4 @@
-"""8 bits: the ranges come from positions that are always the same, and rounding is all that they change."""
-
-import importlib.util
+"""8-bit inference: its ranges are the same on every call, and it changes results by rounding only."""
 
 import numpy as np
 import pytest
@@ -10,19 +8,14 @@ from torch import nn
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.nn.base import DenseBase
-from alphago.nn.inference import cpu as evaluators
 from alphago.nn.inference import openvino
-from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.dtypes import dtype_name, has_int8_products, quick_float, wanted_dtype
-from alphago.nn.inference.fusion import folded
-from alphago.nn.inference.int8 import LEAST, ROOM, Range, input_ranges, random_planes
+from alphago.nn.inference.devices import dtype_name, fastest_float, has_int8_products
+from alphago.nn.inference.fusion import fold_batch_norms
+from alphago.nn.inference.int8 import HEADROOM, LEAST, Range, input_ranges, random_planes
 from alphago.nn.net import NeuralNet, load_model
-from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, random_batch
+from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, needs_openvino, random_batch, snapshot
 
-needs_openvino = pytest.mark.skipif(importlib.util.find_spec("openvino") is None, reason="needs openvino")
-needs_int8 = pytest.mark.skipif(
-    importlib.util.find_spec("openvino") is None or not has_int8_products(), reason="needs openvino and VNNI"
-)
+needs_int8 = pytest.mark.skipif(not (openvino.is_installed() and has_int8_products()), reason="needs openvino and VNNI")
 ENV = GoEnv(5)
 
 
@@ -69,12 +62,12 @@ class TestRandomPlanes:
 class TestRanges:
     def test_of_all_that_read_more_than_a_point_of_what_another_made(self) -> None:
         base, planes = tower(), torch.randn(6, 3, 5, 5, generator=torch.Generator().manual_seed(1))
-        found = input_ranges(folded(base), planes)
+        ranges = input_ranges(fold_batch_norms(base), planes)
         base(planes)
         rising, signed = base.read
-        assert found == {
-            "rising": Range(ROOM * float(rising.max()), False),
-            "signed": Range(ROOM * float(signed.abs().max()), True),
+        assert ranges == {
+            "rising": Range(HEADROOM * float(rising.max()), False),
+            "signed": Range(HEADROOM * float(signed.abs().max()), True),
         }
 
     def test_of_all_calls_of_one(self) -> None:
@@ -87,14 +80,15 @@ class TestRanges:
 
         base = Twice().eval().requires_grad_(False)
         planes = torch.randn(6, 3, 5, 5, generator=torch.Generator().manual_seed(1))
-        most = 10 * ROOM * float(base.entry(planes).abs().max())
-        assert input_ranges(folded(base), planes) == {"rising": Range(pytest.approx(most), True)}
+        most = 10 * HEADROOM * float(base.entry(planes).abs().max())
+        assert input_ranges(fold_batch_norms(base), planes) == {"rising": Range(pytest.approx(most), True)}
 
     def test_norms_are_in_the_convolutions_by_then(self) -> None:
         net = lived_in(NeuralNet(ENV, tower_height=3, channels=8)).eval().requires_grad_(False)
-        found = input_ranges(folded(net.base_net), random_planes(ENV))
-        assert list(found) == [f"blocks.{block}.{conv}.0" for block in range(3) for conv in ("first", "second")]
-        assert [span.negative for span in found.values()] == [False, False, False, True, False, False]  # pooled: a bias
+        ranges = input_ranges(fold_batch_norms(net.base_net), random_planes(ENV))
+        assert list(ranges) == [f"blocks.{block}.{conv}.0" for block in range(3) for conv in ("first", "second")]
+        negative = [span.negative for span in ranges.values()]
+        assert negative == [False, False, False, True, False, False]  # a pooled block adds a bias
 
 
 def rounded(numbers: np.ndarray, step: float | np.ndarray, least: int, most: int) -> np.ndarray:
@@ -107,26 +101,26 @@ def test_a_convolution_rounds_what_it_reads_and_its_kernel(negative: bool) -> No
     """Against float64, from the definition."""
     torch.manual_seed(1)
     conv = nn.Conv2d(16, 8, 3, padding=1).requires_grad_(False)
-    inputs = np.random.default_rng(1).normal(size=(openvino.ROWS, 16, 5, 5)).astype(np.float32)
+    inputs = np.random.default_rng(1).normal(size=(openvino.BATCH_SIZE, 16, 5, 5)).astype(np.float32)
     span = Range(2.0, negative)  # some of the numbers are beyond it
     ops = openvino.package().opset13
     given = ops.parameter(list(inputs.shape), np.float32)
-    made = openvino.convolution_in_8_bits(ops, conv, given if negative else ops.relu(given), span)
-    model = openvino.package().Model([ops.result(made)], [given], "one")
+    node = openvino.convolution_in_8_bits(ops, conv, given if negative else ops.relu(given), span)
+    model = openvino.package().Model([ops.result(node)], [given], "one")
     compiled = openvino.core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    came = compiled(inputs)[0]
+    output = compiled(inputs)[0]
 
     kernel = conv.weight.numpy().astype(np.float64)
     steps = np.abs(kernel).max(axis=(1, 2, 3), keepdims=True) / 127
     read = rounded(inputs.astype(np.float64), 2 / 127, -128, 127) if negative else rounded(inputs, 2 / 255, 0, 255)
-    wanted = nn.functional.conv2d(
+    expected = nn.functional.conv2d(
         torch.from_numpy(read.astype(np.float64)), torch.from_numpy(rounded(kernel, steps, -127, 127)),
         conv.bias.double(), padding=1,
     )  # fmt: skip
     exact = conv(torch.from_numpy(inputs if negative else np.maximum(inputs, 0))).numpy()
-    off = np.abs(came - wanted.numpy())
+    off = np.abs(output - expected.numpy())
     assert off.mean() < 2e-4  # where a number lies between two steps, rounding may go either way
-    assert off.mean() < np.abs(came - exact).mean() / 20
+    assert off.mean() < np.abs(output - exact).mean() / 20
 
 
 def check_close(net: NeuralNet, most: float, mean: float) -> None:
@@ -134,8 +128,8 @@ def check_close(net: NeuralNet, most: float, mean: float) -> None:
     evaluator = net.evaluator("int8")
     assert (evaluator.dtype, evaluator.form) == ("int8", "openvino")
     priors, values = evaluate(evaluator, batch, slots)
-    wanted_priors, wanted_values = module_results(net, batch, slots)
-    for distance in (np.abs(priors - wanted_priors).sum(axis=1) / 2, np.abs(values - wanted_values)):
+    expected_priors, expected_values = module_results(net, batch, slots)
+    for distance in (np.abs(priors - expected_priors).sum(axis=1) / 2, np.abs(values - expected_values)):
         assert 1e-5 < distance.mean() < mean  # it is another computation
         assert distance.max() < most
 
@@ -162,63 +156,18 @@ def test_same_weights_give_the_same_bits() -> None:
         assert np.array_equal(a, b)
 
 
-@pytest.mark.parametrize(
-    ("instructions", "wanted"),
-    [
-        ({"avx512_vnni", "avx512_bf16"}, torch.int8),
-        ({"avx_vnni"}, torch.int8),
-        ({"avx512_vnni", "amx_tile"}, torch.bfloat16),
-        ({"avx512_bf16"}, torch.bfloat16),
-        (set(), torch.float32),
-    ],
-)
-@pytest.mark.parametrize("release", ["now", "before"])
-def test_the_fastest_type_of_a_processor(
-    instructions: set[str], wanted: torch.dtype, release: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: dict.fromkeys(instructions, True))
-    if release == "before":  # which knows nothing of the second row's
-        for name in ("avx512_bf16", "amx_tile", "vnni"):
-            has = bool({name, f"avx512_{name}"} & instructions)
-            monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda has=has: has)
-        monkeypatch.delattr(torch.cpu, "get_capabilities")
-        wanted = torch.float32 if instructions == {"avx_vnni"} else wanted
-    assert wanted_dtype(None) == wanted
-
-
-@pytest.mark.parametrize(
-    ("most", "wanted"),
-    [
-        ("", torch.bfloat16),
-        ("DEFAULT", torch.bfloat16),
-        ("AVX512_CORE_AMX", torch.bfloat16),
-        ("avx512_core_bf16", torch.int8),
-        ("AVX512_CORE_VNNI", torch.int8),
-        ("AVX2_VNNI", torch.int8),
-        ("AVX512_CORE", torch.float32),
-        ("AVX2", torch.float32),
-    ],
-)
-def test_what_is_forbidden_is_not_there(most: str, wanted: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    everything = dict.fromkeys(("avx512_vnni", "avx_vnni", "avx512_bf16", "amx_tile", "amx_int8"), True)
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: everything)
-    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", most)
-    assert wanted_dtype(None) == wanted
-
-
 class TestWhereItCannotBe:
     """The network is computed in floating point."""
 
     def check(self, net: NeuralNet) -> None:
         batch, slots = random_batch(net.env, 20), np.arange(20)
-        evaluator, usual = net.evaluator("int8"), net.evaluator(dtype_name(quick_float()))
+        evaluator, usual = net.evaluator("int8"), net.evaluator(dtype_name(fastest_float()))
         assert (evaluator.dtype, evaluator.form) == (usual.dtype, usual.form)
-        for came, wanted in zip(*(evaluate(made, batch, slots) for made in (evaluator, usual)), strict=True):
-            assert np.array_equal(came, wanted)
+        for output, expected in zip(*(evaluate(one, batch, slots) for one in (evaluator, usual)), strict=True):
+            assert np.array_equal(output, expected)
 
     def test_a_processor_without_instructions_for_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(evaluators, "has_int8_products", lambda: False)
+        monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
         self.check(lived_in(NeuralNet(ENV, tower_height=1, channels=8)))
 
     def test_without_openvino(self, without_openvino: None) -> None:
@@ -242,5 +191,5 @@ class TestWhereItCannotBe:
 
     def test_another_form(self) -> None:
         net = lived_in(NeuralNet(ENV, tower_height=1, channels=8))
-        evaluator = NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="int8", form="modules")
-        assert (evaluator.dtype, evaluator.form) == (dtype_name(quick_float()), "modules")
+        evaluator = snapshot(net, "int8", form="modules")
+        assert (evaluator.dtype, evaluator.form) == (dtype_name(fastest_float()), "modules")

@@ -1,6 +1,5 @@
 """OpenVINO computes what torch does, operation by operation, or says that it cannot; without it everything works."""
 
-import importlib.util
 from collections.abc import Callable
 
 import numpy as np
@@ -11,15 +10,13 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
-from alphago.nn.inference.dtypes import has_native_bfloat16
-from alphago.nn.inference.fusion import folded
-from alphago.nn.inference.openvino import ROWS, OpenVinoModel
+from alphago.nn.inference.devices import has_native_bfloat16
+from alphago.nn.inference.fusion import fold_batch_norms
+from alphago.nn.inference.openvino import BATCH_SIZE, OpenVinoModel
 from alphago.nn.net import NeuralNet
-from tests.nn.boards import evaluate, lived_in, module_results, planes_of, random_batch
+from tests.nn.boards import evaluate, lived_in, module_results, needs_openvino, planes_of, random_batch
 
 SHAPE = (3, 4, 5)  # planes, height, width
-
-needs_openvino = pytest.mark.skipif(importlib.util.find_spec("openvino") is None, reason="needs openvino")
 
 
 class Operation(nn.Module):
@@ -44,17 +41,18 @@ class FirstNumber(nn.Module):
 
 def model_of(base: nn.Module, bfloat16: bool = False) -> OpenVinoModel:
     """Logits are the base's output, flat."""
-    return OpenVinoModel(*(folded(part.eval()) for part in (base, FirstNumber(), nn.Flatten())), SHAPE, bfloat16)
+    parts = (fold_batch_norms(part.eval()) for part in (base, FirstNumber(), nn.Flatten()))
+    return OpenVinoModel(*parts, SHAPE, bfloat16)
 
 
 def assert_same(base: nn.Module) -> None:
     planes = torch.randn(5, *SHAPE, generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
-        wanted = base.eval()(planes).flatten(1).numpy()
-    logits, values = np.full(wanted.shape, np.nan, np.float32), np.full(5, np.nan, np.float32)
+        expected = base.eval()(planes).flatten(1).numpy()
+    logits, values = np.full(expected.shape, np.nan, np.float32), np.full(5, np.nan, np.float32)
     model_of(base).run(planes.numpy(), logits, values)
-    np.testing.assert_allclose(logits, wanted, atol=1e-5)
-    np.testing.assert_allclose(values, np.tanh(wanted[:, 0]), atol=1e-5)
+    np.testing.assert_allclose(logits, expected, atol=1e-5)
+    np.testing.assert_allclose(values, np.tanh(expected[:, 0]), atol=1e-5)
 
 
 def summed_in_place(x, scale):
@@ -154,9 +152,9 @@ def test_layers_without_translation_are_refused(layer):
 @needs_openvino
 @pytest.mark.parametrize("size_free", [False, True])
 def test_default_nets_are_translated(size_free):
-    """In silence they would become half as fast."""
+    """Without a translation they would be half as fast, unnoticed."""
     net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8, size_free=size_free), sharpness=0.5)
-    for dtype in ("float32", "bfloat16"):
+    for dtype in ("float32", "bfloat16") if has_native_bfloat16() else ("float32",):
         assert net.evaluator(dtype).form == "openvino"
 
 
@@ -170,19 +168,19 @@ def test_bfloat16_is_asked_for():
 
 
 @needs_openvino
-@pytest.mark.parametrize("count", [1, ROWS - 1, ROWS, ROWS + 1, 200])
+@pytest.mark.parametrize("count", [1, BATCH_SIZE - 1, BATCH_SIZE, BATCH_SIZE + 1, 200])
 def test_any_number_of_positions_with_the_module_beside_it(count):
     net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8).eval())
-    parts = [folded(part.eval().requires_grad_(False)) for part in (net.base_net, net.value, net.policy)]
+    parts = [fold_batch_norms(part.eval().requires_grad_(False)) for part in (net.base_net, net.value, net.policy)]
     model = OpenVinoModel(*parts, (16, 5, 5), bfloat16=False)
     batch = random_batch(net.env, 200)
     for slots in (np.arange(200)[::-1], np.arange(count)):  # what an earlier call left behind does not matter
         planes = planes_of(batch, slots)
         logits, values = np.full((len(slots), 26), np.nan, np.float32), np.full(len(slots), np.nan, np.float32)
         model.run(planes, logits, values)
-        wanted_logits, wanted_values = net(torch.from_numpy(planes))
-        np.testing.assert_allclose(logits, wanted_logits.detach(), atol=1e-5)
-        np.testing.assert_allclose(values, wanted_values.detach(), atol=1e-5)
+        expected_logits, expected_values = net(torch.from_numpy(planes))
+        np.testing.assert_allclose(logits, expected_logits.detach(), atol=1e-5)
+        np.testing.assert_allclose(values, expected_values.detach(), atol=1e-5)
 
 
 # --- where it is not installed ---------------------------------------------------------------------
@@ -195,5 +193,5 @@ def test_without_the_package_torch_computes(without_openvino):
     evaluator = net.evaluator("float32")
     assert evaluator.form == ("fused" if torch.backends.mkldnn.is_available() else "modules")
     batch, slots = random_batch(net.env, 50), np.arange(50)
-    for came, wanted in zip(evaluate(evaluator, batch, slots), module_results(net, batch, slots), strict=True):
-        np.testing.assert_allclose(came, wanted, atol=1e-5)
+    for output, expected in zip(evaluate(evaluator, batch, slots), module_results(net, batch, slots), strict=True):
+        np.testing.assert_allclose(output, expected, atol=1e-5)

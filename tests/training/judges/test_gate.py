@@ -136,7 +136,7 @@ class TestJudging:
         gate = Gate(win_rate, games=20, readouts=0)
         with opened(tmp_path, env=BLACK_WINS, source=RandomGames, gate=gate, report=listener) as run:
             keeper, before = self.gatekeeper(run), net_of(0, BLACK_WINS)
-            run.learner.average.load_state_dict(net_of(2, BLACK_WINS).state_dict())
+            run.learner.net.load_state_dict(net_of(2, BLACK_WINS).state_dict())
             assert keeper.judge(run, threading.Event())
             assert same(keeper.best, net_of(2, BLACK_WINS) if passes else before)
         (row,) = read_rows(tmp_path / "evaluations.jsonl", "opponent")
@@ -193,7 +193,7 @@ class TestRun:
             assert same(run.player, first)
             assert same(load_model(tmp_path, BLACK_WINS), first)
             assert run.learner.steps > 20
-            assert not same(run.learner.average, first)
+            assert not same(run.learner.net, first)
         accepted = [row["accepted"] for row in read_history(tmp_path).evaluations]
         assert len(accepted) > 2
         assert not any(accepted)
@@ -210,7 +210,7 @@ class TestRun:
             assert all(accepted)
             assert len(source.nets) == 1 + len(accepted)
             assert same(run.player, source.nets[-1])
-            assert same(run.player, run.learner.average)
+            assert same(run.player, run.learner.net)
             assert same(load_model(tmp_path, BLACK_WINS), run.player)
 
     @pytest.mark.parametrize("saves", [40, 75])

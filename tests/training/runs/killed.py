@@ -17,7 +17,8 @@ memory = ReplayMemory(GO.training_variant())
 memory.add(selfplay(memory.env, HashEvaluator(), 4, 2, groups=1))
 memory.sample(4, np.random.default_rng(0))
 
-SETTINGS: dict[str, Any] = {**TINY, "num_games": 12, "samples_per_position": 3.0, "env": GO}
+FLOAT32 = {"bfloat16": False, "selfplay_dtype": "float32"}  # as all tests compute: no fixture reaches these processes
+SETTINGS: dict[str, Any] = {**TINY, **FLOAT32, "num_games": 12, "samples_per_position": 3.0, "env": GO}
 
 
 def train_here(folder: Path) -> None:

@@ -5,23 +5,21 @@ import math
 import os
 import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from alphago.training.runs.unfinished import packed, unpacked, without_policies
 
 from alphago.cli import main
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, load_records
 from alphago.training.history import read_history
 from alphago.training.runs import compact, state
-from alphago.training.runs.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, shorten
+from alphago.training.runs.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, thin_log, without_policies
 from alphago.training.runs.folder import RunFolder
-from alphago.training.runs.state import State, StateFiles
+from alphago.training.runs.state import State, StateFiles, pack_arrays, unpack_arrays
 from alphago.training.session import train
 from tests.training.runs.test_resume import spoil
 from tests.training.small_runs import GO, TINY, Killed, Listener, go_on, run, same
@@ -58,14 +56,12 @@ def room_for_half(folder: Path, patch: pytest.MonkeyPatch) -> None:
 class TestSlices:
     def test_slices_of_a_run(self, tmp_path: Path) -> None:
         """They stop in time, go on from each other, and their schedule is that of the whole run."""
-        settings = {"num_games": 100_000, "max_minutes": 100.0, "learning_rate": 1e-3, "schedule": "cosine"}
+        settings = {"num_games": 100_000, "max_minutes": 10_000.0, "learning_rate": 1e-3, "schedule": "cosine"}
         rows: list[dict[str, Any]] = []
         for _ in range(50):  # on a busy machine a slice may be less than an iteration
-            began = time.monotonic()
             _, listener = run(tmp_path, stop_after=0.02, **settings)
-            assert time.monotonic() - began >= 1.2
             assert listener.stopped
-            assert listener.settings["max_minutes"] == 100
+            assert listener.settings["max_minutes"] == 10_000
             slices_with_rows = bool(listener.rows) + bool(rows)
             rows += listener.rows
             if slices_with_rows == 2:
@@ -73,7 +69,6 @@ class TestSlices:
         assert [row["iteration"] for row in rows] == list(range(1, len(rows) + 1))
         warm_up = min(1, (rows[-1]["steps"] + 1) / 200)
         assert rows[-1]["learning_rate"] == pytest.approx(1e-3 * warm_up, rel=0.01)
-        assert rows[-1]["seconds"] < 100
 
     def test_a_run_that_is_over_before(self, tmp_path: Path) -> None:
         _, listener = run(tmp_path, 4, stop_after=100)
@@ -218,7 +213,7 @@ class TestCompact:
 
     def test_too_large_a_network(self, tmp_path: Path) -> None:
         large = NeuralNet(GO, tower_height=4, channels=400)
-        with pytest.raises(ValueError, match=r"a compact run holds networks of at most 15 MiB, got one of \d\d MiB"):
+        with pytest.raises(ValueError, match=r"the network of a compact run must be at most 15 MiB, got \d\d MiB"):
             train(GO, 4, model=large, folder=tmp_path / "run", reports=[], compact=True)
         assert not (tmp_path / "run").exists()
 
@@ -239,22 +234,22 @@ class TestParts:
         path = tmp_path / "metrics.jsonl"
         path.write_text("".join(json.dumps({"iteration": i, "seconds": i}) + "\n" for i in range(1000)))
         before = path.stat().st_size
-        shorten(path, before)
+        thin_log(path, before)
         assert path.stat().st_size == before
-        shorten(path, before // 3)
+        thin_log(path, before // 3)
         assert path.stat().st_size <= before // 3
         numbers = [json.loads(line)["iteration"] for line in path.read_text().splitlines()]
         assert numbers[0] == 0
         assert numbers[-100:] == list(range(900, 1000))
         assert numbers == sorted(set(numbers))
-        shorten(tmp_path / "none.jsonl", 10)
+        thin_log(tmp_path / "none.jsonl", 10)
 
     def test_policies_of_games_in_progress(self) -> None:
         arrays = {
             "lengths": np.array([2, 3, 1, 4]), "moves": np.arange(10, dtype=np.int16),
             "policies": np.ones((10, 5), np.uint16), "weights": np.ones(10, np.float32),
         }  # fmt: skip
-        lighter = unpacked(without_policies(packed(arrays), 0.5))
+        lighter = unpack_arrays(without_policies(pack_arrays(arrays), 0.5))
         assert lighter["policies"].all(axis=1).tolist() == [True] * 5 + [False] * 5
         assert lighter["weights"].tolist() == [1] * 5 + [0] * 5
         assert lighter["moves"].tolist() == list(range(10))
@@ -305,7 +300,7 @@ class TestParts:
             found.data["boards"][0]["memory"]["games"] = 709
             flying = {"policies": random.integers(0, 65536, (60_000, actions), dtype=np.uint16),
                       "lengths": np.full(300, 200), "weights": np.ones(60_000, np.float32)}  # fmt: skip
-            found.tensors["selfplay3.games"] = packed(flying)
+            found.tensors["selfplay3.games"] = pack_arrays(flying)
             found.tensors["net.large"] = torch.rand(5_000_000)
             kept = make_compact(folder, found, [3])
         assert total(tmp_path) == kept.size

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
-from alphago.training.runs.config import mend_config, parsed, read_config
+from alphago.training.runs.config import parse_config, read_config, repair_config
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.shards import digest_of, read_shard
 from tests.training.small_runs import GO, go_on, run, same
@@ -136,20 +136,20 @@ class TestConfig:
         else:
             path.write_bytes(data)
         config = read_config(finished)
-        assert config == parsed(finished / "config.copy.json")
-        (note,) = mend_config(finished, config)
+        assert config == parse_config(finished / "config.copy.json")
+        (note,) = repair_config(finished, config)
         assert note.startswith(f"{path} is ")
         assert note.endswith("its copy is in its place")
         assert path.read_bytes() == before
         assert (finished / "config.json.damaged").exists() == (data is not None)
-        assert mend_config(finished, config) == []
+        assert repair_config(finished, config) == []
 
     @pytest.mark.parametrize("spoil", [Path.unlink, flip])
     def test_a_damaged_copy_is_made_anew(self, finished: Path, spoil: Callable[[Path], object]) -> None:
         copy = finished / "config.copy.json"
         before = copy.read_bytes()
         spoil(copy)
-        assert mend_config(finished, read_config(finished)) == []
+        assert repair_config(finished, read_config(finished)) == []
         assert copy.read_bytes() == before == (finished / "config.json").read_bytes()
 
     def test_a_run_goes_on_from_the_copy(self, finished: Path, finished_once: tuple[Path, NeuralNet]) -> None:
@@ -230,7 +230,7 @@ class TestConfig:
         path = tmp_path_factory.getbasetemp() / "any.json"
         path.write_bytes(data)
         with pytest.raises(ValueError, match=r"^is (damaged|of another version, or incomplete) \("):
-            parsed(path)
+            parse_config(path)
 
 
 class TestReadOnly:

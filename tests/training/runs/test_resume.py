@@ -495,7 +495,7 @@ class TestTrouble:
             told.append(str(caught.value))
 
         train(GO, 2, folder=tmp_path, reports=[Listener(meanwhile)], **TINY)
-        assert told[0] == f"somebody else writes to {tmp_path} right now: choose another folder"
+        assert told[0] == f"another process writes to {tmp_path} right now: choose another folder"
         go_on(tmp_path)
 
     def test_leftovers_of_a_killed_process(self, killed: Path) -> None:

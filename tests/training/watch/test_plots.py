@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from alphago.cli import main
 from alphago.training.history import number, read_history, read_rows
 from alphago.training.judges.criteria import Opponent
-from alphago.training.watch.plots import TRAINING, match_panels, plot, smoothed
+from alphago.training.watch.plots import TRAINING, match_panels, plot, smooth
 from tests.training.small_runs import RandomGames, Small, run
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -168,11 +168,11 @@ def test_long_curves_are_smoothed(tmp_path: Path) -> None:
 
 
 def test_smoothing_keeps_ends_and_straight_lines() -> None:
-    assert smoothed([1.0, 5.0, 2.0]) == [1.0, 5.0, 2.0]  # few points are left alone
+    assert smooth([1.0, 5.0, 2.0]) == [1.0, 5.0, 2.0]  # few points are left alone
     line = [0.5 * i for i in range(200)]
-    assert smoothed(line) == pytest.approx(line)
+    assert smooth(line) == pytest.approx(line)
     steps = [0.0] * 100 + [1.0] * 100
-    assert smoothed(steps)[95:105] == pytest.approx([1 / 11 * k for k in range(1, 11)])
+    assert smooth(steps)[95:105] == pytest.approx([1 / 11 * k for k in range(1, 11)])
 
 
 # --- a picture ---------------------------------------------------------------------------------------
@@ -257,13 +257,13 @@ def test_binary_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["nowhere"], "nowhere is no run: wanted a folder with metrics.jsonl"),
-    (["."], ". is no run: it has no metrics.jsonl"),
+    (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
+    (["."], "a run must be a folder with metrics.jsonl, got ."),
     (["empty"], "empty/metrics.jsonl holds no whole line: no iteration of training is over yet"),
     (["run", "empty"], "empty/metrics.jsonl holds no whole line"),
     (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
-    (["run", "--out", "curves.txt"], "curves.txt has no suffix of a picture, wanted one of .eps,"),
-    (["run", "--out", "curves"], "curves has no suffix of a picture"),
+    (["run", "--out", "curves.txt"], "out must end in one of .eps,"),
+    (["run", "--out", "curves"], "out must end in one of .eps,"),
     (["run", "--out", "no/curves.png"], "no/curves.png cannot be written: there is no folder no"),
 ])  # fmt: skip
 def test_errors_are_one_sentence(
@@ -296,9 +296,9 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 def test_wrong_arguments(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="x is one of minutes, processor, games, positions, got 'hours'"):
+    with pytest.raises(ValueError, match="x must be one of minutes, processor, games, positions, got 'hours'"):
         plot(make(tmp_path / "run", [metrics(1)]), x="hours")
-    with pytest.raises(ValueError, match="no run was given"):
+    with pytest.raises(ValueError, match="runs must be the folder"):
         plot([])
 
 

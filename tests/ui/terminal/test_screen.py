@@ -7,7 +7,7 @@ import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
-from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, painted
+from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, coloured
 
 
 class Terminal(io.StringIO):
@@ -35,7 +35,7 @@ def plain(text: str) -> str:
 def test_a_board_in_colours_is_the_same_text(size: int) -> None:
     position = GoEnv(size).position().play(size + 1).play(0)
     board = str(position)
-    shown = painted(board)
+    shown = coloured(board)
     assert plain(shown) == board
     assert shown.count(WOOD) == size  # every row, nothing else
     assert shown.count(f"{BLACK}X") == shown.count(f"{WHITE}O") == 1
@@ -45,8 +45,8 @@ def test_a_board_in_colours_is_the_same_text(size: int) -> None:
 
 def test_another_game() -> None:
     board = str(ConnectFourEnv().position().play(3))
-    assert plain(painted(board)) == board
-    assert f"{BLACK}X" in painted(board)
+    assert plain(coloured(board)) == board
+    assert f"{BLACK}X" in coloured(board)
 
 
 class TestScreen:

@@ -82,12 +82,12 @@ class Terminal:
         time.sleep(0.5)
         self.process.send_signal(signal.SIGINT)
         try:
-            return self.read_until(text, 20)
+            return self.read_until(text, 60)
         except TimeoutError:
             self.process.send_signal(signal.SIGINT)
             return self.read_until(text)
 
-    def read_until(self, text: str, seconds: float = 120) -> str:
+    def read_until(self, text: str, seconds: float = 600) -> str:
         """What was shown up to and with `text`."""
         seen, end = "", time.monotonic() + seconds
         while text not in seen:

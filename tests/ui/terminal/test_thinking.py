@@ -45,8 +45,8 @@ class TestLimit:
     @pytest.mark.parametrize(
         ("limit", "sentence"),
         [
-            ((None, None), "a move needs a limit: num_readouts or seconds"),
-            ((-1, None), "num_readouts must be an integer >= 0, got -1"),
+            ((None, None), "num_readouts or seconds must limit a move"),
+            ((-1, None), "num_readouts must be an integer from 0 to 10000000, got -1"),
             ((1, 0), "seconds must be a number > 0, got 0"),
             ((1, float("nan")), "seconds must be a number > 0, got nan"),
             ((1, float("inf")), "seconds must be a number > 0, got inf"),

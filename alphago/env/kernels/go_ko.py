@@ -1,0 +1,43 @@
+"""The ko rules of Go: simple ko, positional and situational superko.
+
+A row's record of boards has a filter and a list of hashes (see `go_row`); under simple ko it has neither, and the one
+forbidden board is the one before the last move.
+"""
+
+from alphago.env.kernels import go_row as layout
+from alphago.env.kernels.go_row import load_long, store_long
+from alphago.system.kernels.jit import load, part, store
+
+
+@part
+def superko_key(row, board, mover):
+    """Return what superko compares: the board's hash, under situational superko with the side to move."""
+    return board ^ (mover * layout.SIDE_FACTOR) if load(row, layout.KO_RULE) == layout.SITUATIONAL else board
+
+
+@part
+def record_board(row):
+    """Enter the present board, with its side to move, into the record of superko."""
+    board = superko_key(row, load_long(row, layout.HASH_LOW), load(row, layout.TO_PLAY))
+    seen = load(row, layout.BOARDS_SEEN)
+    store_long(row, load(row, layout.AT_HASHES) + 2 * seen, board)
+    store(row, layout.BOARDS_SEEN, seen + 1)
+    bit = board & (load(row, layout.FILTER_BITS) - 1)
+    at = load(row, layout.AT_FILTER) + (bit >> 5)
+    store(row, at, load(row, at) | (1 << (bit & 31)))
+
+
+@part
+def ko_forbids(row, board, mover):
+    """Return whether the ko rule forbids to bring about the board with this hash, `mover` to play."""
+    if load(row, layout.KO_RULE) == layout.SIMPLE:
+        return board == load_long(row, layout.BEFORE_LOW)
+    board = superko_key(row, board, mover)
+    bit = board & (load(row, layout.FILTER_BITS) - 1)
+    if (load(row, load(row, layout.AT_FILTER) + (bit >> 5)) >> (bit & 31)) & 1 == 0:
+        return False
+    at = load(row, layout.AT_HASHES)
+    for i in range(load(row, layout.BOARDS_SEEN)):
+        if load_long(row, at + 2 * i) == board:
+            return True
+    return False

@@ -1,0 +1,243 @@
+"""What a network receives of Go: rule planes, or history planes.
+
+Rule planes (`SETS`) say what the rules know: stones, liberties, forbidden points, last moves, areas, komi and score; no
+more than the rules.  History planes are AlphaGo Zero's: the boards of the last moves, from which a network has to find
+out about liberties, superko and area by itself.
+
+A new rule plane is a number below, a few lines in `rule_planes_batch`, a set in SETS that has it, and its twin in
+`go_planes.cuh`.  The sets that networks were trained with stay as they are.
+"""
+
+import numpy as np
+
+from alphago.env.kernels import go_row as layout
+from alphago.env.kernels.go_alive import mark_alive
+from alphago.env.kernels.go_legal import is_repetition, legal_bits
+from alphago.env.kernels.go_row import board_row, cell, occupied_bits
+from alphago.env.kernels.go_score import mark_areas, marked_area, mover_margin
+from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
+
+# Rule planes, all from the mover's view.
+OWN, ENEMY = 0, 1
+ONE_LIBERTY, TWO_LIBERTIES, MORE_LIBERTIES = 2, 3, 4  # chains of either colour
+FORBIDDEN = 5  # empty points where the mover may not play: suicide, superko
+LAST_MOVE, SECOND_LAST_MOVE, THIRD_LAST_MOVE = 6, 7, 8  # where the latest three moves were played
+OWN_REGION, ENEMY_REGION = 9, 10  # empty regions that touch stones of one side only
+ON_BOARD = 11  # ones
+PASSED = 12  # all ones if the last move was a pass
+KOMI = 13  # the mover's komi in tens of points
+SCORE = 14  # the mover's margin if the game ended here, in tens of points, -3 to 3
+AHEAD = 15  # its sign
+KO = 16  # the forbidden points that are so because a board would be repeated
+OWN_ALIVE, ENEMY_ALIVE = 17, 18  # stones and points that are pass-alive
+PLIES_LEFT = 19  # until the longest game allowed, in shares of 2 N^2 plies, at most 1
+PLANES = 20
+
+# What a network may be trained with, by name: the planes in their order.  Each set has another even number of
+# planes, so that a network's input tells which it is (boards alone are an odd number).
+SETS = {
+    "rules": tuple(range(OWN, AHEAD + 1)),
+    "turns": (*range(OWN, KO + 1), PLIES_LEFT),
+    "alive": tuple(range(OWN, PLIES_LEFT + 1)),
+}
+ABSENT = -1
+
+
+def places(name):
+    """Return where each rule plane stands in the named set: int64 [PLANES], ABSENT for those that it lacks."""
+    table = np.full(PLANES, ABSENT, np.int64)
+    table[list(SETS[name])] = np.arange(len(SETS[name]))
+    return table
+
+
+@part
+def liberties_to_three(row, head_point):
+    """Return how many different liberties a chain has: 1, 2, or 3 for any number above."""
+    stride = load(row, layout.SIZE) + 1
+    first = second = layout.NO_ACTION
+    stone = head_point
+    while True:
+        for side in range(4):
+            step = stride if side & 1 else 1
+            near = stone + (step if side & 2 else -step)
+            if load(row, cell(near) + layout.COLOUR) == layout.EMPTY and near != first and near != second:
+                if first == layout.NO_ACTION:
+                    first = near
+                elif second == layout.NO_ACTION:
+                    second = near
+                else:
+                    return 3
+        stone = load(row, cell(stone) + layout.NEXT)
+        if stone == head_point:
+            return 1 if second == layout.NO_ACTION else 2
+
+
+@part
+def write_constant(value, points, place, out):
+    if place != ABSENT:
+        for i in range(points * place, points * place + points):
+            store(out, i, np.float32(value))
+
+
+@part
+def write_chain(row, head, place, out):
+    """Set the stones of the chain with this head point in the plane that stands at `place`."""
+    size = load(row, layout.SIZE)
+    begin = size * size * place
+    stone = head
+    while True:
+        r = board_row(row, stone)
+        store(out, begin + r * size + stone - (r + 1) * (size + 1) - 1, np.float32(1))
+        stone = load(row, cell(stone) + layout.NEXT)
+        if stone == head:
+            return
+
+
+@part
+def write_liberties(row, places, out):
+    """Set each stone in the plane of its chain's liberties."""
+    size = load(row, layout.SIZE)
+    for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
+        write_constant(0, size * size, load(places, plane), out)
+    for r in range(size):
+        left = occupied_bits(row, r)
+        while left:
+            point = (r + 1) * (size + 1) + lowest_bit(left) + 1
+            left &= left - 1
+            if load(row, cell(point) + layout.HEAD) == point:
+                place = load(places, ONE_LIBERTY + liberties_to_three(row, point) - 1)
+                if place != ABSENT:
+                    write_chain(row, point, place, out)
+
+
+@part
+def write_bits(bits, size, place, out, at):
+    """Write one board row, from index `at` of the plane that stands at `place`."""
+    if place != ABSENT:
+        at += size * size * place
+        for c in range(size):
+            store(out, at + c, np.float32((bits >> c) & 1))
+
+
+@part
+def repeating_bits(row, r, forbidden):
+    """Return the bits of `forbidden`, points of board row r, that only the ko rule forbids."""
+    size = load(row, layout.SIZE)
+    left = forbidden
+    while left:
+        c = lowest_bit(left)
+        if not is_repetition(row, r * size + c):
+            forbidden &= ~(1 << c)
+        left &= left - 1
+    return forbidden
+
+
+@part
+def write_rows(row, places, out):
+    """Write the planes that are bits: stones, forbidden points and regions."""
+    size = load(row, layout.SIZE)
+    black = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
+    own = black if load(row, layout.TO_PLAY) == layout.BLACK else black + size
+    enemy = 2 * black + size - own
+    own_marks = load(row, layout.AT_SCRATCH) + own - black
+    enemy_marks = load(row, layout.AT_SCRATCH) + enemy - black
+    for r in range(size):
+        begin = r * size
+        empty = ~occupied_bits(row, r) & ((1 << size) - 1)
+        mine = load(row, own_marks + r)
+        theirs = load(row, enemy_marks + r)
+        forbidden = empty & ~legal_bits(row, r)
+        write_bits(load(row, own + r), size, load(places, OWN), out, begin)
+        write_bits(load(row, enemy + r), size, load(places, ENEMY), out, begin)
+        write_bits(forbidden, size, load(places, FORBIDDEN), out, begin)
+        write_bits(empty & mine & ~theirs, size, load(places, OWN_REGION), out, begin)
+        write_bits(empty & theirs & ~mine, size, load(places, ENEMY_REGION), out, begin)
+        if load(places, KO) != ABSENT:
+            write_bits(repeating_bits(row, r, forbidden), size, load(places, KO), out, begin)
+
+
+@part
+def write_alive(row, places, scratch, out):
+    """Write the pass-alive planes."""
+    points = load(row, layout.SIZE) * load(row, layout.SIZE)
+    mover = load(row, layout.TO_PLAY)
+    for colour in range(layout.BLACK, layout.WHITE + 1):
+        place = load(places, OWN_ALIVE if colour == mover else ENEMY_ALIVE)
+        if place != ABSENT:
+            write_constant(0, points, place, out)
+            mark_alive(row, colour, np.float32(1), scratch, out, points * place)
+
+
+@part
+def write_last_moves(row, places, out):
+    """Write the planes of the latest three moves; a pass sets no point."""
+    points = load(row, layout.SIZE) * load(row, layout.SIZE)
+    for age in range(3):
+        action = load(row, layout.LAST + age)
+        place = load(places, LAST_MOVE + age)
+        write_constant(0, points, place, out)
+        if 0 <= action < points and place != ABSENT:
+            store(out, points * place + action, np.float32(1))
+
+
+@kernel
+def rule_planes_batch(rows, slots, places, scratch, out):
+    """Write a set of rule planes for each slot into its row of `out`, float32 [n, planes * N * N].
+
+    places: which planes, and where.  scratch: int32 [go_alive.scratch_words(N)].
+    """
+    # One function, not two: what it calls is compiled into it, and compiling all that twice takes half a second.
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        planes = out[i]
+        points = load(row, layout.SIZE) * load(row, layout.SIZE)
+        black_moves = load(row, layout.TO_PLAY) == layout.BLACK
+        mark_areas(row)
+        margin = mover_margin(row, marked_area(row))
+        write_rows(row, places, planes)
+        write_liberties(row, places, planes)
+        write_alive(row, places, scratch, planes)
+        write_last_moves(row, places, planes)
+        komi = np.float32(load(row, layout.KOMI2)) / np.float32(20)
+        write_constant(1, points, load(places, ON_BOARD), planes)
+        write_constant(load(row, layout.PASSES) > 0, points, load(places, PASSED), planes)
+        write_constant(-komi if black_moves else komi, points, load(places, KOMI), planes)
+        clipped = min(max(margin / np.float32(10), np.float32(-3)), np.float32(3))
+        write_constant(clipped, points, load(places, SCORE), planes)
+        write_constant(np.float32(margin > 0) - np.float32(margin < 0), points, load(places, AHEAD), planes)
+        left = np.float32(load(row, layout.MAX_MOVES) - load(row, layout.PLY)) / np.float32(2 * points)
+        write_constant(min(left, np.float32(1)), points, load(places, PLIES_LEFT), planes)
+
+
+@part
+def history_planes(row, history, out, at):
+    """Write 2 * history + 1 planes of N * N floats into `out` from index `at`.
+
+    Own and enemy stones of the newest board, of the one before, and so on (AlphaGo Zero, "Neural
+    network architecture"); boards before the start are empty.  Last plane: 1 if Black is to move.
+    """
+    size = load(row, layout.SIZE)
+    depth = load(row, layout.DEPTH)
+    black_moves = load(row, layout.TO_PLAY) == layout.BLACK
+    for age in range(history):
+        slot = load(row, layout.NEWEST) - age
+        if slot < 0:
+            slot += depth
+        black = load(row, layout.AT_BOARDS) + 2 * size * slot
+        own = black if black_moves else black + size
+        for side in range(2):
+            begin = own if side == 0 else 2 * black + size - own
+            for r in range(size):
+                bits = load(row, begin + r)
+                for c in range(size):
+                    store(out, at + c, np.float32((bits >> c) & 1))
+                at += size
+    for i in range(size * size):
+        store(out, at + i, np.float32(black_moves))
+
+
+@kernel
+def history_planes_batch(rows, slots, history, out):
+    """Write history planes for each slot into its row of `out`, float32 [n, (2 * history + 1) * N * N]."""
+    for i in range(slots.shape[0]):
+        history_planes(rows[slots[i]], history, out[i], 0)

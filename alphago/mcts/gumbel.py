@@ -1,0 +1,112 @@
+"""Gumbel search (Danihelka et al. 2022, "Policy improvement by planning with Gumbel"), as a `SearchRule`."""
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.env.game import GameBatch
+from alphago.mcts.kernels import gumbel
+from alphago.mcts.rule import SearchRule, choose_actions, only_child
+from alphago.mcts.tree import Tree
+
+
+class GumbelParameters(NamedTuple):
+    """What the choices of a search depend on besides its trees."""
+
+    c_visit: float
+    c_scale: float
+    noise: np.ndarray  # float32 [B, A], of the roots' actions
+    schedules: np.ndarray  # int32 [budgets, considered + 1, greatest budget], see `halving_schedules`
+    schedule_of: np.ndarray  # int32 [B], the budget of each game as an index into them
+
+
+class Gumbel(SearchRule):
+    """Search that begins each move anew, with sequential halving among the roots' `considered` best candidates.
+
+    noise: float32 [games, actions], added to the roots' logits; none until `add_noise`.
+    """
+
+    keeps_trees = False
+    select = staticmethod(gumbel.select)
+    parameters: GumbelParameters
+
+    def __init__(self, games: int, actions: int, *, considered: int, c_visit: float, c_scale: float) -> None:
+        self.room = self.considered = considered
+        self.noise = np.zeros((games, actions), np.float32)
+        self.parameters = GumbelParameters(
+            float(c_visit), float(c_scale), self.noise, np.zeros((1, 1, 1), np.int32), np.zeros(games, np.int32)
+        )
+
+    def add_noise(
+        self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
+    ) -> None:
+        for game, generator in zip(games, generators, strict=True):
+            self.noise[game] = generator.gumbel(size=self.noise.shape[1])
+
+    def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
+        gumbel.add_candidates(tree, games, self.noise, np.minimum(self.considered, readouts))
+        budgets, self.parameters.schedule_of[games] = np.unique(readouts, return_inverse=True)
+        schedules = halving_schedules(self.considered, tuple(budgets.tolist()))
+        self.parameters = self.parameters._replace(schedules=schedules)
+
+    def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
+        """Return where there is one candidate."""
+        return only_child(tree)
+
+    def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
+        """Return the roots' improved policies, float32."""
+        return self._improved(tree, games)[0]
+
+    def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Return the actions that sequential halving ended with; by chance, drawn from the improved policies."""
+        policies, actions = self._improved(tree, games)
+        return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
+
+    def selfplay_moves(
+        self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the improved policies and what halving ended with: the noise varies early moves and late ones."""
+        return self._improved(tree, games)
+
+    def _improved(self, tree: Tree, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        policies = np.empty((len(games), self.noise.shape[1]), np.float32)
+        actions = np.empty(len(games), np.int32)
+        gumbel.improved_policy(tree, games, self.parameters, policies, actions)
+        return policies, actions
+
+
+@functools.cache
+def halving_schedule(considered: int, readouts: int) -> np.ndarray:
+    """Return sequential halving for 0 to `considered` candidates, int32 [considered + 1, readouts].
+
+    Entry [k, i] is the number of visits that a candidate must have had to be followed in simulation i,
+    where there are k candidates.  Phases of equal length in simulations: all are visited equally
+    often, then the better half of them, and so on down to two (Danihelka et al. 2022, section 3;
+    Karnin et al. 2013).
+    """
+    table = np.zeros((considered + 1, readouts), np.int32)
+    for candidates in range(1, considered + 1):
+        phases = max(1, math.ceil(math.log2(candidates)))
+        schedule: list[int] = []
+        visits, left = 0, candidates
+        while len(schedule) < readouts:
+            for _ in range(max(1, readouts // (phases * left))):
+                schedule += [visits] * left
+                visits += 1
+            left = max(min(2, candidates), left // 2)
+        table[candidates] = schedule[:readouts]
+    return table
+
+
+@functools.cache
+def halving_schedules(considered: int, budgets: tuple[int, ...]) -> np.ndarray:
+    """Return the schedules of several budgets, int32 [budgets, considered + 1, greatest budget]."""
+    stacked = np.zeros((len(budgets), considered + 1, max(budgets, default=1)), np.int32)
+    for table, readouts in zip(stacked, budgets, strict=True):
+        few = min(considered, readouts)
+        table[: few + 1, :readouts] = halving_schedule(few, readouts)
+        table[:, readouts:] = table.shape[1]  # more visits than a candidate can have: the least visited is next
+    return stacked

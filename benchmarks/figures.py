@@ -1,0 +1,59 @@
+"""Figures as data: what a script measured, for the rows of docs/results/speed.json that it names.
+
+A script makes `Figures(options.json)`, gives it each figure by the id of its row, and saves them at its end; without a
+path nothing is written.  `python docs/make_tables.py` makes the table.
+"""
+
+import argparse
+import datetime
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from alphago.nn.inference.devices import describe_machine
+
+ROOT = Path(__file__).parents[1]
+
+
+def stamp() -> dict[str, Any]:
+    """Where and when something is measured: machine, commit, date."""
+    machine = describe_machine()["machine"]
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
+    names = f"{machine['processor']}, {machine['cores']} cores"
+    return {"machine": names, "commit": commit.strip() or None, "date": f"{datetime.date.today()}"}
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write rows as JSON, one to a line."""
+    lines = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in rows)
+    path.write_text(f"[\n{lines}\n]\n", "utf-8")
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="rows to write the figures to, docs/results/speed.json"
+    )
+
+
+class Figures:
+    """Figures by the id of their row."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.values: dict[str, dict[str, float | None]] = {}
+
+    def add(self, row: str, value: float, low: float | None = None, high: float | None = None) -> None:
+        """Keep a figure, rounded to three digits, with the least and the greatest of its turns."""
+        rounded = (None if figure is None else float(f"{figure:.3g}") for figure in (value, low, high))
+        self.values[row] = dict(zip(("value", "low", "high"), rounded, strict=True))
+
+    def save(self) -> None:
+        """Update the rows that there are; ids without a row are figures that the table leaves out."""
+        if self.path is None:
+            return
+        where = {**stamp(), "status": "measured"}
+        rows = json.loads(self.path.read_text("utf-8"))
+        write_rows(
+            self.path, [row | self.values[row["id"]] | where if row["id"] in self.values else row for row in rows]
+        )

@@ -1,0 +1,142 @@
+"""The tables of README.md and docs/results.md, made from docs/results/*.json.
+
+    python docs/make_tables.py          # write them anew
+    python docs/make_tables.py --todo   # which rows are missing or stale, and the commands that measure them
+
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. Rows of strength.json are written by
+benchmarks/measure.py, rows of speed.json by the other benchmarks (`--json`).
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from alphago.arena.match import wilson
+
+Row = dict[str, Any]
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
+STRENGTH, SPEED = (ROOT / "docs" / "results" / f"{name}.json" for name in ("strength", "speed"))
+TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+README = ("7x7-6500-games-64", "7x7-packaged-64", "9x9-packaged-64", "13x13-packaged-64")  # four rows, by id
+
+
+def rows_of(path: Path) -> list[Row]:
+    return json.loads(path.read_text("utf-8"))
+
+
+def measured(*sections: str) -> list[Row]:
+    """The rows of these sections that have a figure of the present recipe."""
+    return [row for row in rows_of(STRENGTH) if row["section"] in sections and row["status"] == "measured"]
+
+
+def win_rate(row: Row) -> str:
+    rate = (row["wins"] + row["draws"] / 2) / row["games"]
+    low, high = wilson(rate, row["games"])
+    return f"{rate:.1%} ({low:.1%} to {high:.1%})".replace("%", " %").replace(" % to", " to")
+
+
+def training(row: Row) -> str:
+    spent = row["training"]
+    parts = {"minutes": f"{spent['minutes']} min", "games": f"{spent['games']:,} games".replace(",", " ")}
+    parts["processor_seconds"] = f"{spent['processor_seconds']} s of one core"
+    return ", ".join(text for key, text in parts.items() if spent[key] is not None)
+
+
+def searched(row: Row) -> str:
+    return "policy alone" if row["readouts"] == 0 else f"{row['readouts']}"
+
+
+def source(row: Row) -> str:
+    date = f"[{row['date']}](experiments/{row['page']}.md)" if row["page"] else row["date"]
+    return f"{date}, {row['machine']}, {row['commit']}"
+
+
+def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def matches(*sections: str) -> str:
+    rows = []
+    for row in measured(*sections):
+        against, counts = row["opponent"].partition(" 3.8")[0], f"{row['wins']}, {row['draws']}, {row['losses']}"
+        network = (row["board"], row["name"], training(row))
+        rows.append((*network, searched(row), against, counts, win_rate(row), source(row)))
+    heads = ("board", "network", "training", "readouts", "against", "wins, draws, losses", "win rate", "measured")
+    return table(heads, rows)
+
+
+def anchors() -> str:
+    rows = [(row["board"], row["name"], f"{row['games']}", win_rate(row), source(row)) for row in measured("anchor")]
+    return table(("board", "player", "games", "win rate", "measured"), rows)
+
+
+def readme() -> str:
+    by_id = {row["id"]: row for row in rows_of(STRENGTH)}
+    chosen = [by_id[name] for name in README]
+    packaged = {row["id"]: f", {row['name']}" for row in chosen if row["section"] == "packaged"}
+    cells = [
+        (f"{row['board']}, {training(row)}{packaged.get(row['id'], '')}", f"{win_rate(row)} of {row['games']} games")
+        for row in chosen
+    ]
+    return table(("training on two cores", "against GNU Go 3.8 at level 10, 64 readouts a move"), cells)
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}".replace(",", " ") if abs(value) >= 1000 else f"{value:.6g}"
+
+
+def speed() -> str:
+    rows = []
+    for row in rows_of(SPEED):
+        spread = "" if row["low"] is None else f" ({number(row['low'])} to {number(row['high'])})"
+        figure = f"{number(row['value'])} {row['unit']}".strip() + spread
+        rows.append((row["what"], target(row), figure.replace(" /s", "/s"), verdict(row), f"`{row['command']}`"))
+    return table(("what", "target", "figure", "", "command"), rows)
+
+
+def target(row: Row) -> str:
+    bounds = (("at least", row["at_least"]), ("at most", row["at_most"]))
+    return ", ".join(f"{words} {number(bound)}" for words, bound in bounds if bound is not None)
+
+
+def verdict(row: Row) -> str:
+    if row["at_least"] is None and row["at_most"] is None:
+        return ""
+    low, high = row["at_least"] or float("-inf"), row["at_most"] or float("inf")
+    return "met" if low <= row["value"] <= high else "missed"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "readme": readme,
+    "packaged": lambda: matches("packaged"),
+    "recipe": lambda: matches("recipe", "cody2007", "sample"),
+    "anchors": anchors,
+    "speed": speed,
+}
+
+
+def with_tables(text: str) -> str:
+    """The page with all of its tables made anew."""
+    return TABLE.sub(lambda found: found[1] + TABLES[found[2]]() + found[4], text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--todo", action="store_true", help="print what is missing or stale")
+    if parser.parse_args().todo:
+        for row in (*rows_of(STRENGTH), *rows_of(SPEED)):
+            if row["status"] != "measured":
+                print(f"{row['status']:<8} {row['id']:<26} {row.get('note', '')}")
+                print("".join(f"    {row[key]}\n" for key in ("train", "match", "command") if row.get(key)), end="")
+        return
+    for page in PAGES:
+        page.write_text(with_tables(page.read_text("utf-8")), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""`alphago evaluate`: matches as a newcomer plays them, and its errors."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from alphago.arena.standings import ProgressBar
+from alphago.cli import main
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.records.sgf import read_sgf
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which commands are run."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def nets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tiny networks for 3x3: two kinds of input planes, another komi, another board; and a run folder."""
+    path = tmp_path_factory.mktemp("nets")
+    tiny = {"tower_height": 1, "channels": 8}
+    NeuralNet(GoEnv(3, komi=0.5), **tiny).save(path / "new.safetensors")
+    NeuralNet(GoEnv(3, komi=0.5, planes=17), **tiny).save(path / "old.safetensors")
+    NeuralNet(GoEnv(3, komi=2.5), **tiny).save(path / "komi.safetensors")
+    NeuralNet(GoEnv(4, komi=0.5), **tiny).save(path / "four.safetensors")
+    NeuralNet(GoEnv(3, komi=0, turns=5, first_pass=10, planes="turns"), **tiny).save(path / "turns.safetensors")
+    (path / "run").mkdir()
+    NeuralNet(GoEnv(3, komi=0.5), **tiny).save(path / "run" / "weights.safetensors")
+    return path
+
+
+def evaluate(command: str) -> int:
+    return main(["evaluate", *command.split()])
+
+
+class TestEvaluate:
+    def test_networks(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A policy, a search by either rule, a run folder; input planes may differ."""
+        new, old, run = (str(nets / name) for name in ("new.safetensors", "old.safetensors", "run"))
+        command = f"{new}@8 {old}@0 {run}@4,gumbel random --games 2 --folder out"
+        assert evaluate(command) == 0
+        text, bar = capsys.readouterr()
+        assert text.startswith("3x3, komi 0.5, 2 games a match, openings of 2 random plies, each with both colours, ")
+        for row in (f"{new}@8 - {old}@0 ", f"{old}@0 - {run}@4,gumbel ", f"{run}@4,gumbel - random "):
+            assert row in text
+        assert re.search(r"^random +\+0 +anchor +6$", text, re.MULTILINE)
+        assert text.endswith("games are in out\n")
+        assert "12/12" in bar
+        assert len((Path("out") / "games.jsonl").read_text().splitlines()) == 12
+        assert evaluate(command) == 0
+        assert capsys.readouterr().out == text
+
+    def test_players_among_options(self, nets: Path) -> None:
+        assert evaluate(f"random --games 2 {nets / 'four.safetensors'}@0 --folder out --seed 1") == 0
+        known = json.loads((Path("out") / "evaluation.json").read_text())
+        assert known["players"] == ["random", f"{nets / 'four.safetensors'}@0"]
+
+    def test_options(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        command = "--games 4 --readouts 6 --search gumbel --board-size 4 --komi 1.5 --random-opening 1"
+        command += " --opening-plies 3 --seed 7 --sprt -300 100.5 --anchor random=-50"
+        assert evaluate(f"{nets / 'four.safetensors'} random {command}") == 0
+        (path,) = Path("runs").iterdir()
+        known = json.loads((path / "evaluation.json").read_text())
+        assert known.pop("weights")[1] == ""
+        assert known == {
+            "players": [f"{nets / 'four.safetensors'}@6,gumbel", "random"], "readouts": [6, 0],
+            "search": ["gumbel", ""], "board_size": 4, "komi": 1.5, "game": "go", "ko": "positional",
+            "suicide": False, "turns": None, "games": 4, "random_opening": 1, "opening_plies": 3,
+            "adjudicator": None, "seed": 7, "sprt": [-300, 100.5],
+        }  # fmt: skip
+        text = capsys.readouterr().out
+        assert re.search(r"^random +-50 +anchor +4$", text, re.MULTILINE)
+        assert "the sequential test of -300 against +100.5 Elo" in text
+
+    def test_interrupted(self, nets: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """The finished games are reported, and the same command plays the rest."""
+        games: list[str] = []
+
+        def interrupted(self: ProgressBar, match: str, result: object) -> None:
+            games.append(match)
+            if len(games) == 5:
+                raise KeyboardInterrupt
+
+        command = f"{nets / 'new.safetensors'}@4 random --games 8 --folder out"
+        with monkeypatch.context() as patch:
+            patch.setattr(ProgressBar, "game", interrupted)
+            assert evaluate(command) == 130
+        text, bar = capsys.readouterr()
+        assert re.search(r"^\S+ - random +[2468] ", text, re.MULTILINE)
+        assert "Traceback" not in bar
+        assert bar.endswith("stopped; the same command resumes\n")
+        assert evaluate(command) == 0
+        assert re.search(r"^\S+ - random +8 ", capsys.readouterr().out, re.MULTILINE)
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            ("random", "a match needs two players, got 1"),
+            ("random random", "random is named twice"),
+            ("gnug random", "gnug: there is no file gnug, and no player is called 'gnug'"),
+            ("rav:9 random", "rav:9: there is no file rav:9, and no player is called 'rav:9'"),
+            ("rave:0 random", "rave:0: there is no file rave:0, and playouts must be 1 or more, got rave:0"),
+            ("rave:9@3 random", "rave:9@3: there is no file rave:9, and only networks take readouts"),
+            ("none.safetensors random", "there is no file none.safetensors"),
+            ("random@3 random", "random@3: there is no file random, and only networks take readouts"),
+            ("{nets} random", "{nets} is a folder, wanted a network saved with NeuralNet.save"),
+            ("{nets}/new.safetensors@ random", "{nets}/new.safetensors@: after @ come readouts, puct or gumbel, or"),
+            ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ come readouts"),
+            ("{nets}/new.safetensors@5000000000 random", "readouts must be an integer from 0 to 10000000, got 5"),
+            ("{nets}/new.safetensors {nets}/new.safetensors@64", "{nets}/new.safetensors@64 is named twice"),
+            ("{nets}/new.safetensors {nets}/komi.safetensors",
+             "the networks differ in komi: 0.5 of {nets}/new.safetensors, 2.5 of {nets}/komi.safetensors; choose one "
+             "with --komi"),
+            ("{nets}/new.safetensors {nets}/four.safetensors",
+             "the networks differ in board_size: 3 of {nets}/new.safetensors, 4 of {nets}/four.safetensors; choose"),
+            ("{nets}/new.safetensors {nets}/turns.safetensors --komi 0",
+             "the networks differ in turns: None of {nets}/new.safetensors, 5 of {nets}/turns.safetensors; choose one "
+             "with --turns"),
+            ("random {nets}/new.safetensors --turns -2", "turns must be an integer >= 1, got -2"),
+            ("random {nets}/new.safetensors --rules x", "rules must be one of Chinese, Tromp-Taylor,"),
+            ("random {nets}/new.safetensors --readouts -1", "readouts must be an integer from 0 to 10000000, got -1"),
+            ("random {nets}/new.safetensors --games 3", "games must be an even number"),
+            ("random {nets}/new.safetensors --sprt 5 5", "elo0 must be below elo1"),
+            ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
+            ("random {nets}/new.safetensors --board-size 30", "board_size must be an integer from 2 to 25, got 30"),
+            ("random {nets}/new.safetensors --komi 0.3", "komi must be a multiple of 0.5 from -1000 to 1000, got 0.3"),
+            ("random {nets}/new.safetensors --adjudicator uct", "adjudicator must be 'gnugo', "),
+            ("random {nets}/new.safetensors --folder {nets}", "{nets} must be new, empty or of an evaluation"),
+        ],
+    )  # fmt: skip
+    def test_errors(self, nets: Path, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """One line, exit code 2, and nothing is left behind."""
+        assert evaluate(words.format(nets=nets)) == 2
+        text, error = capsys.readouterr()
+        assert error.startswith("alphago evaluate: " + sentence.format(nets=nets))
+        assert error.count("\n") == 1
+        assert text == ""
+        assert list(Path().iterdir()) == []
+
+    def test_gnugo_that_is_not_installed(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr("shutil.which", lambda name, path: None)
+        assert evaluate("gnugo:1 random") == 2
+        assert capsys.readouterr().err.startswith("alphago evaluate: GNU Go is not installed: there is no program")
+
+    def test_fixed_turns_and_rules(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The networks' own turns, or the given ones; header and folder name them."""
+        turns = f"{nets / 'turns.safetensors'}@0 random --games 2"
+        assert evaluate(f"{turns} --folder own") == 0
+        assert capsys.readouterr().out.startswith("3x3, komi 0, 5 turns each, 2 games a match,")
+        assert evaluate(f"{turns} --turns 3 --rules nz --folder other") == 0
+        assert capsys.readouterr().out.startswith("3x3, komi 0, NZ rules, 3 turns each, 2 games a match,")
+        assert evaluate("random rave:2 --board-size 3 --komi 0 --game go --turns 2 --games 2") == 0
+        assert capsys.readouterr().out.startswith("3x3, komi 0, 2 turns each, 2 games a match,")
+        assert evaluate(f"{turns} --turns 0 --folder open") == 0
+        assert capsys.readouterr().out.startswith("3x3, komi 0, 2 games a match,")
+        lengths = {}
+        for name in ("own", "other"):
+            rows = [json.loads(line) for line in (Path(name) / "games.jsonl").read_text().splitlines()]
+            lengths[name] = [len(row["moves"].split()) for row in rows]
+        assert lengths == {"own": [10, 10], "other": [6, 6]}
+        known = json.loads((Path("other") / "evaluation.json").read_text())
+        assert (known["ko"], known["suicide"], known["turns"]) == ("situational", True, 3)
+        assert read_sgf(Path("other") / "games" / "1-2-0001.sgf").rules == "NZ"
+
+    def test_a_komi_for_networks_that_differ(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert evaluate(f"{nets / 'new.safetensors'}@0 {nets / 'komi.safetensors'}@0 --games 2 --komi 1.5") == 0
+        assert capsys.readouterr().out.startswith("3x3, komi 1.5,")

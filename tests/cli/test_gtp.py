@@ -1,0 +1,87 @@
+"""`alphago gtp` and `alphago play`: their networks and devices."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from alphago.cli import main
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("nets") / "tiny.safetensors"
+    NeuralNet(GoEnv(3), tower_height=1, channels=8).save(path)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("verb", "function"), [("play", "alphago.ui.terminal.terminal_game.play"), ("gtp", "alphago.ui.gtp.commands.serve")]
+)
+def test_a_device(verb: str, function: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    devices: list[str] = []
+    monkeypatch.setattr(function, lambda *_, device, **__: devices.append(device))
+    for words in ([], ["--device", "cpu"], ["--device", "cuda"]):
+        assert main([verb, model, *words]) == 0
+    assert devices == ["auto", "cpu", "cuda"]
+
+
+@pytest.mark.parametrize("verb", ["play", "gtp"])
+def test_where_there_is_no_gpu(verb: str, model: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """One line, also where stdout belongs to the protocol."""
+    assert main([verb, model, "--device", "cuda"]) == 2
+    out, error = capfd.readouterr()
+    assert out == ""
+    assert re.fullmatch(f"alphago {verb}: no CUDA device can be used: .*\n", error)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere.safetensors"], "there is no file nowhere.safetensors"),
+        (["--board-size", "26"], "board_size must be an integer from 2 to 25, got 26"),
+        (["--komi", "6.25"], "komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"),
+        (["--readouts", "-1"], "--readouts must be an integer from 0 to 10000000, got -1"),
+        (["--readouts", "5000000000"], "--readouts must be an integer from 0 to 10000000, got 5000000000"),
+        (["--seed", "-1"], "--seed must be an integer >= 0, got -1"),
+        (["--resign", "2"], "--resign must be a number from -1 to 1, got 2.0"),
+    ],
+)
+def test_errors_of_gtp(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture) -> None:
+    assert main(["gtp", *arguments]) == 2
+    assert capsys.readouterr() == ("", f"alphago gtp: {sentence}\n")
+
+
+def test_files_without_a_model(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    (tmp_path / "x").write_bytes(b"PK\x03\x04")
+    for path in (tmp_path, tmp_path / "x"):
+        assert main(["gtp", str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith(f"alphago gtp: {path} is a ")
+        assert err.count("\n") == 1
+
+
+def test_the_board_of_a_model(tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "net.safetensors")
+    env = GoEnv(4, komi=3.5, planes=5)
+    NeuralNet(env, tower_height=1, channels=4, size_free=False).save(path)
+
+    def session(*arguments: str, lines: str = "boardsize 5\nboardsize 4\nfinal_score\ngenmove b\n") -> str:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+        assert main(["gtp", path, "--readouts", "4", *arguments]) == 0
+        return capsys.readouterr().out
+
+    assert session().startswith("? unacceptable size\n\n= \n\n= W+3.5\n\n= ")
+    assert session("--komi", "1", "--board-size", "4").startswith("? unacceptable size\n\n= \n\n= W+1\n\n= ")
+    assert main(["gtp", path, "--board-size", "5"]) == 2
+    assert "holds a network for GoEnv(4" in capsys.readouterr().err
+    NeuralNet(env, tower_height=1, channels=4).save(path)  # for any board
+    assert session().startswith("= \n\n= \n\n= W+3.5\n\n= ")
+    assert session("--board-size", "5").startswith("= \n\n= \n\n= W+7.5\n\n= ")  # the usual komi of others
+    larger = "boardsize 7\nfinal_score\n"  # usually 9
+    assert session("--komi", "7.5", lines=larger) == "= \n\n= W+7.5\n\n"
+    assert session(lines=larger) == "= \n\n= W+9\n\n"

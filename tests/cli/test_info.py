@@ -1,0 +1,91 @@
+"""`alphago info`: facts about the machine, its rates, and where a run's time went."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from alphago.cli import main
+from alphago.cli.rates import rate
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.training.judges.resignation import Resignation
+from alphago.training.recipes import RECIPES
+
+
+def test_facts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--seconds", "0"]) == 0
+    text = capsys.readouterr().out
+    for name in ("alphago", "python", "torch", "numba", "numpy", "openvino", "cores", "bfloat16 on the CPU"):
+        assert f"\n  {name} " in text
+    assert "rates" not in text
+
+
+def test_rates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(RECIPES["9x9"].network, "tower_height", 0)
+    assert main(["info", "--seconds", "0.01", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert all(value > 0 for value in facts["rates"].values())
+    names = [name.split(" ")[0] for name in facts["rates"]]
+    assert names[:2] == ["playouts,", "search"]
+    assert names[-1] == "training"
+    assert set(names[2:-1]) == {"positions"}
+    assert {"versions", "machine", "rates"} == set(facts)
+
+
+def test_a_wrong_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--seconds", "-1"]) == 2
+    assert capsys.readouterr().err == "alphago info: --seconds must be a number >= 0, got -1.0\n"
+
+
+def test_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first call does not count; at least one does."""
+    clock = iter(range(0, 100, 2))
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    calls = []
+    assert rate(lambda: calls.append(1) or 6.0, 5) == 18 / 8
+    assert len(calls) == 1 + 3
+
+
+def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where its time went; rates only where they are asked for."""
+    times = {"net_share": 0.75, "tree_share": 0.25, "processor_share": 0.9, "gpu_busy": 0.5}
+    rows = [{"seconds": float(second), **times} for second in range(3)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["info", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    lines = text.partition("\ntime\n")[2].splitlines()
+    assert [" ".join(line.split()) for line in lines[:4]] == [
+        "net 75.0%", "tree 25.0%", "threads on the processor 90.0%", "GPU busy 50.0%",
+    ]  # fmt: skip
+    assert lines[4:] == ["resignation", "  not known yet"]
+    assert main(["info", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["time"] == {
+        "net": 0.75, "tree": 0.25, "threads on the processor": 0.9, "GPU busy": 0.5,
+    }  # fmt: skip
+
+
+def test_of_a_run_whose_network_may_resign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"seconds": float(second), "net_share": 1.0} for second in range(3)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    net = NeuralNet(GoEnv(2), tower_height=0, channels=1)
+    net.save(tmp_path / "weights.safetensors", Resignation(-0.875, 123, 0.0456).notes())
+    assert main(["info", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.partition("\nresignation\n")[2].splitlines()
+    assert [" ".join(line.split()) for line in lines] == [
+        "mover's value below -0.875", "resignations judged 123", "of them not lost 4.6%",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [(None, "is no run: it has no metrics.jsonl"), ('{"seconds": 1}\n', "time shares need two iterations")],
+)
+def test_of_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, sentence: str) -> None:
+    if text:
+        (tmp_path / "metrics.jsonl").write_text(text)
+    assert main(["info", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("alphago info: ")
+    assert sentence in error
+    assert error.count("\n") == 1

@@ -1,0 +1,137 @@
+"""`alphago selfplay`: games of a network against itself, on disk."""
+
+from pathlib import Path
+
+import pytest
+
+from alphago.cli import main
+from alphago.cli.selfplay_games import GameFolder
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.records.record import load_records
+from alphago.records.sgf import read_sgf
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two networks, in which commands are run."""
+    monkeypatch.chdir(tmp_path)
+    NeuralNet(GoEnv(3, komi=0.5), tower_height=0, channels=4).save("go.safetensors")
+    NeuralNet(ConnectFourEnv(), tower_height=0, channels=4).save("four.safetensors")
+    return tmp_path
+
+
+def selfplay(command: str) -> int:
+    return main(["selfplay", *command.split()])
+
+
+def test_sgf(capsys: pytest.CaptureFixture[str]) -> None:
+    assert selfplay("go.safetensors --games 11 --readouts 2 --folder out") == 0
+    games = [read_sgf(path) for path in sorted(Path("out").iterdir())]
+    assert [path.name for path in sorted(Path("out").iterdir())] == [f"{number:02d}.sgf" for number in range(11)]
+    assert {(game.board_size, game.komi) for game in games} == {(3, 0.5)}
+    black = sum(game.outcome == 1 for game in games)
+    shown = capsys.readouterr()
+    assert shown.out == f"11 games in out: Black won {black}, White {11 - black}, drawn 0\n"
+    assert "11/11" in shown.err
+
+
+def test_the_same_games_as_records(capsys: pytest.CaptureFixture[str]) -> None:
+    options = "go.safetensors --games 3 --readouts 4 --komi 1.5 --resign-threshold -1 --seed 3 --considered 2"
+    assert selfplay(f"{options} --folder sgf") == 0
+    assert selfplay(f"{options} --folder records --records") == 0
+    games = [read_sgf(path) for path in sorted(Path("sgf").iterdir())]
+    assert [path.name for path in Path("records").iterdir()] == ["games.npz"]
+    records = load_records(Path("records") / "games.npz")
+    assert [record.moves.tolist() for record in records] == [list(game.moves) for game in games]
+    assert {game.komi for game in games} == {1.5}
+    assert [record.seed for record in records] == [(3, 0), (3, 1), (3, 2)]
+    assert all((record.policies > 0).sum(axis=1).max() > 1 for record in records)
+
+
+def test_another_game() -> None:
+    assert selfplay("four.safetensors --games 2 --readouts 2 --no-gumbel --folder out") == 0
+    records = load_records(Path("out") / "games.npz")
+    assert all(record.position(ConnectFourEnv()).is_over for record in records)
+
+
+def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The finished games are saved and reported."""
+    from alphago.training.group import Group
+
+    step = Group.step
+
+    def interrupted(self: Group) -> bool:
+        if self.finished:
+            raise KeyboardInterrupt
+        return step(self)
+
+    monkeypatch.setattr(Group, "step", interrupted)
+    assert selfplay("go.safetensors --games 50 --readouts 2 --games-in-flight 2 --records --folder out") == 130
+    records = load_records(Path("out") / "games.npz")
+    assert 1 <= len(records) < 50
+    assert capsys.readouterr().out.startswith(f"{len(records)} games in out: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--games 0", "--games must be an integer >= 1, got 0"),
+        ("--readouts 0", "readouts must be an integer from 1 to 10000000, got 0"),
+        ("--connect-row 3", "go has no connect_row, got 3"),
+        ("--game reversi", "go.safetensors must hold a network for reversi, got one for GoEnv(3, komi=0.5)"),
+        ("--c-puct -1", "c_puct must be a number >= 0"),
+        ("--folder .", ". must be a new or empty folder: choose another one"),
+        ("--folder go.safetensors", "go.safetensors must be a new or empty folder"),
+    ],
+)
+def test_what_cannot_be_played(options: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(Path().iterdir())
+    words = "" if "--folder" in options else "--folder out"
+    assert selfplay(f"go.safetensors {options} {words}") == 2
+    text, error = capsys.readouterr()
+    assert error.splitlines()[-1].startswith(f"alphago selfplay: {sentence}")
+    assert text == ""
+    assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize("given", [None, "out"])
+def test_one_process_a_folder(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both choose the same name, which only one gets; the other takes another one, or raises."""
+    monkeypatch.setattr("alphago.training.runs.folder.time.strftime", lambda _: "now")
+    games = [GameFolder(given, GoEnv(3), 1, as_records=False) for _ in range(2)]
+    assert games[0].path == games[1].path
+    with games[0]:
+        if given is None:
+            with games[1]:
+                assert {game.path.name for game in games} == {"selfplay-go3-now", "selfplay-go3-now-2"}
+        else:
+            with pytest.raises(FileExistsError, match="out must be a new or empty folder"), games[1]:
+                pass
+    assert not any(game.path.exists() for game in games)  # nothing was played
+
+
+def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, and no folder is made."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert selfplay("go.safetensors --games 1 --readouts 2 --device cuda --folder out") == 2
+    assert (
+        capsys.readouterr().err
+        == "alphago selfplay: no CUDA device can be used: torch finds none, or was built without CUDA\n"
+    )
+    assert not Path("out").exists()
+    assert selfplay("go.safetensors --games 1 --readouts 2 --device auto --folder out") == 0
+
+
+def test_the_models_own_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the command sets one; a model without one never resigns."""
+    NeuralNet(GoEnv(3), tower_height=0, channels=4).save("noted.safetensors", {"resign_threshold": "-0.75"})
+    thresholds: list[float | None] = []
+    monkeypatch.setattr(
+        "alphago.cli.selfplay_games.selfplay", lambda *_, resign_threshold, **__: thresholds.append(resign_threshold)
+    )
+    for words in ("go.safetensors", "noted.safetensors", "noted.safetensors --resign-threshold none"):
+        assert selfplay(f"{words} --games 1") == 0
+    assert selfplay("noted.safetensors --games 1 --resign-threshold -0.5") == 0
+    assert thresholds == [-1.0, -0.75, None, -0.5]

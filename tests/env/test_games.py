@@ -1,0 +1,101 @@
+"""Only the games themselves, and modules about Go, may ask which game is played; names and settings of games."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import alphago
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.games import GAMES, make_game, require_go, with_settings
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+
+PACKAGE = Path(alphago.__file__).parent
+# Modules above the games that name a game's class, and why.
+ABOUT_GO = {
+    "__init__.py": "the public names",
+    "arena/playout_player.py": "playouts of Go",
+    "arena/engine_player.py": "GTP speaks of Go",
+    "cli/gtp.py": "GTP speaks of Go",
+    "cli/rates.py": "Go is what rates are measured with",
+    "records/sgf.py": "SGF files hold games of Go",
+    "records/sgf_game.py": "SGF files hold games of Go",
+    "ui/gtp/commands.py": "GTP speaks of Go",
+    "ui/gtp/gtp_game.py": "GTP speaks of Go",
+}
+CLASSES = {env.__name__ for env in GAMES.values()}
+
+
+def above_the_games() -> list[str]:
+    paths = (path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+    return sorted(path.as_posix() for path in paths if path.parts[0] != "env")
+
+
+def named(module: str) -> set[str]:
+    """The games' classes that a module names."""
+    tree = ast.parse((PACKAGE / module).read_text())
+    return CLASSES & {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def names_compared(module: str) -> list[str]:
+    """The comparisons of a module in which a game's name stands as text."""
+    tree = ast.parse((PACKAGE / module).read_text())
+    compared = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
+    texts = [(node, part) for node in compared for part in ast.walk(node) if isinstance(part, ast.Constant)]
+    return [ast.unparse(node) for node, part in texts if part.value in GAMES]
+
+
+def test_there_are_modules() -> None:
+    assert {"training/run.py", "arena/match.py", "nn/net.py", "ui/terminal/screen.py"} <= set(above_the_games())
+
+
+@pytest.mark.parametrize("module", above_the_games())
+def test_no_other_module_names_a_game(module: str) -> None:
+    """What varies from game to game is a member of `GameEnv`."""
+    if module not in ABOUT_GO:
+        assert named(module) == set()
+    assert names_compared(module) == []
+
+
+def test_the_list_has_no_others() -> None:
+    """The public names are texts, of which nothing is asked."""
+    assert all(named(module) == {"GoEnv"} for module in ABOUT_GO if module != "__init__.py")
+
+
+class TestWhatAGameSays:
+    def test_the_rules_of_matches(self) -> None:
+        """By them a folder of games is known again."""
+        go = GoEnv(5, komi=3, suicide=True, margin_weight=0.5, komi_spread=1, first_pass=3, planes="alive", max_moves=9)
+        assert go.rule_options == {"board_size": 5, "komi": 3.0, "ko": "positional", "suicide": True, "turns": None}
+        assert GomokuEnv(9, 4, planes=5).rule_options == {"board_size": 9, "connect_row": 4}
+
+    def test_in_a_few_words(self) -> None:
+        assert GoEnv(9).summary == "9x9, komi 7.5"
+        assert GoEnv(7, suicide=True, turns=20).summary == "7x7, komi 9, Tromp-Taylor rules, 20 turns each"
+        assert GomokuEnv(9).summary == "GomokuEnv(board_size=9, connect_row=5, planes=17)"
+
+    def test_in_matches(self) -> None:
+        assert GoEnv(5, max_moves=9, first_pass=3).match_variant() == GoEnv(5, max_moves=100)
+        assert GoEnv(5, max_moves=200).match_variant() == GoEnv(5, max_moves=200)
+        turns = GoEnv(5, turns=4, first_pass=3)
+        assert turns.match_variant() == GoEnv(5, turns=4)
+        assert turns.player_view() == GoEnv(5, turns=4, first_pass=8)
+        assert GoEnv(5).player_view() == GoEnv(5)
+        for env in (GomokuEnv(5), ConnectFourEnv()):
+            assert env.match_variant() == env.player_view() == env
+
+    def test_files(self) -> None:
+        assert [name for name in GAMES if make_game(name).has_sgf] == ["go"]
+
+
+def test_only_go() -> None:
+    assert require_go(GoEnv(5), "gnugo") == GoEnv(5)
+    with pytest.raises(ValueError, match=r"^env must be Go for gnugo, got GomokuEnv\(board_size=5, .*\)$"):
+        require_go(GomokuEnv(5), "gnugo")
+
+
+def test_other_settings() -> None:
+    assert with_settings(GoEnv(5), {"komi": 3}) == GoEnv(5, komi=3)
+    with pytest.raises(ValueError, match=r"^gomoku has no turns, got 3$"):
+        with_settings(GomokuEnv(5), {"turns": 3})

@@ -1,0 +1,142 @@
+"""Readable positions of Go: what they refuse, and that they never change."""
+
+import re
+
+import numpy as np
+import pytest
+
+from alphago.env.game import IllegalMove
+from alphago.env.go import GoEnv
+from tests.diagrams import draw, is_legal, play, position, tidy
+from tests.env.test_go_ko import KO
+
+
+@pytest.mark.parametrize(
+    ("moves", "point", "text"),
+    [
+        ("B C3", "C3", "illegal move C3: Black has a stone there, in GoEnv(5) after B C3"),
+        ("B C3, W D4", "D4", "illegal move D4: White has a stone there, in GoEnv(5) after B C3, W D4"),
+        ("B A4, W C3, B B5", "A5", "illegal move A5: suicide, in GoEnv(5) after B A4, W C3, B B5"),
+        ("B pass, W pass", "C3", "illegal move C3: the game is over, in GoEnv(5) after B pass, W pass"),
+    ],
+)
+def test_illegal_moves_say_why_and_where(moves: str, point: str, text: str) -> None:
+    now = play(GoEnv(5).position(), moves)
+    with pytest.raises(IllegalMove) as caught:
+        now.play(now.env.from_text(point))
+    assert str(caught.value) == text
+
+
+def test_an_illegal_ko_names_the_set_up() -> None:
+    taken = position(KO, "B C4", komi=0.5)
+    with pytest.raises(IllegalMove) as caught:
+        taken.play(taken.env.from_text("B4"))
+    start = "GoEnv(5).position(black='B5 A4 B3', white='C5 B4 D4 C3', komi=0.5)"
+    assert str(caught.value) == (
+        f"illegal move B4: superko, the board would be one that was there before, in {start} after B C4"
+    )
+    assert draw(eval(start)) == tidy(KO)  # it can be pasted back
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (26, "no action 26 in GoEnv(5): actions are 0 to 25"),
+        (-1, "no action -1 in GoEnv(5): actions are 0 to 25"),
+        ("C3", "action must be an integer, got 'C3'; env.from_text('…') reads a written move"),
+        (None, "action must be an integer, got None; env.from_text('…') reads a written move"),
+        (True, "action must be an integer, got True; env.from_text('…') reads a written move"),
+        (3.0, "action must be an integer, got 3.0; env.from_text('…') reads a written move"),
+    ],
+)
+def test_what_is_no_action_is_refused(action: object, text: str) -> None:
+    with pytest.raises(IllegalMove) as caught:
+        GoEnv(5).position().play(action)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("setup", "text"),
+    [
+        ({"black": "C3", "white": "C3"}, "two stones were placed at C3"),
+        ({"black": "C3 C3"}, "two stones were placed at C3"),
+        ({"black": "F1"}, "'F1' is no point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
+        ({"black": ["pass"]}, "stones must be on points of GoEnv(5), got 'pass'"),
+        ({"white": [25]}, "stones must be on points of GoEnv(5), got 25"),
+        ({"white": [-1]}, "stones must be on points of GoEnv(5), got -1"),
+        ({"black": "A5", "white": "A4 B5"}, "the chain at A5 has no liberty"),
+        ({"white": "A5", "black": "A4 B5"}, "the chain at A5 has no liberty"),
+        ({"black": range(25)}, "the chain at A5 has no liberty"),
+        ({"to_play": "red"}, "to_play must be 'black' or 'white' (or +1, -1), got 'red'"),
+        ({"to_play": 0}, "to_play must be 'black' or 'white' (or +1, -1), got 0"),
+    ],
+)
+def test_set_ups_that_cannot_be_are_refused(setup: dict, text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        GoEnv(5).position(**setup)
+
+
+def test_a_batch_refuses_stones_of_another_board() -> None:
+    batch = GoEnv(5).new_batch(1)
+    with pytest.raises(ValueError, match=re.escape("stones must have shape [5, 5], got [4, 4]")):
+        batch.reset(np.zeros(1, np.int64), stones=np.zeros((4, 4), np.int8))
+
+
+@pytest.mark.parametrize("size", [1, 26, 0, -9])
+def test_board_sizes_go_from_2_to_25(size: int) -> None:
+    with pytest.raises(ValueError, match=f"board_size must be an integer from 2 to 25, got {size}"):
+        GoEnv(size)
+
+
+@pytest.mark.parametrize("size", ["9", 9.0, None, True])
+def test_a_board_size_is_a_whole_number(size: object) -> None:
+    with pytest.raises(ValueError, match="board_size must be an integer from 2 to 25"):
+        GoEnv(size)
+
+
+def test_positions_never_change() -> None:
+    start = position(KO)
+    before = (draw(start), start.planes(), start.legal_mask.copy(), start.to_play)
+    taken = start.play(start.env.from_text("C4"))
+    assert draw(taken) != before[0]
+    assert draw(start) == before[0]
+    assert np.array_equal(start.planes(), before[1])
+    assert np.array_equal(start.legal_mask, before[2])
+    assert start.to_play == before[3]
+    assert start.moves == ()
+    for array in (start.board, start.legal_mask):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
+def test_set_ups_take_texts_lists_and_actions_alike() -> None:
+    env = GoEnv(5)
+    ways = [{"black": "C3 d4"}, {"black": ["C3", "D4"]}, {"black": [12, 8]}, {"black": np.array([8, 12])}]
+    assert len({draw(env.position(**way)) for way in ways}) == 1
+    for mover in ("white", "W", -1):
+        assert env.position(to_play=mover).to_play == -1
+    assert repr(env.position(black="C3", to_play="w")) == "<GoEnv(5).position(black='C3', to_play='white')>"
+
+
+def test_games_are_equal_when_their_rules_are() -> None:
+    assert GoEnv(9) == GoEnv(9, komi=7.5, planes=None, max_moves=113)
+    assert GoEnv(9) != GoEnv(9, planes=17)
+    assert GoEnv(7) == GoEnv(7, komi=9)
+    assert len({GoEnv(9), GoEnv(9, komi=7.5), GoEnv(9, komi=6.5), GoEnv(9, planes=3), GoEnv(8)}) == 4
+    assert GoEnv(9) != 9
+    assert repr(GoEnv(9)) == "GoEnv(9)"
+    assert repr(GoEnv(9, komi=6, planes=3)) == "GoEnv(9, komi=6.0, planes=3)"
+    for env in (GoEnv(7), GoEnv(9, komi=6, max_moves=50), GoEnv(5, planes=17, komi_spread=0.5)):
+        assert eval(repr(env)) == env
+        assert GoEnv(**env.config) == env
+
+
+def test_the_smallest_board() -> None:
+    env = GoEnv(2, komi=0)
+    taken = play(env.position(), "B A1, W A2, B B2")
+    assert draw(taken) == ". X\nX ."
+    assert not is_legal(taken, "A2")
+    assert not is_legal(taken, "B1")
+    assert taken.legal_mask.tolist() == [False, False, False, False, True]
+    assert play(taken, "W pass, B pass").is_over
+    assert taken.score() == 4

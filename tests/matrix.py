@@ -1,0 +1,192 @@
+"""Runs the tests in every surrounding that they have to pass in: `python tests/matrix.py`.
+
+    python tests/matrix.py --list                       # the rows
+    python tests/matrix.py --only avx2 one-core         # some of them
+    python tests/matrix.py --only python3.13 -- tests/env -x   # what follows -- is pytest's
+
+The Python that runs it needs the project's `dev` packages (`.venv/bin/python`, after `make test`).  Rows that need
+another one make it in build/matrix, with pip, from pyproject.toml and constraints.txt.  There lies each row's output.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from sysconfig import get_path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "matrix"
+VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+NOBODY = 65534  # any user but root will do
+USER: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+COUNTED = ("passed", "failed", "errors", "skipped")
+
+
+class NotHere(Exception):
+    """Something that a row needs is not on this machine."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """environment: variables to set; python: a version, "" for the running one; without: a package to leave out."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    python: str = ""
+    without: str = ""
+    one_core: bool = False
+    ordinary_user: bool = False
+
+
+# ONEDNN_MAX_CPU_ISA limits torch's oneDNN and OpenVINO's own copy of it alike.
+ROWS = {
+    "default": Row(),
+    "avx2": Row({"ONEDNN_MAX_CPU_ISA": "AVX2"}),
+    "avx512-vnni": Row({"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}),
+    "avx512-bf16": Row({"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}),
+    "aten-avx2": Row({"ATEN_CPU_CAPABILITY": "avx2"}),
+    "without-openvino": Row(without="openvino"),
+    "one-core": Row(one_core=True),
+    "python3.11": Row(python="3.11"),
+    "python3.12": Row(python="3.12"),
+    "python3.13": Row(python="3.13"),
+    "ordinary-user": Row(ordinary_user=True),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW", help="rows to run")
+    parser.add_argument("--list", action="store_true", help="name the rows and end")
+    parser.add_argument("--workers", type=int, default=2, help="tests side by side")
+    parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(ROWS))
+        return 0
+    BUILD.mkdir(parents=True, exist_ok=True)
+    lines = ["| row | " + " | ".join(COUNTED) + " | minutes |", "| --- |" + " ---: |" * (len(COUNTED) + 1)]
+    fine = True
+    for name in options.only:
+        began = time.monotonic()
+        try:
+            counts, passed = run(name, ROWS[name], options.workers, options.pytest)
+            cells = " | ".join(str(counts.get(what, 0)) for what in COUNTED)
+        except NotHere as error:
+            cells, passed = f"{error} |" + " |" * (len(COUNTED) - 2), False
+        lines.append(f"| {name} | {cells} | {(time.monotonic() - began) / 60:.1f} |")
+        print(lines[-1], flush=True)
+        fine &= passed
+    print("", *lines, sep="\n")
+    return 0 if fine else 1
+
+
+def run(name: str, row: Row, workers: int, arguments: list[str]) -> tuple[dict[str, int], bool]:
+    """Runs the tests in one surrounding: how many passed, failed and so on, and whether all is well."""
+    python = environment_of(name, row) if row.python or row.without else Path(sys.executable)
+    with tree(row) as root, (BUILD / f"{name}.log").open("w+") as log:
+        command = [str(python), "-m", "pytest", "-n", str(workers), "--dist", "loadfile", "-p", "no:cacheprovider"]
+        options: dict[str, Any] = {}
+        if row.one_core:
+            if shutil.which("taskset") is None:
+                raise NotHere("no taskset")
+            command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *command]
+        environment = {**os.environ, **row.environment, "PYTHONPATH": str(root)}
+        environment["NUMBA_CACHE_DIR"] = str(BUILD / f"numba-{row.python or VERSION}")
+        if root != ROOT:
+            environment |= {"HOME": str(root.parent), "TMPDIR": str(root.parent / "tmp")}
+            environment["NUMBA_CACHE_DIR"] = str(root.parent / "numba")
+            environment.pop("XDG_CACHE_HOME", None)
+            options = USER
+            command[0] = python_for_user(root.parent / "venv")
+        done = subprocess.run(
+            [*command, *arguments], cwd=root, env=environment, stdout=log, stderr=log, check=False, **options
+        )
+        log.seek(0)
+        text = log.read()
+    for line in re.findall(r"^(?:FAILED|ERROR) .*", text, re.MULTILINE):
+        print(f"{name}: {line}", flush=True)
+    summary = text.rstrip().rpartition("\n")[2]
+    counts = {what if what != "error" else "errors": int(n) for n, what in re.findall(r"(\d+) ([a-z]+)", summary)}
+    return counts, done.returncode == 0
+
+
+@contextmanager
+def tree(row: Row) -> Iterator[Path]:
+    """The checkout; for an ordinary user, where root runs this, a copy that is that user's."""
+    if not row.ordinary_user or os.geteuid() != 0:
+        yield ROOT
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "checkout"
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+        for file in filter(None, listed):
+            if (ROOT / file).is_file():
+                (root / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / file, root / file)
+        (root.parent / "tmp").mkdir()
+        for path in (root.parent, *root.parent.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+        yield root
+
+
+def python_for_user(folder: Path) -> str:
+    """The running Python, or where that is root's alone another one of its version, with the same packages."""
+    for path in (sys.executable, *(f"{place}/python{VERSION}" for place in os.get_exec_path())):
+        if runs(path):
+            if path == sys.executable:
+                return path
+            subprocess.run([path, "-m", "venv", "--without-pip", folder], check=True)
+            (folder / "lib" / f"python{VERSION}" / "site-packages" / "same.pth").write_text(get_path("purelib"))
+            return str(folder / "bin" / "python")
+    raise NotHere(f"no Python {VERSION} that others than root may run")
+
+
+def runs(path: str) -> bool:
+    """Whether an ordinary user may run this Python."""
+    try:
+        return not subprocess.run([path, "-c", ""], cwd="/", check=False, capture_output=True, **USER).returncode
+    except OSError:
+        return False
+
+
+def environment_of(name: str, row: Row) -> Path:
+    """The Python of a virtual environment of the row's own, made where pyproject.toml or the constraints are newer."""
+    folder = BUILD / f"venv-{name}"
+    python, done = folder / "bin" / "python", folder / "installed"
+    needs = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
+    if not (done.exists() and all(done.stat().st_mtime >= path.stat().st_mtime for path in needs)):
+        with (BUILD / f"{name}-install.log").open("w") as log:
+            install = ["install", "--prefer-binary", "-c", "constraints.txt", "-e", ".[dev]"]
+            steps = [[interpreter(row.python), "-m", "venv", "--clear", folder], [python, "-m", "pip", *install]]
+            if row.without:
+                steps.append([python, "-m", "pip", "uninstall", "-y", row.without])
+            for step in steps:
+                if subprocess.run(step, cwd=ROOT, stdout=log, stderr=log, check=False).returncode:
+                    raise NotHere(f"not installed, see {log.name}")
+        done.touch()
+    return python
+
+
+def interpreter(version: str) -> str:
+    """A Python of that version: the running one, one on PATH or one of pyenv's."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"{version}.*/bin/python{version}")))]
+    for path in (sys.executable, *filter(None, found)):
+        code = f"import sys; sys.exit('%d.%d' % sys.version_info[:2] != '{version}')"
+        if not version or not subprocess.run([path, "-c", code], check=False, capture_output=True).returncode:
+            return path
+    raise NotHere(f"no Python {version}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

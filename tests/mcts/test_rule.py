@@ -1,0 +1,120 @@
+"""From the end of a search to a move or a resignation, and what a further rule takes."""
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.kernels.waves import select_by
+from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.puct import Puct, PuctParameters
+from alphago.mcts.rule import choose_actions, resigns, temperature_plies, without_rash_passes
+from alphago.mcts.search import SearchSettings
+from alphago.system.kernels.jit import inlined
+from alphago.training.selfplay import selfplay
+from examples.tic_tac_toe import TicTacToeEnv
+
+EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
+
+
+def chosen(row: list, by_visits: bool, chance: np.ndarray = EVENLY) -> list[int]:
+    """How often each action of a row comes out."""
+    rows = np.tile(np.array(row), (len(chance), 1))
+    actions = choose_actions(rows, np.full(len(chance), by_visits), chance)
+    assert actions.dtype == np.int32
+    return np.bincount(actions, minlength=len(row)).tolist()
+
+
+@pytest.mark.parametrize(("size", "plies"), [(9, 6), (19, 30), (13, 14), (7, 4), (5, 2), (3, 0), (2, 0)])
+def test_temperature_plies_are_alphago_jls(size: int, plies: int) -> None:
+    """N^2 / 12 made even: 6 on 9x9, 30 on 19x19."""
+    assert temperature_plies(GoEnv(size)) == plies
+
+
+def test_temperature_plies_of_a_small_board() -> None:
+    assert temperature_plies(TicTacToeEnv()) == 0
+
+
+def test_in_proportion_to_visits() -> None:
+    assert chosen([10, 5, 1, 0, 4], True) == [500, 250, 50, 0, 200]
+
+
+def test_in_proportion_to_probabilities() -> None:
+    assert chosen([0.5, 0.25, 0.0, 0.25], True) == [500, 250, 0, 250]
+
+
+def test_the_most_visited() -> None:
+    assert chosen([1, 5, 10, 2], False) == [0, 0, 1000, 0]
+
+
+def test_ties_are_drawn_evenly() -> None:
+    assert chosen([7, 2, 7, 0, 7, 7], False) == [250, 0, 250, 0, 250, 250]
+
+
+def test_never_an_action_without_visits() -> None:
+    ends = np.array([0.0, np.nextafter(1, 0)])
+    assert chosen([0, 3, 0, 9, 0], True, ends) == [0, 1, 0, 1, 0]
+    assert chosen([0, 9, 0, 9, 0], False, ends) == [0, 1, 0, 1, 0]
+
+
+def test_the_first_and_the_last_action_can_be_chosen() -> None:
+    """Sampling that skips action 0, or never draws the pass, was a defect of two older programs."""
+    assert chosen([1, 0, 0, 0, 1], True) == [500, 0, 0, 0, 500]
+    assert chosen([1, 0, 0, 0, 0], True) == [1000, 0, 0, 0, 0]
+    assert chosen([0, 0, 0, 0, 1], False) == [0, 0, 0, 0, 1000]
+
+
+def test_rows_are_independent() -> None:
+    visits = np.array([[1, 1, 0], [0, 2, 1], [4, 0, 4], [3, 1, 0]])
+    by_visits = np.array([True, False, False, True])
+    assert choose_actions(visits, by_visits, np.array([0.6, 0.99, 0.4, 0.8])).tolist() == [1, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome", "passes"),
+    [(0.9, -1, False), (0.9, 0, False), (0.2, 0, True), (0.9, 1, True), (-0.9, -1, True), (-0.2, -1, False)],
+)
+def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, outcome: float, passes: bool) -> None:
+    env = GoEnv(2)
+    priors = np.array([[0.1, 0.2, 0.0, 0.0, 0.7], [0, 0, 0, 0, 1]], np.float32)  # the second has no other move
+    ready = without_rash_passes(env, priors, np.full(2, value, np.float32), np.full(2, outcome, np.float32))
+    assert ready.argmax(axis=1).tolist() == [4 if passes else 1, 4]
+    assert without_rash_passes(TicTacToeEnv(), priors, np.ones(2), -np.ones(2)).tolist() == priors.tolist()
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"), [(-0.9, [True, False, False]), (None, [False] * 3), (-1, [False] * 3)]
+)
+def test_who_resigns(threshold: float | None, expected: list[bool]) -> None:
+    """A value as low as the threshold is not below it."""
+    values = np.array([-1.0, -0.875, 0.5], np.float32)
+    assert resigns(values, threshold).tolist() == expected
+    assert [resigns(float(value), threshold) for value in values] == expected
+
+
+@inlined
+def choose(tree, game, node, rule):
+    """Return the first action's child, or NONE where it has none yet: the waiting action with the greatest prior."""
+    return tree.first_child[game, node]
+
+
+class FirstTried(Puct):
+    """A third rule: simulations follow the first action that was tried.  This file is all that it takes."""
+
+    select = staticmethod(select_by(choose))
+
+
+class FirstTriedSettings(SearchSettings):
+    def new_rule(self, games: int, actions: int) -> FirstTried:
+        numbers = PuctParameters(self.c_puct, self.parent_value_weight, self.first_play_reduction, self.virtual_loss)
+        return FirstTried(numbers, self.dirichlet_weight, self.dirichlet_alpha)
+
+
+def test_a_third_rule() -> None:
+    """Players and self-play take it by its settings."""
+    env, settings = TicTacToeEnv(), FirstTriedSettings(leaves=2)
+    player = MCTSPlayer(env, HashEvaluator(), 20, settings=settings)
+    player.suggest_move()
+    assert (player.visits() > 0).sum() == 1
+    (record,) = selfplay(env, HashEvaluator(), 8, search=settings, temperature_plies=0)
+    assert all((policy > 0).sum() == 1 for policy in record.policies)

@@ -1,0 +1,71 @@
+"""Which device and dtype a network is computed in, by what the machine has."""
+
+import pytest
+import torch
+
+from alphago.cuda.backend import BackendMissing
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.devices import choose_dtype
+from alphago.nn.net import NeuralNet
+
+
+@pytest.mark.parametrize(
+    ("instructions", "dtype"),
+    [
+        ({"avx512_vnni", "avx512_bf16"}, torch.int8),
+        ({"avx_vnni"}, torch.int8),
+        ({"avx512_vnni", "amx_tile"}, torch.bfloat16),
+        ({"avx512_bf16"}, torch.bfloat16),
+        (set(), torch.float32),
+    ],
+)
+@pytest.mark.parametrize("release", ["now", "before"])
+def test_the_fastest_dtype_of_a_processor(
+    instructions: set[str], dtype: torch.dtype, release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: dict.fromkeys(instructions, True), raising=False)
+    if release == "before":  # which does not know the second row's
+        for name in ("avx512_bf16", "amx_tile", "vnni"):
+            has = bool({name, f"avx512_{name}"} & instructions)
+            monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda has=has: has, raising=False)
+        monkeypatch.delattr(torch.cpu, "get_capabilities")
+        dtype = torch.float32 if instructions == {"avx_vnni"} else dtype
+    assert choose_dtype(None) == dtype
+
+
+@pytest.mark.parametrize(
+    ("most", "dtype"),
+    [
+        ("", torch.bfloat16),
+        ("DEFAULT", torch.bfloat16),
+        ("AVX512_CORE_AMX", torch.bfloat16),
+        ("avx512_core_bf16", torch.int8),
+        ("AVX512_CORE_VNNI", torch.int8),
+        ("AVX2_VNNI", torch.int8),
+        ("AVX512_CORE", torch.float32),
+        ("AVX2", torch.float32),
+    ],
+)
+def test_instructions_that_onednn_may_not_use(most: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    everything = dict.fromkeys(("avx512_vnni", "avx_vnni", "avx512_bf16", "amx_tile", "amx_int8"), True)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: everything, raising=False)
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", most)
+    assert choose_dtype(None) == dtype
+
+
+def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    net = NeuralNet(GoEnv(5), tower_height=1, channels=4)
+    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
+    with pytest.raises(BackendMissing, match="no CUDA device can be used: torch finds none"):
+        net.evaluator(device="cuda")
+    with pytest.raises(ValueError, match=r"device .* got 'tpu'"):
+        net.evaluator(device="tpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    other = NeuralNet(ConnectFourEnv(), tower_height=1, channels=4)
+    assert isinstance(other.evaluator(device="auto"), NetEvaluator)
+    with pytest.raises(ValueError, match="has no CUDA kernels"):
+        other.evaluator(device="cuda")

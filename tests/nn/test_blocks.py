@@ -1,0 +1,111 @@
+"""Blocks and bases held to their formulas, on squares and rectangles."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.blocks import PlainBlock, PreactivationBlock, ResidualBlock
+from tests.nn.boards import randomised
+from tests.nn.formulas import BOARDS, CHANNELS, features, linear, points, whole
+
+
+def boards(channels: int = 4, height: int = 5, width: int = 3) -> torch.Tensor:
+    return torch.randn(2, channels, height, width, generator=torch.Generator().manual_seed(1))
+
+
+def normed(norm: nn.BatchNorm2d, features: torch.Tensor) -> torch.Tensor:
+    """Batch norm by its formula."""
+    mean, variance, scale, shift = (
+        tensor.view(1, -1, 1, 1) for tensor in (norm.running_mean, norm.running_var, norm.weight, norm.bias)
+    )
+    return (features - mean) / (variance + norm.eps).sqrt() * scale + shift
+
+
+def convolved(pair: nn.Sequential, features: torch.Tensor) -> torch.Tensor:
+    return normed(pair[1], F.conv2d(features, pair[0].weight, padding=1))
+
+
+@pytest.mark.parametrize(
+    ("name", "activated"), [("relu", lambda x: x.clamp_min(0)), ("elu", lambda x: torch.where(x > 0, x, x.expm1()))]
+)
+def test_blocks_by_their_formulas(name, activated):
+    board = boards()
+    residual, before, plain = (
+        randomised(block_class(4, activation=name)) for block_class in (ResidualBlock, PreactivationBlock, PlainBlock)
+    )
+    hidden = activated(convolved(residual.first, board))
+    torch.testing.assert_close(residual(board), activated(board + convolved(residual.second, hidden)))
+    hidden = activated(convolved(before.first, activated(normed(before.norm, board))))
+    torch.testing.assert_close(before(board), board + F.conv2d(hidden, before.second.weight, padding=1))
+    torch.testing.assert_close(plain(board), activated(convolved(plain.only, board)))
+
+
+@BOARDS
+def test_pooled_block(height, width):
+    block, board = randomised(ResidualBlock(CHANNELS, pooled=True)), features(height, width)
+    hidden = torch.relu(block.first(board))
+    bias = linear(block.pooled, whole(points(hidden)))
+    shifted = (points(hidden) + bias[:, None]).astype(np.float32)
+    moved = torch.from_numpy(shifted).transpose(1, 2).reshape(hidden.shape)
+    expected = torch.relu(board + block.second(moved))
+    torch.testing.assert_close(block(board), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_a_far_stone_changes_a_pooled_block_only():
+    board = features(9, 9, 1)
+    far = board.clone()
+    far[:, :, 8, 8] += 3
+    for block_class in (ResidualBlock, PreactivationBlock, PlainBlock):
+        for pooled in (False, True):
+            block = randomised(block_class(CHANNELS, pooled))
+            assert torch.equal(block(board)[:, :, 0, 0], block(far)[:, :, 0, 0]) != pooled
+
+
+def test_a_new_block_changes_nothing():
+    board = torch.relu(features(5, 5))
+    for block_class in (ResidualBlock, PreactivationBlock):
+        for pooled in (False, True):
+            assert torch.equal(block_class(CHANNELS, pooled)(board), board)
+
+
+def test_only_a_tower_of_preactivation_blocks_has_a_last_norm():
+    tower = randomised(ResidualTower(3, 4, 2, block="preactivation", activation="elu"))
+    inner = tower.blocks(F.elu(tower.entry(boards(3))))
+    torch.testing.assert_close(tower(boards(3)), F.elu(normed(tower.last, inner)))
+    for block in ("residual", "plain"):
+        tower = randomised(ResidualTower(3, 4, 2, block=block))
+        torch.testing.assert_close(tower(boards(3)), tower.blocks(torch.relu(tower.entry(boards(3)))))
+
+
+def test_every_second_block_of_a_tower_is_pooled():
+    tower = ResidualTower(3, 4, 5, pooled=True)
+    assert [block.pooled is not None for block in tower.blocks] == [False, True, False, True, False]
+    assert not any(block.pooled for block in ResidualTower(3, 4, 3).blocks)
+    assert tower(torch.rand(2, 3, 4, 7)).shape == (2, 4, 4, 7)
+
+
+def test_dense_base_by_its_formula():
+    base = randomised(DenseBase(3, (5, 4), (7, 6), activation="elu"))
+    planes = boards(3, 5, 4)
+    expected = planes.reshape(2, 60)
+    for layer in base.layers:
+        expected = F.elu(expected @ layer.weight.T + layer.bias)
+    assert expected.shape == (2, 6)
+    torch.testing.assert_close(base(planes), expected)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: ResidualTower(3, 4, 1, block="bottleneck"), "block must be 'residual' or 'preactivation' or 'plain'"),
+        (lambda: ResidualTower(3, 4, 1, activation="gelu"), "activation must be 'relu' or 'elu', got 'gelu'"),
+        (lambda: DenseBase(3, (5, 5), activation="tanh"), "activation must be 'relu' or 'elu', got 'tanh'"),
+        (lambda: DenseBase(3, (5, 5), ()), "hidden must be .* one dense layer or more, got none"),
+    ],
+)
+def test_impossible_arguments(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()

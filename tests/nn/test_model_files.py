@@ -1,0 +1,425 @@
+"""Saved networks come back as they were, by path, folder or name; anything else is refused with a sentence."""
+
+import json
+import os
+import pathlib
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.nn import model_files
+from alphago.nn.model_files import ModelError, model_file, packaged_nets, read_weights, saved_game
+from alphago.nn.net import NeuralNet, load_model
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
+
+ENV = GoEnv(5)
+
+
+@pytest.fixture
+def net() -> NeuralNet:
+    return lived_in(NeuralNet(ENV, tower_height=1, channels=8))
+
+
+@pytest.fixture
+def path(tmp_path: pathlib.Path, net: NeuralNet) -> pathlib.Path:
+    path = tmp_path / "net.safetensors"
+    net.save(path)
+    return path
+
+
+def rewritten(path: pathlib.Path, drop=(), **changes) -> pathlib.Path:
+    """The file with other weights (by name) or descriptions."""
+    tensors, texts = load_file(path), model_files.read_header(path, path.read_bytes())
+    texts |= {key: value for key, value in changes.items() if isinstance(value, str)}
+    tensors |= {key.replace("__", "."): value for key, value in changes.items() if isinstance(value, torch.Tensor)}
+    other = path.with_name("other.safetensors")
+    save_file({k: v for k, v in tensors.items() if k not in drop}, other, metadata=texts)
+    return other
+
+
+def test_round_trip(net, path):
+    position = ENV.position(black="B3 C3", white="C4")
+    loaded = load_model(path, ENV)
+    assert loaded.config == net.config
+    assert not loaded.training
+    assert_reads_alike(loaded, net, position)
+    assert all(torch.equal(tensor, net.state_dict()[name]) for name, tensor in loaded.state_dict().items())
+
+
+def test_extra_texts_and_description(net, tmp_path):
+    net.save(tmp_path / "a", extra={"steps": "700"})
+    _, description = read_weights(tmp_path / "a")
+    assert description["extra"] == {"steps": "700"}
+    assert description["env_config"] == ENV.config
+    assert description["env"] == "GoEnv(5)"
+
+
+def test_komi_and_game_length_may_differ(path):
+    other = GoEnv(5, komi=0.5, max_moves=20)
+    assert load_model(path, other).env == other
+
+
+def test_own_modules_come_back(tmp_path):
+    def parts() -> tuple[nn.Module, nn.Module]:
+        return nn.Conv2d(16, 4, 3, padding=1), nn.Sequential(nn.Flatten(), nn.Linear(100, 26))
+
+    base, policy = parts()
+    net = NeuralNet(ENV, base, policy=policy)
+    net.save(tmp_path / "own")
+    base, policy = parts()
+    loaded = load_model(tmp_path / "own", ENV, base_net=base, policy=policy)
+    assert_reads_alike(loaded, net, ENV.position())
+    with pytest.raises(ModelError, match=r"its own base_net, a torch.nn.modules.conv.Conv2d: pass one as base_net="):
+        load_model(tmp_path / "own", ENV)
+    with pytest.raises(ModelError, match=r"cannot be rebuilt: base_net: .* failed"):
+        load_model(tmp_path / "own", ENV, base_net=nn.Conv2d(3, 4, 3), policy=policy)
+    with pytest.raises(ModelError, match=r"base_net.weight must have shape \[4, 16, 5, 5\], got \[4, 16, 3, 3\]"):
+        load_model(tmp_path / "own", ENV, base_net=nn.Conv2d(16, 4, 5, padding=2), policy=policy)
+
+
+def test_tied_weights_can_be_saved(tmp_path):
+    linear = nn.Linear(25, 25)
+    base = nn.Sequential(nn.Flatten(2), linear, linear, nn.Unflatten(2, (5, 5)))
+    NeuralNet(ENV, base).save(tmp_path / "tied")
+    load_model(tmp_path / "tied", ENV, base_net=base)
+
+
+def test_default_parts_are_not_replaced(path):
+    with pytest.raises(ModelError, match="has the default value, but Tanh was passed for it"):
+        load_model(path, ENV, value=nn.Tanh())
+
+
+@pytest.mark.parametrize("size", [2, 4, 7, 9, 19])
+def test_size_free_networks_load_on_another_board(net, path, size):
+    loaded = load_model(path, GoEnv(size, komi=0.5))
+    assert loaded.env == GoEnv(size, komi=0.5)
+    assert loaded.size_free
+    assert all(torch.equal(tensor, net.state_dict()[name]) for name, tensor in loaded.state_dict().items())
+    position = GoEnv(size, komi=0.5).position().play(1)
+    assert_reads_alike(loaded, net.resized(GoEnv(size, komi=0.5)), position)
+
+
+def test_what_was_loaded_on_another_board_can_be_saved_and_loaded_again(net, path, tmp_path):
+    load_model(path, GoEnv(9)).save(tmp_path / "nine")
+    back = load_model(tmp_path / "nine", ENV)
+    assert back.config == net.config
+    assert_reads_alike(back, net, ENV.position())
+
+
+@pytest.fixture
+def dense(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A network for one board size."""
+    NeuralNet(ENV, tower_height=1, channels=8, size_free=False).save(tmp_path / "dense")
+    return tmp_path / "dense"
+
+
+def test_dense_networks_come_back_on_their_own_board_only(dense):
+    assert not load_model(dense, GoEnv(5, komi=0.5)).size_free
+    text = r"holds a network for GoEnv\(5\), not for GoEnv\(7\): plane_shape must be \[7, 7\], got \[5, 5\]"
+    with pytest.raises(ModelError, match=text):
+        load_model(dense, GoEnv(7))
+
+
+def test_files_from_before_there_were_size_free_networks_are_dense(dense):
+    config = json.loads(model_files.read_header(dense, dense.read_bytes())["net"])
+    del config["size_free"]
+    older = rewritten(dense, net=json.dumps(config))
+    assert_reads_alike(load_model(older, ENV), load_model(dense, ENV), ENV.position())
+    with pytest.raises(ModelError, match=r"plane_shape must be \[7, 7\], got \[5, 5\]"):
+        load_model(older, GoEnv(7))
+
+
+def test_other_planes(path, dense):
+    for file in (path, dense):
+        with pytest.raises(ModelError, match=r"not for GoEnv\(5, planes=5\): planes must be 5, got 16"):
+            load_model(file, GoEnv(5, planes=5))
+
+
+def test_another_game(path):
+    class OtherGame(GoEnv):
+        name = "othergame"
+
+    for size in (5, 7):
+        with pytest.raises(ModelError, match="game must be othergame, got go"):
+            load_model(path, OtherGame(size))
+
+
+def test_a_game_with_a_pass_and_one_without(tmp_path):
+    """The size of the board is not all that may differ: the policy has a pass or none."""
+    NeuralNet(ClaimingEnv(3, 4), tower_height=0, channels=4).save(tmp_path / "net")
+    assert load_model(tmp_path / "net", ClaimingEnv(5, 2)).env == ClaimingEnv(5, 2)
+    with pytest.raises(ModelError, match="action_space must be 13, got 12"):
+        load_model(tmp_path / "net", ClaimingEnv(3, 4, passes=True))
+
+
+def foreign_files(folder: pathlib.Path) -> dict[str, tuple[pathlib.Path, str]]:
+    def write(name: str, data: bytes) -> pathlib.Path:
+        (folder / name).write_bytes(data)
+        return folder / name
+
+    torch.save(nn.Linear(2, 2).state_dict(), folder / "checkpoint.pt")
+    torch.save({"a": 1}, folder / "old.pt", _use_new_zipfile_serialization=False)
+    with zipfile.ZipFile(folder / "archive.zip", "w") as archive:
+        archive.writestr("a", "b")
+    save_file({"a": torch.zeros(2)}, folder / "other")
+    save_file({"a": torch.zeros(2)}, folder / "version", metadata={"format": model_files.FORMAT, "format_version": "9"})
+    save_file({"a": torch.zeros(2)}, folder / "bare", metadata={"format": model_files.FORMAT, "format_version": "1"})
+    deep = b'{"a":' + b"[" * 100_000
+    return {
+        "missing": (folder / "none", "there is no file"),
+        "folder": (folder, "is a folder, not a network saved with NeuralNet.save"),
+        "empty": (write("empty", b""), "is empty, not"),
+        "one byte": (write("one", b"\0"), "is cut off"),
+        "text": (write("text", b"hello, this is a text"), "is no safetensors file"),
+        "json": (write("json", b"\x02\0\0\0\0\0\0\0[]"), "is no safetensors file"),
+        "huge header": (write("huge", b"\xff" * 7 + b"\x7f{}"), "is cut off"),
+        "deep header": (write("deep", len(deep).to_bytes(8, "little") + deep), "or a damaged one"),
+        "checkpoint": (folder / "checkpoint.pt", "is a zip archive or a torch checkpoint"),
+        "pickle": (folder / "old.pt", "is a pickle, which could run code"),
+        "zip": (folder / "archive.zip", "is a zip archive"),
+        "other": (folder / "other", "is another program's safetensors file"),
+        "version": (folder / "version", "must have format version 1, got 9"),
+        "bare": (folder / "bare", "has a damaged description"),
+    }
+
+
+def test_foreign_files(tmp_path):
+    for name, (file, text) in foreign_files(tmp_path).items():
+        with pytest.raises(ModelError) as caught:
+            load_model(file, ENV)
+        assert text in str(caught.value), name
+        assert str(file) in str(caught.value), name
+
+
+def test_every_truncation_is_noticed(path):
+    data = path.read_bytes()
+    for length in [*range(0, 60, 7), *np.linspace(60, len(data) - 1, 40).astype(int)]:
+        path.write_bytes(data[:length])
+        with pytest.raises(ModelError, match=r"is cut off|is empty"):
+            load_model(path, ENV)
+
+
+def test_damage_is_a_model_error_or_changes_numbers_only(path):
+    """Random bytes changed in the header: never another kind of exception."""
+    data, random = path.read_bytes(), np.random.default_rng(0)
+    header = int.from_bytes(data[:8], "little") + 8
+    for _ in range(300):
+        damaged = bytearray(data)
+        damaged[random.integers(8, header)] = random.integers(32, 127)
+        path.write_bytes(damaged)
+        try:
+            load_model(path, ENV)
+        except ModelError:
+            continue
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"drop": ["value.last.bias"]}, "lacks the weight value.last.bias"),
+        ({"stranger": torch.zeros(1)}, "holds a weight stranger, which the network does not have"),
+        ({"value__last__bias": torch.zeros(3)}, r"weight value.last.bias must have shape \[2\], got \[3\]"),
+        (
+            {"value__last__bias": torch.zeros(2, dtype=torch.int64)},
+            "weight value.last.bias must be torch.float32, got torch.int64",
+        ),
+        ({"value__last__bias": torch.tensor([0, torch.nan])}, "value.last.bias holds NaN or infinite numbers"),
+        ({"net": "{"}, "has a damaged description"),
+        ({"net": '{"custom": []}'}, "has a damaged description"),
+        ({"structure": "[]"}, "structure must be a table"),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": 10**9, "channels": 256})},
+            "describes 1000000000 blocks x 256 channels, but holds only",
+        ),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": "1", "channels": 8})},
+            "describes 1 blocks x 8 channels, but holds only",
+        ),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": 1, "channels": 0})},
+            "cannot be rebuilt: channels must be an integer >= 1, got 0",
+        ),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": 0, "channels": 8, "size_free": True})},
+            "holds a weight base_net.blocks.0",
+        ),
+        (
+            {"net": json.dumps({"custom": {}, "tower_height": 1, "channels": 8, "size_free": False})},
+            r"weight (policy|value|base_net)\.\S+( must have shape|, which the network does not have)",
+        ),
+    ],
+)
+def test_damaged_contents(path, changes, text):
+    with pytest.raises(ModelError, match=text):
+        load_model(rewritten(path, **changes), ENV)
+
+
+def test_saving_replaces_whole_files_or_nothing(net, path, monkeypatch):
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match=f"the network could not be saved as {path}: No space left") as caught:
+            net.save(path)
+    assert caught.value.errno == 28
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+    net.save(path)
+    assert load_model(path, ENV)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_saving_where_it_cannot_be(net, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"the network could not be saved as .*none/net: No such file"):
+        net.save(tmp_path / "none" / "net")
+    with pytest.raises(IsADirectoryError, match="there is a folder of that name"):
+        net.save(tmp_path)
+
+
+def test_saving_in_a_folder_that_may_not_be_written(net, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)  # the tests may run as root, who may write everywhere
+    with pytest.raises(PermissionError, match=r"the network could not be saved as .*: Permission denied"):
+        net.save(tmp_path / "net")
+
+
+def test_modules_with_other_state_are_refused(tmp_path):
+    class Counting(nn.Identity):
+        def get_extra_state(self):
+            return {"calls": 3}
+
+        def set_extra_state(self, state):
+            pass
+
+    with pytest.raises(ValueError, match=r"base_net._extra_state must be a tensor to be saved, got a dict"):
+        NeuralNet(ENV, Counting()).save(tmp_path / "counting")
+
+
+# --- which network, and for which game --------------------------------------------------------------
+
+
+def save(env: GameEnv, path: pathlib.Path) -> pathlib.Path:
+    NeuralNet(env, tower_height=0, channels=4).save(path)
+    return path
+
+
+def test_without_a_game_a_network_loads_with_its_own(tmp_path):
+    """The rules of Go, that is: what self-play changed about them is left out."""
+    path = save(GoEnv(5, komi=3.5, max_moves=40).training_variant(), tmp_path / "net")
+    net = load_model(path)
+    assert net.env == GoEnv(5, komi=3.5)
+    assert_reads_alike(net, load_model(path, GoEnv(5)), net.env.position())
+
+
+def test_other_games_have_to_be_named(tmp_path):
+    file = save(ClaimingEnv(3, 3), tmp_path / "net")
+    text = r"net holds a network for ClaimingEnv\(height=3, width=3, passes=False\), which does not come"
+    with pytest.raises(ModelError, match=text):
+        load_model(file)
+    assert load_model(file, ClaimingEnv(3, 3)).env == ClaimingEnv(3, 3)
+
+
+@pytest.mark.parametrize("config", [{}, {"board_size": "nine", "komi": 7, "planes": None}], ids=str)
+def test_a_description_without_a_board_is_damaged(tmp_path, config):
+    path = save(GoEnv(5), tmp_path / "net")
+    texts = dict(model_files.read_header(path, path.read_bytes()))
+    save_file(load_file(path), path, metadata={**texts, "env_config": json.dumps(config)})
+    with pytest.raises(ModelError, match="net has a damaged description"):
+        load_model(path)
+
+
+def test_a_run_folder_stands_for_its_latest_network(tmp_path):
+    with pytest.raises(ModelError, match=r"is a folder, not a network saved with NeuralNet\.save"):
+        load_model(tmp_path)
+    save(GoEnv(3), tmp_path / "weights.safetensors")
+    assert load_model(tmp_path).env == GoEnv(3)
+
+
+def test_names_of_packaged_networks(tmp_path, monkeypatch):
+    monkeypatch.setattr(model_files, "PACKAGED", tmp_path)
+    with pytest.raises(ModelError, match="no network 7x7 comes with the package: there are none"):
+        load_model("7x7")
+    for size in (13, 7, 9):
+        save(GoEnv(size), tmp_path / f"{size}x{size}.safetensors")
+    (tmp_path / "notes.txt").write_text("not a network")
+    assert packaged_nets() == ["7x7", "9x9", "13x13"]
+    assert load_model("9x9").env == GoEnv(9)
+    with pytest.raises(ModelError, match="no network 19x19 comes with the package: there are 7x7, 9x9, 13x13"):
+        load_model("19x19")
+
+
+def test_an_own_file_goes_before_a_packaged_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(GoEnv(3), tmp_path / "7x7")
+    assert load_model("7x7").env == GoEnv(3)
+
+
+def test_every_packaged_network_plays_its_board():
+    assert packaged_nets()
+    for name in packaged_nets():
+        net = load_model(name)
+        assert net.env == GoEnv(int(name.partition("x")[0]), komi=net.env.komi)
+        policy, value = net(net.env.position())
+        assert policy.sum() == pytest.approx(1, abs=1e-5)
+        assert -1 <= value <= 1
+        assert model_file(name).stat().st_size <= 4 * 2**20
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A network that was trained with options of self-play and boards alone as input."""
+    path = tmp_path_factory.mktemp("nets") / "net.safetensors"
+    env = GoEnv(5, komi=3.5, planes=5, max_moves=20, margin_weight=0.3, first_pass=9)
+    NeuralNet(env, tower_height=1, channels=8).save(path)
+    return path
+
+
+class TestGame:
+    def test_its_own(self, saved: pathlib.Path) -> None:
+        """Board, komi and input planes, and nothing else."""
+        assert saved_game(saved) == GoEnv(5, komi=3.5, planes=5)
+
+    def test_another_komi(self, saved: pathlib.Path) -> None:
+        assert saved_game(saved, komi=-0.5) == saved_game(saved, 5, -0.5) == GoEnv(5, komi=-0.5, planes=5)
+
+    def test_another_board_has_its_usual_komi(self, saved: pathlib.Path) -> None:
+        assert saved_game(saved, 7) == GoEnv(7, komi=9, planes=5)
+        assert saved_game(saved, 9, 6.5) == GoEnv(9, komi=6.5, planes=5)
+
+    def test_its_rules(self, tmp_path: pathlib.Path) -> None:
+        path = tmp_path / "turns.safetensors"
+        env = GoEnv(3, komi=0, turns=6, first_pass=12, planes="turns", ko="situational", suicide=True)
+        NeuralNet(env, tower_height=1, channels=8).save(path)
+        assert saved_game(path) == env.replace(first_pass=0)
+        assert saved_game(path, 5) == GoEnv(5, turns=6, planes="turns", ko="situational", suicide=True)
+        assert load_model(path).env == saved_game(path)
+
+    def test_another_game(self, tmp_path: pathlib.Path) -> None:
+        path = tmp_path / "other.safetensors"
+        NeuralNet(TicTacToeEnv(), tower_height=1, channels=8).save(path)
+        with pytest.raises(
+            ModelError, match=r"other\.safetensors holds a network for .*, which does not come with the package: "
+        ):
+            saved_game(path)
+
+
+def test_model_file(tmp_path: pathlib.Path) -> None:
+    """A run folder stands for its latest network; any other path for itself."""
+    run = tmp_path / "run"
+    run.mkdir()
+    assert model_file(run) == run
+    (run / "weights.safetensors").write_text("")
+    assert model_file(run) == run / "weights.safetensors"
+    assert model_file(str(run / "none")) == run / "none"

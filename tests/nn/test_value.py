@@ -1,0 +1,120 @@
+"""Value heads: held to their formulas, the forecasts that some make, and one that is not the package's."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from alphago.env.go import GoEnv
+from alphago.nn.base import ResidualTower
+from alphago.nn.loss import LossWeights, forecast_loss
+from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.parts import register_part
+from alphago.nn.policy import DensePolicy
+from alphago.nn.value import AddedForecast, DenseValue, Forecast, ForecastHead, ForecastValue
+from tests.nn.boards import assert_reads_alike, lived_in, randomised
+from tests.nn.formulas import BOARDS, CHANNELS, features, linear, points, relu
+
+
+@BOARDS
+def test_forecast_value(height, width):
+    head, board = randomised(ForecastValue(CHANNELS)), features(height, width)
+    squeezed = points(torch.relu(head.squeeze(board)))
+    owner = head.owner.weight.double().numpy().ravel()
+    ownership = np.tanh(squeezed @ owner + float(head.owner.bias))
+    mean = squeezed.mean(axis=1)
+    read = [mean, mean * (width - 8) / 8, squeezed.max(axis=1), ownership.sum(axis=1, keepdims=True) / 10]
+    both = linear(head.last, relu(linear(head.hidden, np.concatenate(read, axis=1))))
+    forecast = head.forecast(board)
+    assert (forecast.value.shape, forecast.score.shape) == ((3,), (3,))
+    assert forecast.ownership.shape == (3, height * width)
+    np.testing.assert_allclose(forecast.ownership, ownership, atol=1e-5)
+    np.testing.assert_allclose(forecast.score, both[:, 1], atol=1e-3, rtol=1e-4)
+    np.testing.assert_allclose(forecast.value, np.tanh(both[:, 0]), atol=1e-4)
+    value = head(board)
+    assert value.shape == (3, 1)
+    assert torch.equal(value[:, 0], forecast.value)
+
+
+def test_added_forecasts_leave_the_value_alone():
+    value = randomised(DenseValue(4, (5, 3)))
+    head = randomised(AddedForecast(DenseValue(4, (5, 3)), 4), seed=5)
+    head.value.load_state_dict(value.state_dict())
+    board = torch.randn(2, 4, 5, 3)
+    assert torch.equal(head(board), value(board))
+    forecast = head.forecast(board)
+    assert torch.equal(forecast.value, value(board)[:, 0])
+    ownership = torch.tanh((board * head.owner.weight[0].view(1, -1, 1, 1)).sum(dim=1) + head.owner.bias)
+    torch.testing.assert_close(forecast.ownership, ownership.flatten(1))
+    whole = torch.cat([board.mean(dim=(2, 3)), board.amax(dim=(2, 3)), ownership.sum(dim=(1, 2))[:, None] / 10], dim=1)
+    torch.testing.assert_close(forecast.score, (whole @ head.score.weight.T + head.score.bias)[:, 0])
+
+
+def test_dense_values_forecast_nothing_more():
+    env = GoEnv(5)
+    nets = [
+        NeuralNet(env, tower_height=0, channels=4, size_free=False),
+        NeuralNet(env, value=DenseValue(4, (5, 5)), tower_height=0, channels=4),
+    ]
+    planes = torch.rand(2, 16, 5, 5)
+    for net in nets:
+        logits, value, forecast = net.eval().forecast(planes)
+        assert forecast is None
+        assert torch.equal(logits, net(planes)[0])
+        assert torch.equal(value, net(planes)[1])
+
+
+@pytest.mark.parametrize("value", [ForecastValue(8), AddedForecast(DenseValue(8, (5, 5)), 8)], ids=["own", "added"])
+def test_forecasts_beside_dense_heads(value):
+    net = NeuralNet(GoEnv(5), ResidualTower(16, 8, 1), value, DensePolicy(8, (5, 5), 26), size_free=False)
+    logits, value, forecast = net.forecast(torch.rand(3, 16, 5, 5))
+    assert (logits.shape, forecast.ownership.shape, forecast.score.shape) == ((3, 26), (3, 25), (3,))
+    assert torch.equal(value, forecast.value)
+
+
+def test_colours_exchanged_turn_the_forecast_of_black_round():
+    """Ownership and score are the mover's, so Black's view of the mirrored position is the opposite."""
+    env = GoEnv(5)
+    net = lived_in(NeuralNet(env, tower_height=2, channels=8), sharpness=2)
+    one = env.position(black="B3 C3 D2", white="C4 D4 A1", komi=2.5)
+    other = env.position(black="C4 D4 A1", white="B3 C3 D2", komi=-2.5, to_play="white")
+    assert np.array_equal(one.planes(), other.planes())
+    planes = torch.from_numpy(np.stack([one.planes(), other.planes()]))
+    with torch.no_grad():
+        _, value, forecast = net.forecast(planes)
+    for tensor in forecast:
+        torch.testing.assert_close(tensor[0], tensor[1])
+    assert net(one)[1] == pytest.approx(-net(other)[1], abs=1e-6) == pytest.approx(float(value[0]), abs=1e-6)
+    assert forecast.ownership.std() > 0.1
+
+
+@register_part
+class ScoreValue(ForecastHead):
+    """A head that is nowhere in the package: the winner and the margin, from the mean of the features."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.last = nn.Linear(channels, 2)
+
+    def forward(self, features):
+        return torch.tanh(self.last(features.mean(dim=(2, 3)))[:, :1])
+
+    def forecast(self, features):
+        value, score = self.last(features.mean(dim=(2, 3))).unbind(1)
+        return Forecast(torch.tanh(value), score)
+
+
+def test_a_head_that_predicts_the_score_is_one_class(tmp_path):
+    """It is trained on the score alone, and saved and loaded without being passed."""
+    env = GoEnv(5)
+    net = NeuralNet(env, value=ScoreValue(8), tower_height=1, channels=8)
+    with torch.no_grad():
+        _, value, forecast = net.forecast(torch.rand(3, env.planes, 5, 5))
+    assert torch.equal(value, forecast.value)
+    losses = forecast_loss(forecast, torch.ones(3, 25), torch.ones(3), torch.ones(3), weights=LossWeights(score=2.0))
+    assert list(losses.metrics()) == ["score_loss"]
+    assert float(losses.total) == pytest.approx(2 * float(losses.score))
+    net.save(tmp_path / "net")
+    again = load_model(tmp_path / "net")
+    assert isinstance(again.value, ScoreValue)
+    assert_reads_alike(again, net, env.position())

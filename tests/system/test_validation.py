@@ -1,0 +1,256 @@
+"""Keywords of public functions and classes: typos name what was meant, wrong types what was wanted."""
+
+import inspect
+import json
+from collections.abc import Callable
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from re import escape as re_escape
+from typing import Any
+
+import numpy as np
+import pytest
+
+import alphago
+from alphago import (
+    ConnectFourEnv,
+    GoEnv,
+    GomokuEnv,
+    MCTSPlayer,
+    NeuralNet,
+    OwareEnv,
+    ReplayMemory,
+    ReversiEnv,
+    SearchSettings,
+    check_game,
+    evaluate,
+    load_model,
+    play,
+    plot,
+    selfplay,
+    train,
+)
+from alphago.arena.engine import Engine
+from alphago.arena.entrant import Entrant
+from alphago.arena.sprt import Sprt
+from alphago.arena.tournament import TournamentSettings
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.player import USUAL_LEAVES
+from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.loss import LossWeights
+from alphago.system.validation import make_settings
+from alphago.training.judges.gate import Gate
+from alphago.training.judges.proof import Opponent
+from alphago.training.settings import TrainingSettings
+from alphago.ui.terminal.thinking import Limit
+from examples.tic_tac_toe import TicTacToeEnv
+
+GO = GoEnv(3)
+NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
+
+
+@pytest.mark.parametrize(
+    ("call", "typo", "meant"),
+    [
+        (GoEnv, "kommi", "komi"),
+        (GomokuEnv, "conect_row", "connect_row"),
+        (ReversiEnv, "bord_size", "board_size"),
+        (OwareEnv, "max_move", "max_moves"),
+        (GO.position, "blak", "black"),
+        (OwareEnv().position, "house", "houses"),
+        (GO.replace, "kommi", "komi"),
+        (NeuralNet, "tower_hight", "tower_height"),
+        (load_model, "bas_net", "base_net"),
+        (MCTSPlayer, "num_readout", "num_readouts"),
+        (SearchSettings, "c_pukt", "c_puct"),
+        (LossWeights, "ownershp", "ownership"),
+        (Gate, "winrate", "win_rate"),
+        (Opponent, "readout", "readouts"),
+        (TournamentSettings, "random_openings", "random_opening"),
+        (Entrant, "serch", "search"),
+        (Engine, "time_out", "timeout"),
+        (Sprt, "elo_1", "elo1"),
+        (TrainingSettings, "batchsize", "batch_size"),
+        (ReplayMemory, "capazity", "capacity"),
+        (evaluate, "num_game", "num_games"),
+        (selfplay, "sead", "seed"),
+        (selfplay, "resign_treshold", "resign_threshold"),
+        (check_game, "game", "games"),
+        (play, "num_readout", "num_readouts"),
+        (plot, "outt", "out"),
+        (train, "tower_hight", "tower_height"),
+        (train, "folderr", "folder"),
+        (train, "presett", "preset"),
+        (train, "stop_affter", "stop_after"),
+        (train, "modle", "model"),
+        (train, "devise", "device"),
+        (train, "learning_rat", "learning_rate"),
+    ],
+)
+def test_near_misses_of_a_typo(call: Callable[..., Any], typo: str, meant: str) -> None:
+    with pytest.raises(TypeError, match=rf" has no keyword '{typo}': did you mean .*\b{meant}\b"):
+        call(**{typo: 1})
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: ConnectFourEnv(komi=3), "ConnectFourEnv has no keyword 'komi': there are none"),
+        (lambda: GomokuEnv(5).position(black="C3"), "GomokuEnv.position has no keyword 'black': there are none"),
+        (lambda: TicTacToeEnv().position(xyz=1), "TicTacToeEnv.position has no keyword 'xyz': there are none"),
+        (lambda: OwareEnv().position(slots=1), "OwareEnv.position has no keyword 'slots': there are houses, margin"),
+    ],
+)
+def test_what_there_is_where_nothing_is_near(call: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        call()
+
+
+def test_a_setting_that_is_made_of_settings_names_its_own() -> None:
+    with pytest.raises(TypeError, match="SearchSettings has no keyword 'c_skale': did you mean c_scale"):
+        make_settings(SearchSettings, c_skale=2)
+
+
+def test_a_game_may_take_any_set_up() -> None:
+    class AnySetUp(TicTacToeEnv):
+        def new(self, **setup: Any) -> Any:
+            self.setup = setup
+            return super().new()
+
+    env = AnySetUp()
+    env.position(xyz=1)
+    assert env.setup == {"xyz": 1}
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: train(GO, 2, model="7x7"), "model"),
+        (lambda: train(GO, 2, until={"name": "random"}), "until"),
+        (lambda: train(GO, 2, reports=5), "reports"),
+        (lambda: train(GO, 2, search="gumbel"), "search"),
+        (lambda: selfplay(GO, HashEvaluator(), search="gumbel"), "search"),
+        (lambda: load_model("7x7", "7"), "env"),
+    ],
+)
+def test_another_type_is_refused_by_name(
+    call: Callable[[], Any], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match=rf"\b{name}\b"):
+        call()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    """In settings that a run's config keeps, and in parts that a file describes."""
+    made = [
+        SearchSettings(considered=np.int64(2), c_scale=np.float32(0.5)),
+        Gate(games=np.int64(4), sprt=(np.float64(0), np.int64(20))),
+        LossWeights(policy=np.float32(1)),
+        TrainingSettings(search={"considered": np.int64(2)}).search,
+        ResidualTower(GO.planes, np.int64(8), np.int64(1)).arguments,
+        DenseBase(GO.planes, (np.int64(3), 3), [np.int32(4)]).arguments,
+    ]
+    for one in made:
+        json.dumps(asdict(one) if is_dataclass(one) else one)
+    assert made[0] == SearchSettings(considered=2, c_scale=0.5)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"search": {"c_scale": np.ones(2)}}, "c_scale"),
+        ({"exact_rules": np.ones(2, bool)}, "exact_rules"),
+        ({"bfloat16": np.ones(2, bool)}, "bfloat16"),
+    ],
+)
+def test_arrays_are_none(given: dict[str, Any], name: str) -> None:
+    with pytest.raises(ValueError, match=rf"\b{name}\b"):
+        TrainingSettings(**given)
+
+
+def test_a_players_search_may_be_a_dictionary() -> None:
+    player = MCTSPlayer(GO, HashEvaluator(), settings={"gumbel": True})
+    assert player.search.settings == SearchSettings(gumbel=True, leaves=USUAL_LEAVES)
+
+
+def test_public_functions_keep_signature_and_docstring() -> None:
+    """Help, the command line and the site read them."""
+    assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "komi"]
+    assert list(inspect.signature(train).parameters)[-1] == "settings"
+    assert inspect.signature(ConnectFourEnv).parameters == {}
+    assert (train.__name__, train.__module__) == ("train", "alphago.training.session")
+    for name in alphago.__all__:
+        assert inspect.getdoc(getattr(alphago, name)), name
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: GoEnv(3, komi="seven"), "komi"),
+        (lambda: GoEnv(3, komi=[7]), "komi"),
+        (lambda: GoEnv(3, margin_weight="1"), "margin_weight"),
+        (lambda: GoEnv(3, margin_weight=float("nan")), "margin_weight"),
+        (lambda: GoEnv(3, komi_spread="1"), "komi_spread"),
+        (lambda: GoEnv(3, komi_spread=float("inf")), "komi_spread"),
+        (lambda: GoEnv(3, komi_spread=10**400), "komi_spread"),
+        (lambda: GoEnv(3, ko=[]), "ko"),
+        (lambda: GO.position(black=[3.7]), "stones"),
+        (lambda: GO.position(black=[True]), "stones"),
+        (lambda: GO.position(white=5), "stones"),
+        (lambda: train(GO, max_minutes="5"), "max_minutes"),
+        (lambda: train(GO, stop_after="5"), "stop_after"),
+        (lambda: train(GO, stop_after=float("inf")), "stop_after"),
+        (lambda: train(GO, 9, gradient_norm="5"), "gradient_norm"),
+        (lambda: train(GO, 9, gate={"games": "5"}), "games"),
+        (lambda: train(GO, 9, gate={"win_rate": "5"}), "win_rate"),
+        (lambda: train(GO, 9, gate={"every": 0.5}), "every"),
+        (lambda: train(GO, 9, gate={"readouts": "x"}), "readouts"),
+        (lambda: train(GO, 9, search={"c_scale": "1"}), "c_scale"),
+        (lambda: SearchSettings(leaves=1.5), "leaves"),
+        (lambda: SearchSettings(c_puct=float("inf")), "c_puct"),
+        (lambda: SearchSettings(dirichlet_alpha="1"), "dirichlet_alpha"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold"),
+        (lambda: Limit(2.5), "num_readouts"),
+        (lambda: play(GO, HashEvaluator(), num_readouts="2"), "num_readouts"),
+        (lambda: play(GO, HashEvaluator(), seconds="3"), "seconds"),
+        (lambda: selfplay(GO, HashEvaluator(), num_games="x"), "num_games"),
+        (lambda: selfplay(GO, HashEvaluator(), seed=-1), "seed"),
+        (lambda: evaluate(GO, "random", "random", "2"), "num_games"),
+        (lambda: evaluate(GO, "random", "random", 2, "64"), "readouts"),
+        (lambda: evaluate(GO, "random", "random", 2, seed=-1), "seed"),
+        (lambda: evaluate(GO, "random", "random", 2, opening_plies="a"), "opening_plies"),
+        (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), seed=1.5), "seed"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), 10**8), "num_readouts"),
+        (lambda: train(GO, 2, exact_rules="no"), "exact_rules"),
+        (lambda: SearchSettings(gumbel="no"), "gumbel"),
+        (lambda: MCTSPlayer(GO, HashEvaluator(), two_player_mode="no"), "two_player_mode"),
+        (lambda: LossWeights(policy="1"), "policy"),
+        (lambda: LossWeights(kl=2), "kl"),
+        (lambda: Gate(sprt=5), "sprt"),
+        (lambda: ResidualTower(GO.planes, 8, -1), "height"),
+        (lambda: ResidualTower(GO.planes, "8", 1), "channels"),
+        (lambda: DenseBase(GO.planes, (3, 3), [0]), "hidden"),
+        (lambda: ReplayMemory(GO, capacity="9"), "capacity"),
+        (lambda: ReplayMemory(GO, search_share=float("nan")), "search_share"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(call: Callable[[], Any], name: str) -> None:
+    with pytest.raises(ValueError, match=rf"\b{name}\b"):
+        call()
+
+
+@pytest.mark.parametrize("call", [train, play, selfplay, evaluate, NeuralNet, MCTSPlayer])
+def test_what_is_no_game(call: Callable[..., Any]) -> None:
+    needed = {name: None for name in ("nn", "network", "black", "white") if name in inspect.signature(call).parameters}
+    with pytest.raises(TypeError, match=re_escape(NOT_A_GAME)):
+        call(9, **needed)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
+    assert (stones.board[1, 1], stones.komi) == (1, 0.5)
+    assert Limit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3

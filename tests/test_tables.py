@@ -1,0 +1,36 @@
+"""Tables of README.md and docs/results.md are what docs/make_tables.py makes of docs/results/*.json."""
+
+import importlib.util
+import shlex
+from pathlib import Path
+
+import pytest
+
+from alphago.cli import parser_of
+
+ROOT = Path(__file__).parents[1]
+SPEC = importlib.util.spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
+make_tables = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(make_tables)
+
+
+@pytest.mark.parametrize("page", make_tables.PAGES, ids=lambda page: page.name)
+def test_tables_are_those_of_the_rows(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert "<!-- table: " in text
+    assert make_tables.with_tables(text) == text
+
+
+def test_rows_of_strength() -> None:
+    rows = make_tables.rows_of(make_tables.STRENGTH)
+    assert len({row["id"] for row in rows}) == len(rows)
+    for row in rows:
+        assert row["status"] in ("measured", "stale", "missing"), row["id"]
+        for command in filter(None, (row["train"], row["match"])):
+            words = shlex.split(command)
+            verb, *arguments = words[words.index("alphago") + 1 :]
+            assert parser_of(verb).parse_args(arguments)
+        if row["status"] == "measured":
+            assert row["wins"] + row["draws"] + row["losses"] == row["games"] > 0, row["id"]
+            assert row["machine"], row["id"]
+            assert row["commit"], row["id"]

@@ -1,0 +1,110 @@
+"""Moves of any colour at any time, as positions of `GoEnv`, which alternates."""
+
+import pytest
+
+from alphago.env.game import IllegalMove
+from alphago.env.go import GoEnv
+from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.gtp_game import GtpGame
+from tests.diagrams import draw, tidy
+from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers
+
+
+def test_stones_of_one_colour() -> None:
+    gtp = engine()
+    assert ask(gtp, "play w c3", "play w d3", "play w d2", "play b c2") == [""] * 4
+    assert draw(gtp.game.position) == tidy("""
+        . . . . .
+        . . . . .
+        . . O O .
+        . . X O .
+        . . . . .
+    """)
+    assert gtp.game.position.to_play == WHITE
+
+
+def test_superko_is_kept() -> None:
+    """A ko told colour by colour: after Black took it at C3, White may not take back at once."""
+    gtp = engine()
+    ask(gtp, *(f"play b {point}" for point in ("b3", "c4", "c2")))
+    ask(gtp, *(f"play w {point}" for point in ("d4", "d2", "e3", "c3")))
+    before = draw(gtp.game.position)
+    assert before == tidy("""
+        . . . . .
+        . . X O .
+        . X O . O
+        . . X O .
+        . . . . .
+    """)
+    assert ask(gtp, "play b d3", "play w c3") == ["", "? illegal move"]
+    assert ask(gtp, "play b a5", "play w c3") == ["", ""]  # not the same board: there is a stone at A5
+    ask(gtp, "undo", "undo")
+    assert ask(gtp, "play w a5", "play w c3") == ["", ""]  # nor here
+    ask(gtp, "undo", "undo")
+    assert ask(gtp, "play b pass", "play w c3") == ["", "? illegal move"]  # a pass is no ko threat
+
+
+def test_a_network_sees_the_boards_before() -> None:
+    gtp = GoEngine(GoEnv(5, planes=9), readouts=4)
+    ask(gtp, "play b c3", "play b d3", "play w b2")
+    planes = gtp.game.position.planes()
+    boards = [planes[2 * age] + planes[2 * age + 1] for age in range(4)]
+    assert [int(board.sum()) for board in boards] == [3, 2, 1, 1]  # one is White's pass
+
+
+def test_white_begins() -> None:
+    """No pass of Black's, on which White could end the game."""
+    gtp = engine()
+    assert ask(gtp, "genmove w")[0] != "pass"
+    ask(gtp, "clear_board", "play w c3")
+    assert gtp.game.position.moves_text() == "W C3"
+
+
+def test_a_pass_out_of_turn_changes_nothing() -> None:
+    gtp = engine()
+    ask(gtp, "play b c3", "play b pass", "play b pass")
+    assert gtp.game.position.moves_text() == "B C3"
+    assert ask(gtp, "genmove w")[0] not in ("pass", "C3")
+    assert ask(gtp, "undo", "undo", "undo", "undo", "undo") == [""] * 4 + ["? cannot undo"]
+
+
+def test_genmove_twice_for_one_colour() -> None:
+    gtp = engine(network=prefers("C3", "D3", "B3"), readouts=0)
+    assert ask(gtp, "genmove b", "genmove b", "genmove w") == ["C3", "D3", "B3"]
+    assert gtp.game.position.moves_text() == "B C3, W pass, B D3, W B3"
+
+
+def test_play_goes_on_after_two_passes() -> None:
+    gtp = engine(network=prefers("C3", "D3", "B3"), readouts=0)
+    assert ask(gtp, "play b c3", "play w pass", "play b pass") == [""] * 3
+    assert ask(gtp, "genmove w", "genmove b", "play w pass") == ["pass", "pass", ""]
+    assert ask(gtp, "play b d4", "genmove w") == ["", "D3"]
+    assert ask(gtp, "play b a1", "final_score") == ["", "W+5.5"]  # Black 3 stones, White 1
+
+
+def test_a_pass_in_reply_to_a_pass_ends_the_game() -> None:
+    gtp = engine(network=prefers("pass", "A1"), readouts=0)
+    assert ask(gtp, "play b pass", "genmove w", "genmove b") == ["", "pass", "pass"]
+    assert gtp.game.is_over
+
+
+def test_games_longer_than_the_limit() -> None:
+    """The controller's game has no limit: the board is set up anew."""
+    env = GoEnv(3, max_moves=4)
+    game = GtpGame(env, env.komi)
+    for colour, point in ((BLACK, "B2"), (WHITE, "B1"), (BLACK, "A1"), (WHITE, "C3"), (BLACK, "C1"), (BLACK, "A3")):
+        game.play(colour, env.from_text(point))
+    assert draw(game.position) == tidy("X.O\n.X.\nX.X")
+    assert game.ready(BLACK).to_play == BLACK
+    assert not game.ready(WHITE).is_over
+
+
+def test_an_illegal_move_leaves_everything_as_it_was() -> None:
+    env = GoEnv(3)
+    game = GtpGame(env, env.komi)
+    game.play(BLACK, 4)
+    before = game.position
+    with pytest.raises(IllegalMove):
+        game.play(BLACK, 4)
+    assert game.position is before
+    assert game.plays == [(BLACK, 4)]

@@ -1,0 +1,141 @@
+"""Games saved and loaded at the terminal, with the real player."""
+
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv, Position
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import UniformEvaluator
+from alphago.mcts.player import MCTSPlayer
+from alphago.records.record import RecordBuilder, save_records
+from alphago.records.sgf import read_sgf
+from alphago.ui.terminal.saved_games import load_game, save_game
+from alphago.ui.terminal.terminal_game import play
+from examples.tic_tac_toe import TicTacToeEnv
+
+
+def talk(env: GameEnv, *typed: str, mode: int = 0, readouts: int = 4, network=None) -> tuple[Position, str]:
+    """The last position of a game in which these lines are typed, and all that was shown."""
+    answers, shown = iter(typed), list[str]()
+    position = play(
+        env, network or UniformEvaluator(), readouts, mode, read=lambda _: next(answers), write=shown.append
+    )
+    return position, "\n".join(shown)
+
+
+def test_go(tmp_path):
+    path = tmp_path / "a game.sgf"
+    position, text = talk(GoEnv(5, komi=2.5), "c3", "b2", f"save {path}", "quit")
+    assert f"Saved in {path}." in text
+    game = read_sgf(path)
+    assert (game.moves, game.komi, game.result, game.players) == (position.moves, 2.5, "", ("you", "alphago"))
+    again, _ = talk(GoEnv(5, komi=2.5), f"load {path}", "undo", "quit")
+    assert again.moves == position.moves[:2]
+    assert again.komi == 2.5
+
+
+def test_the_other_sides_turn_after_loading(tmp_path):
+    """A game saved by Black goes on as White, and the engine moves."""
+    path = tmp_path / "game.sgf"
+    talk(GoEnv(5), "c3", f"save {path}", "quit")
+    position, _ = talk(GoEnv(5), f"load {path}", "quit", mode=1)
+    assert len(position.moves) == 3
+
+
+def test_a_game_that_is_over(tmp_path):
+    path = tmp_path / "game.sgf"
+    typed = ("c3", "save", f"SAVE {path}", "b2", "hint", "resign", "undo", "resign", f"save {path}", "")
+    _, text = talk(GoEnv(3, max_moves=2), *typed)
+    assert "Not saved: type the name of a file too, as in `save game.sgf`." in text
+    assert "illegal move B2" in text
+    assert text.count("The game is over") == 2  # hint and resign change nothing
+    assert read_sgf(path).result == "W+R"
+    assert text.count("You resign.") == 1
+
+
+def test_a_resignation_is_saved_and_taken_back(tmp_path):
+    path = tmp_path / "game.sgf"
+    position, text = talk(GoEnv(5), "c3", "resign", "c2", f"save {path}", "undo", "b1", "quit")
+    assert read_sgf(path).result == "W+R"
+    assert "the game is over by resignation" in text
+    assert position.env.to_text(position.moves[2]) == "B1"
+
+
+def test_the_engine_does_not_resign_for_a_handicap(tmp_path):
+    """The value was measured in games that began on the empty board."""
+    network = UniformEvaluator()
+    network.resign_threshold = 1.0  # whatever it sees
+    for setup, resigns in (("", True), ("AB[bb][dd]", False)):
+        path = tmp_path / "game.sgf"
+        path.write_text(f"(;GM[1]SZ[5]KM[7]{setup}PL[W])" if setup else "(;GM[1]SZ[5]KM[7];B[cc])")
+        _, text = talk(GoEnv(5, komi=7), f"load {path}", "quit", network=network)
+        assert ("The engine resigns." in text) is resigns
+
+
+def test_another_game(tmp_path):
+    path = tmp_path / "game.npz"
+    position, _ = talk(TicTacToeEnv(), "b2", f"save {path}", "quit")
+    again, _ = talk(TicTacToeEnv(), f"load {path}", "quit")
+    assert again.moves == position.moves
+    assert str(again) == str(position)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("~no-such-user/x.sgf", "Not loaded: there is no home folder ~no-such-user."),
+        ("", "Not loaded: type the name of a file too, as in `load game.sgf`."),
+        ("none.sgf", "No such file or directory"),
+        ("nine.sgf", "Not loaded: nine.sgf: the board must be 5x5, got 9x9."),
+        ("bad.sgf", "Not loaded: bad.sgf: "),
+        ("long.sgf", "long.sgf: move 4, White D5, is illegal: the game ends after move 3."),
+    ],
+)
+def test_files_that_cannot_be_loaded(tmp_path, monkeypatch, name, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nine.sgf").write_text("(;SZ[9];B[aa])")
+    (tmp_path / "bad.sgf").write_text("nothing")
+    (tmp_path / "long.sgf").write_text("(;SZ[5];B[aa];W[ba];B[ca];W[da];B[ea])")
+    position, text = talk(GoEnv(5, max_moves=3), f"load {name}", "quit")
+    assert sentence in text
+    assert position.moves == ()
+
+
+def test_files_that_cannot_be_saved(tmp_path):
+    (tmp_path / "folder").mkdir()
+    _, text = talk(GoEnv(5), f"save {tmp_path / 'folder'}", f"save {tmp_path / 'no' / 'a.sgf'}", "quit")
+    assert text.count("Not saved: ") == 2
+    _, text = talk(GoEnv(5), "save ~no-such-user/x.sgf", "quit")
+    assert "Not saved: there is no home folder ~no-such-user." in text
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+@pytest.mark.parametrize("moves", ["C3 pass pass B2", "C3 pass pass pass", "pass pass", "A1 B1 C1 D1 E1 pass"])
+def test_fixed_turns(tmp_path, moves):
+    """Passes do not end such a game: no move is lost, and it goes on after them."""
+    env = GoEnv(5, turns=3)
+    player = MCTSPlayer(env, UniformEvaluator(), 2)
+    player.initialize_game()
+    for move in moves.split():
+        player.play_move(env.from_text(move))
+    save_game(tmp_path / "game.sgf", env, player.extract_data(), player.position.is_over, ("you", "alphago"))
+    positions = load_game(tmp_path / "game.sgf", env)
+    assert positions[-1].moves == player.position.moves
+    assert positions[-1].is_over == (len(moves.split()) == 6)
+
+
+def test_a_record_of_another_game(tmp_path):
+    """Connect Four has no komi."""
+    record = RecordBuilder({"komi": 2.5}).finish(1.0, 1.0, False, 7)
+    with open(tmp_path / "go.npz", "wb") as file:
+        save_records(file, [record])
+    position, text = talk(ConnectFourEnv(), f"load {tmp_path / 'go.npz'}", "quit")
+    assert f"Not loaded: {tmp_path / 'go.npz'} must hold a game of ConnectFourEnv(" in text
+    assert "komi" in text
+    assert position.moves == ()
+
+
+def test_the_network_alone():
+    position, text = talk(GoEnv(5), "c3", "hint", "quit", readouts=0)
+    assert len(position.moves) == 2
+    assert "Best line: A5." in text  # the first of equally probable actions

@@ -1,0 +1,401 @@
+"""Scripted games at the terminal: lines typed, text shown, results announced."""
+
+import inspect
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from alphago.env.board import result_text
+from alphago.env.game import GameEnv, Position
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import UniformEvaluator
+from alphago.mcts.player import MCTSPlayer
+from alphago.ui.terminal.screen import Screen
+from alphago.ui.terminal.terminal_game import TerminalGame, play
+from alphago.ui.terminal.thinking import Limit
+from examples.tic_tac_toe import SQUARES, TicTacToeEnv
+
+BLACK, WHITE = 1, -1
+
+
+class ScriptedPlayer:
+    """A stand-in for `MCTSPlayer` that suggests the moves of a list and sees one value everywhere."""
+
+    def __init__(self, env: GameEnv, moves: str = "", value: float = 0.0, resigns: bool = False) -> None:
+        self.env = env
+        self.moves = iter(moves.split())
+        self.root_value = value
+        self.resigns = resigns
+        self.interrupted = False
+        self.next_move: int | None = None
+
+    def initialize_game(self, position: Position | None = None) -> None:
+        self.position = self.env.position() if position is None else position
+        self.resigned_to: int | None = None
+
+    def tree_search(self, parallel_readouts: int | None = None) -> int:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        return parallel_readouts or 1
+
+    def pick_move(self) -> int:
+        """The next move of the list, until it is played."""
+        if self.next_move is None:
+            self.next_move = self.env.from_text(next(self.moves))
+        return self.next_move
+
+    def policy_move(self) -> int:
+        return self.pick_move()
+
+    def expected_line(self, action: int, plies: int = 6) -> str:
+        return f"{self.env.to_text(action)} A1"
+
+    def play_move(self, action: int) -> None:
+        self.position = self.position.play(action)
+        self.next_move = None
+
+    def should_resign(self) -> bool:
+        return self.resigns
+
+    def set_result(self, winner: int, was_resign: bool) -> None:
+        assert was_resign
+        self.resigned_to = winner
+
+    @property
+    def result(self) -> float:
+        return self.resigned_to or self.position.result
+
+    @property
+    def result_string(self) -> str:
+        return {1: "B+R", -1: "W+R", None: result_text(self.position.score())}[self.resigned_to]
+
+
+class Transcript(NamedTuple):
+    text: str
+    position: Position
+    prompts: list[str]
+
+    def moves(self) -> str:
+        return self.position.moves_text()
+
+
+def converse(player: ScriptedPlayer, human: int, *lines: str | type[BaseException]) -> Transcript:
+    """Type the lines one by one (an exception class is raised instead), then end the input."""
+    shown: list[str] = []
+    prompts: list[str] = []
+    typed = iter(lines)
+
+    def read(prompt: str) -> str:
+        prompts.append(prompt)
+        line = next(typed, EOFError)
+        if isinstance(line, str):
+            return line
+        raise line
+
+    position = TerminalGame(player, human, Screen(read, shown.append), Limit(16)).run()
+    assert next(typed, None) is None, "the game ended before everything was typed"
+    return Transcript("\n".join(shown).rstrip(), position, prompts)
+
+
+def go(human: int, *lines: str | type[BaseException], engine: str = "", **options) -> Transcript:
+    return converse(ScriptedPlayer(GoEnv(5), engine, **options), human, *lines)
+
+
+class TestResult:
+    """Black owns all of a 5x5 board after one stone (B+17.5), White wins an empty one (W+7.5)."""
+
+    def test_black_wins_as_human(self):
+        end = go(BLACK, "c3", "pass", engine="pass")
+        assert end.position.is_over
+        assert end.text.endswith("B+17.5: Black wins.\nYou win!")
+
+    def test_black_wins_as_engine(self):
+        end = go(WHITE, "pass", engine="C3 pass")
+        assert end.text.endswith("B+17.5: Black wins.\nThe engine wins.")
+
+    def test_white_wins_as_human(self):
+        end = go(WHITE, "pass", engine="pass")
+        assert end.text.endswith("W+7.5: White wins.\nYou win!")
+
+    def test_white_wins_as_engine(self):
+        end = go(BLACK, "pass", engine="pass")
+        assert end.text.endswith("W+7.5: White wins.\nThe engine wins.")
+
+    def test_draw(self):
+        player = ScriptedPlayer(GoEnv(5, komi=25), "pass")
+        assert converse(player, BLACK, "c3", "pass").text.endswith("draw: nobody wins.")
+
+    @pytest.mark.parametrize(("human", "result"), [(BLACK, "W+R: White wins.\n"), (WHITE, "B+R: Black wins.\n")])
+    def test_human_resigns(self, human, result):
+        end = go(human, "resign", engine="C3")
+        assert end.text.endswith(f"You resign.\n{result}The engine wins.")
+
+    @pytest.mark.parametrize(
+        ("human", "lines", "result"),
+        [(BLACK, ["c3"], "B+R: Black wins.\n"), (WHITE, [], "W+R: White wins.\n")],
+    )
+    def test_engine_resigns(self, human, lines, result):
+        end = go(human, *lines, engine="D4", resigns=True)
+        assert end.text.endswith(f"The engine resigns.\n{result}You win!")
+        assert "D4" not in end.moves()
+
+
+class TestMoves:
+    def test_both_cases_and_blanks(self):
+        assert go(BLACK, "D4", " b2 ", engine="C3 E5").moves() == "B D4, W C3, B B2, W E5"
+
+    def test_white_waits_for_the_engine(self):
+        end = go(WHITE, "d4", engine="C3 E5")
+        assert end.moves() == "B C3, W D4, B E5"
+        assert set(end.prompts) == {"Your move (White): "}
+
+    def test_every_board_is_shown(self):
+        end = go(BLACK, "d4", engine="C3")
+        assert "(X)" in end.text
+        assert "(O)" in end.text
+        assert end.text.count("A B C D E") == 2 * 3
+
+    def test_the_engines_move_and_chance_are_announced(self):
+        assert (
+            "The engine (White) played C3 and sees its chance to win at 75 %."
+            in go(BLACK, "d4", engine="C3", value=0.5).text
+        )
+
+    @pytest.mark.parametrize("typo", ["d", "z9", "i4", "d44", "D 4", "4d", "undoo", "?", "d４", "\x00", "-1"])
+    def test_typo(self, typo):
+        end = go(BLACK, typo, "d4", engine="C3")
+        assert f"{typo!r} is no point of GoEnv(5)" in end.text
+        assert "`help` lists the commands" in end.text
+        assert end.moves() == "B D4, W C3"
+
+    def test_illegal(self):
+        end = go(BLACK, "d4", "d4", "c3", engine="C3")
+        assert "illegal move D4: Black has a stone there, in GoEnv(5) after B D4, W C3." in end.text
+        assert "illegal move C3: White has a stone there" in end.text
+        assert len(end.prompts) == 4
+
+    def test_an_empty_line_asks_again(self):
+        end = go(BLACK, "", "   ", "d4", engine="C3")
+        assert end.moves() == "B D4, W C3"
+        assert "no point" not in end.text
+
+
+class TestThinking:
+    """The status line during a search."""
+
+    def lines(self, limit: Limit, human: int, **options) -> list[str]:
+        """Its texts while the engine thinks about one move; empty once it is removed."""
+        screen = Screen(lambda prompt: "quit", lambda text: None)
+        lines: list[str] = []
+        screen.status, screen.clear_status = lines.append, lambda: lines.append("")
+        player = ScriptedPlayer(GoEnv(5), "C3", value=0.5)
+        TerminalGame(player, human, screen, limit, **options).think()
+        return lines
+
+    def test_readouts_of_all(self):
+        assert self.lines(Limit(40), WHITE) == [
+            f"{done} of 40 readouts, win rate of Black 75 %, best line C3 A1" for done in (16, 32, 40)
+        ] + [""]
+
+    def test_readouts_of_a_limit_in_time(self):
+        times = iter([0.0, 0.0, 0.5, 1.0])
+        assert self.lines(Limit(None, 1.0), WHITE, now=lambda: next(times)) == [
+            "16 readouts, win rate of Black 75 %, best line C3 A1",
+            "32 readouts, win rate of Black 75 %, best line C3 A1",
+            "",
+        ]
+
+
+class TestUndo:
+    def test_takes_back_move_and_reply(self):
+        end = go(BLACK, "d4", "b2", "undo", "b4", engine="C3 E5 A1")
+        assert end.moves() == "B D4, W C3, B B4, W A1"
+
+    def test_all_the_way(self):
+        assert go(BLACK, "d4", "b2", "undo", "undo", "a1", engine="C3 E5 A2").moves() == "B A1, W A2"
+
+    def test_as_white_the_engines_first_move_stays(self):
+        end = go(WHITE, "d4", "undo", "undo", engine="C3 E5")
+        assert end.moves() == "B C3"
+        assert end.text.count("nothing to take back") == 1
+
+    @pytest.mark.parametrize("human", [BLACK, WHITE])
+    def test_at_the_start(self, human):
+        end = go(human, "undo", engine="C3")
+        assert "You have not moved yet: there is nothing to take back." in end.text
+
+    def test_the_search_goes_back_too(self):
+        player = ScriptedPlayer(GoEnv(5), "C3 E5")
+        converse(player, BLACK, "d4", "undo")
+        assert player.position.moves == ()
+
+
+class TestOtherCommands:
+    def test_hint_does_not_move(self):
+        end = go(BLACK, "hint", "d4", engine="B2 C3", value=-0.5)
+        assert "The engine would play B2 for you and sees your chance to win at 25 %." in end.text
+        assert end.moves() == "B D4, W C3"
+
+    def test_score(self):
+        end = go(BLACK, "score", "c3", "score", engine="pass")
+        assert "If the game ended here: W+7.5." in end.text
+        assert "If the game ended here: B+17.5." in end.text
+
+    def test_help_names_every_command(self):
+        player = ScriptedPlayer(GoEnv(5))
+        text = converse(player, BLACK, "HELP").text
+        commands = TerminalGame(player, BLACK, Screen(), Limit(1)).commands
+        assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
+
+    def test_quit(self):
+        end = go(BLACK, "d4", "Quit", engine="C3")
+        assert end.text.endswith("You left the game after 2 moves.")
+        assert not end.position.is_over
+
+
+class TestLeaving:
+    @pytest.mark.parametrize("reason", [EOFError, KeyboardInterrupt])
+    @pytest.mark.parametrize("before", [[], ["d4"], ["d4", "undo"], ["z9"], ["hint"]])
+    def test_at_a_prompt(self, reason, before):
+        end = go(BLACK, *before, reason, engine="C3 E5")
+        assert "You left the game after" in end.text
+        assert "wins" not in end.text
+
+    @pytest.mark.parametrize("lines", [["c3"], ["hint"]])
+    def test_while_the_engine_thinks(self, lines):
+        player = ScriptedPlayer(GoEnv(5))
+        player.interrupted = True
+        end = converse(player, BLACK, *lines)
+        assert "You left the game after" in end.text.splitlines()[-1]
+
+
+class Nim(GameEnv):
+    """Five matches, take one or two; the player who takes the last one wins.  No points, no pass."""
+
+    name, N, planes, plane_shape, action_space, max_moves = "nim", 1, 1, (1, 1), 2, 5
+    config = {}
+
+    def new(self):
+        return NimState()
+
+
+class NimState:
+    to_play, matches = 1, 5
+
+    def play(self, action):
+        self.matches -= action + 1
+        self.to_play = -self.to_play
+
+    def legal_mask(self):
+        return np.array([self.matches >= 1, self.matches >= 2])
+
+    def is_over(self):
+        return self.matches == 0
+
+    def outcome(self):
+        return -1.0 if self.is_over() else 0.0
+
+    def planes(self):
+        return np.full((1, 1, 1), self.matches, np.float32)
+
+    def copy(self):
+        other = NimState()
+        other.to_play, other.matches = self.to_play, self.matches
+        return other
+
+
+class TestAnyGame:
+    def test_a_plain_game(self):
+        end = converse(ScriptedPlayer(Nim(), "0 0"), BLACK, "pass", "d4", "2", "score", "1", "undo", "1", "1")
+        assert "'pass' is no move of Nim(): expected a number from 0 to 1" in end.text
+        assert "If the game ended here: draw." in end.text
+        assert end.text.endswith("Black wins.\nYou win!")
+
+    def test_help_shows_its_moves(self):
+        assert "\n  0           a move, written like this one" in converse(ScriptedPlayer(Nim()), BLACK, "help").text
+
+
+class TestPlay:
+    """`play` itself, over the real search."""
+
+    def lines(self, *typed):
+        answers = iter(typed)
+
+        def read(prompt: str) -> str:
+            for answer in answers:
+                return answer
+            raise EOFError
+
+        return read
+
+    def test_the_stand_in_has_the_players_verbs(self):
+        for name in (
+            "initialize_game", "tree_search", "pick_move", "policy_move", "expected_line", "play_move", "should_resign",
+            "set_result",
+        ):  # fmt: skip
+            ours, real = (inspect.signature(getattr(c, name)) for c in (ScriptedPlayer, MCTSPlayer))
+            assert list(ours.parameters) == list(real.parameters)
+
+    @pytest.mark.parametrize("mode", [0, 1])
+    def test_a_whole_game(self, mode):
+        shown = []
+        position = play(
+            GoEnv(3, max_moves=6),
+            UniformEvaluator(),
+            4,
+            mode,
+            read=self.lines("hint", "undo", "score", "pass", "b2", "pass", "pass", "pass", ""),
+            write=shown.append,
+        )
+        text = "\n".join(shown)
+        assert position.is_over
+        winner = "Black" if position.score() > 0 else "White"
+        assert f"{result_text(position.score())}: {winner} wins." in text
+        assert ("You win!" in text) == ((winner == "White") == (mode == 1))
+
+    @pytest.mark.parametrize("mode", [0, 1])
+    def test_tic_tac_toe(self, mode):
+        """Every square is tried in turn; those that are taken ask again."""
+        shown = []
+        position = play(TicTacToeEnv(), UniformEvaluator(), 50, mode, read=self.lines(*SQUARES), write=shown.append)
+        assert position.is_over
+        assert {"draw: nobody wins.", "You win!", "The engine wins."} & set(shown)
+
+    def test_undo_rebuilds_the_search(self):
+        position = play(
+            GoEnv(5),
+            UniformEvaluator(),
+            4,
+            read=self.lines("c3", "undo", "d4", "undo", "b2", "quit"),
+            write=[].append,
+        )
+        assert position.moves[0] == GoEnv(5).from_text("B2")
+        assert len(position.moves) == 2
+
+    @pytest.mark.parametrize(("threshold", "resigns"), [(None, False), (-1.0, False), (1.0, True)])
+    def test_a_network_resigns_by_its_own_threshold(self, threshold, resigns):
+        network, shown = UniformEvaluator(), []
+        if threshold is not None:
+            network.resign_threshold = threshold
+        play(GoEnv(3), network, 2, read=self.lines("b2", "quit"), write=shown.append)
+        assert ("The engine resigns." in shown) == resigns
+
+    def test_input_and_print_are_the_defaults(self, monkeypatch, capsys):
+        monkeypatch.setattr("builtins.input", lambda prompt: "quit")
+        play(GoEnv(5), UniformEvaluator(), 4)
+        assert "You left the game after 0 moves." in capsys.readouterr().out
+
+    @pytest.mark.parametrize("mode", [2, -1, "black", None])
+    def test_unknown_mode(self, mode):
+        with pytest.raises(ValueError, match="mode must be 0"):
+            play(GoEnv(5), UniformEvaluator(), mode=mode)
+
+    def test_tower_height_belongs_to_the_untrained_network(self):
+        with pytest.raises(ValueError, match="tower_height must be None with a network"):
+            play(GoEnv(5), UniformEvaluator(), tower_height=2)
+
+    def test_an_untrained_network_says_so(self):
+        shown = []
+        play(GoEnv(3), num_readouts=2, tower_height=1, read=self.lines("quit"), write=shown.append)
+        assert "untrained" in shown[0]
