@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from alphago.training.schedule import checked, factor
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,8 +29,9 @@ from alphago.env.reversi import ReversiEnv
 from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, save_records
 from alphago.training.history import number, read_rows
+from alphago.training.optimizer import check_schedule, rate_factor
 from alphago.training.runs.state import State, from_bytes, to_bytes
-from alphago.training.settings import TrainingSettings, checked_curriculum, checked_sizes
+from alphago.training.settings import TrainingSettings, check_curriculum, check_sizes
 from examples.tic_tac_toe import TicTacToeEnv
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -66,7 +66,7 @@ def test_a_move_is_an_action_or_an_error(env: GameEnv, text: str) -> None:
 @MANY
 @given(st.one_of(NUMBER, st.lists(st.tuples(BOARDS, NUMBER), max_size=3)))
 def test_a_curriculum_is_kept_or_refused(steps: Any) -> None:
-    kept = read(lambda: checked_curriculum(steps), "curriculum is pairs")
+    kept = read(lambda: check_curriculum(steps), "curriculum must be pairs")
     if kept is not REFUSED:
         assert len(kept) == len(steps)
         assert all(share > 0 and boards for boards, share in kept)
@@ -75,16 +75,16 @@ def test_a_curriculum_is_kept_or_refused(steps: Any) -> None:
 
 @pytest.mark.parametrize("curriculum", [((7, NAN),), ((5, 0.2), (7, NAN)), ((7, "0.5"),), ((7, True),)])
 def test_a_share_that_is_no_number_is_no_share(curriculum: Any) -> None:
-    with pytest.raises(ValueError, match="curriculum is pairs of a board size"):
+    with pytest.raises(ValueError, match="curriculum must be pairs of a board size"):
         TrainingSettings(curriculum=curriculum)
-    with pytest.raises(ValueError, match="sizes are pairs of a board size"):
+    with pytest.raises(ValueError, match="sizes must be pairs of a board size"):
         TrainingSettings(sizes=((9, 0.5), *curriculum))
 
 
 @MANY
 @given(st.one_of(BOARDS, st.lists(st.tuples(st.integers(2, 9), st.sampled_from([0.25, 0.5, 1.0, NAN])), max_size=3)))
 def test_sizes_are_kept_or_refused(sizes: Any) -> None:
-    kept = read(lambda: checked_sizes(sizes), "sizes are pairs of a board size and its share")
+    kept = read(lambda: check_sizes(sizes), "sizes must be pairs of a board size and its share")
     if kept is not REFUSED:
         assert len(dict(kept)) == len(kept)
         assert not kept or abs(sum(share for _, share in kept) - 1) < 0.01
@@ -93,9 +93,9 @@ def test_sizes_are_kept_or_refused(sizes: Any) -> None:
 @MANY
 @given(st.one_of(st.text(max_size=8), NUMBER, st.lists(st.tuples(NUMBER, NUMBER), max_size=3)), st.floats(0, 1))
 def test_a_schedule_is_kept_or_refused(schedule: Any, progress: float) -> None:
-    kept = read(lambda: checked(schedule), "schedule is 'cosine', 'steps', 'constant', or pairs")
+    kept = read(lambda: check_schedule(schedule), "schedule must be 'cosine', 'steps', 'constant', or pairs")
     if kept is not REFUSED:
-        assert 0 <= factor(kept, progress) < math.inf
+        assert 0 <= rate_factor(kept, progress) < math.inf
 
 
 @pytest.mark.parametrize("name", ["curriculum", "sizes", "schedule", "num_games", "max_minutes"])

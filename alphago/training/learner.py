@@ -133,7 +133,7 @@ class Learner:
         self.steps, self.skipped = steps, skipped
 
     def _remembered(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
-        """Return a tensor of optimizer state on the device where a step reads it: counts only where the step is fused."""
+        """Return a tensor of optimizer state where a step reads it: counts on a device only where the step is fused."""
         if tensor.shape == parameter.shape:
             # Laid out as the parameter is: the fused step goes through memory without looking at strides.
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)

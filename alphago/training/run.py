@@ -116,7 +116,6 @@ class Run:
         self.in_iteration = False
         self.saved_games = 0  # games at the latest checkpoint whose network is kept
         self.compacted = 0  # how often the run's folder was made compact
-        self._published: tuple[NeuralNet, int] | None = None
         self._enter(0, 0, 0, {})
 
     def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
@@ -127,6 +126,7 @@ class Run:
             self.stages[stage], self.settings, numbers, memories,
             workers=self.workers, make_source=self.make_source, device=self.device,
         )  # fmt: skip
+        self._published: tuple[NeuralNet, int] | None = None  # what self-play uses: the network, after these steps
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
         self.samples_due = 0.0
@@ -156,10 +156,14 @@ class Run:
         return ended and not self.in_iteration
 
     @property
+    def best(self) -> NeuralNet | None:
+        """The network that a judge lets play; None where the latest plays."""
+        return next((judge.best for judge in self.judges if judge.best is not None), None)
+
+    @property
     def player(self) -> NeuralNet:
-        """The network that plays, on the main board: a judge's best, or the latest."""
-        best = next((judge.best for judge in self.judges if judge.best is not None), None)
-        return self.learner.net if best is None else best.resized(self.main.env)
+        """The network that plays, on the main board."""
+        return self.learner.net if self.best is None else self.best.resized(self.main.env)
 
     @property
     def pause_at(self) -> float:
@@ -248,10 +252,9 @@ class Run:
     @PUBLISHING
     def publish(self) -> None:
         """Let self-play go on with a snapshot of the network that plays now, if it is another one."""
-        net = self.player
-        version = (net, self.learner.steps if net is self.learner.net else 0)
+        version = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
         if version != self._published:
-            self.boards.publish(net)
+            self.boards.publish(self.player)
             self._published = version
 
     def judge(self, stop: threading.Event) -> None:

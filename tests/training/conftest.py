@@ -1,13 +1,20 @@
-"""One torch thread per test: small networks are slower on several, and much slower on a busy machine."""
+"""One torch thread per test, float32 that is float32, and small runs that many tests look at."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree
 
 import pytest
 import torch
 
+from tests.training.small_runs import GO, Small, run, run_killed
+
+STAGES = {"curriculum": ((2, 0.3),)}
+
 
 @pytest.fixture(autouse=True)
 def one_torch_thread() -> Iterator[None]:
+    """Small networks are slower on several, and much slower on a busy machine."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -15,6 +22,41 @@ def one_torch_thread() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def float32_is_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+def float32_is_float32() -> Iterator[None]:
     """Not TF32, a GPU's convolutions of 10 bits, which would decide between moves that are nearly as good."""
-    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
+    with torch.backends.cudnn.flags(allow_tf32=False):
+        yield
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Small:
+    """A run on one board that is over; not to be changed."""
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    return Small(folder, *run(folder, 40, GO, ckp_freq=10, seed=3))
+
+
+@pytest.fixture
+def finished(finished_run: Small, tmp_path: Path) -> Path:
+    """A copy of the folder of a run that is over."""
+    return Path(copytree(finished_run.folder, tmp_path / "run"))
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Small:
+    """A run on two boards, one after the other, that nothing happens to; not to be changed."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "run"
+    return Small(folder, *run(folder, **STAGES))
+
+
+@pytest.fixture(scope="session")
+def killed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the same run when it was killed late; not to be changed."""
+    folder = tmp_path_factory.mktemp("killed") / "run"
+    run_killed(folder, 60, **STAGES)
+    return folder
+
+
+@pytest.fixture
+def killed(killed_once: Path, tmp_path: Path) -> Path:
+    """A copy of the folder of a run that was killed late."""
+    return Path(copytree(killed_once, tmp_path / "run"))

@@ -1,31 +1,49 @@
-"""Small runs for tests: what they are told, and their sudden end."""
+"""Small runs for tests: their settings, their reports, games without a network, and a sudden end."""
 
+import os
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
+from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.validation import UNSET, Unset
-from alphago.training.runs.state import StateFiles
-from alphago.training.selfplay import SelfPlay
-from alphago.training.session import train
+from alphago.training.group import SelfPlay
+from alphago.training.judges.criteria import Opponent
+from alphago.training.loop import train_loop
+from alphago.training.run import Judge, Run
+from alphago.training.runs.folder import RunFolder
+from alphago.training.runs.resume import TrainCall, new_run, old_run
+from alphago.training.selfplay import MakeSource
+from alphago.training.session import begin, run_for, train
 from alphago.training.watch import run_clock as clock
+from alphago.training.watch.run_clock import SavingTimes
 
 GO = GoEnv(3, komi=0.5)
-TINY: dict[str, Any] = {
-    "tower_height": 0, "channels": 8, "readouts": 4, "batch_size": 16, "start_training_after": 40,
-    "plies_per_iteration": 6, "games_in_flight": 4, "groups": 2, "ckp_freq": 5,
+# The same numbers on every processor that computes in float32, however many cores there are.
+EXACT: dict[str, Any] = {"groups": 2, "selfplay_dtype": "float32", "bfloat16": False}
+SIZES = {"tower_height": 0, "channels": 8}
+SETTINGS: dict[str, Any] = {
+    "readouts": 4, "batch_size": 16, "start_training_after": 40, "plies_per_iteration": 6, "games_in_flight": 4,
+    "ckp_freq": 5, **EXACT,
 }  # fmt: skip
+TINY: dict[str, Any] = {**SIZES, **SETTINGS}
 
 
 class Listener:
-    """A report that keeps what it is told."""
+    """A report that keeps what it is called with; `at_iteration` is called with the number of its rows."""
 
     def __init__(self, at_iteration: Callable[[int], Any] | None = None) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -46,47 +64,96 @@ class Listener:
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         self.last, self.weights, self.stopped = metrics, weights, stopped
 
+    def noted(self, part: str) -> bool:
+        """Return whether this is part of a note."""
+        return any(part in note for note in self.notes)
 
-def run(folder: Path, num_games: int | None = 16, env: GoEnv = GO, **settings: Any) -> tuple[NeuralNet, Listener]:
+    def rises(self, *names: str) -> bool:
+        """Return whether these metrics never fall."""
+        columns = [[row[name] for row in self.rows] for name in names]
+        return all(column == sorted(column) for column in columns)
+
+
+class Small(NamedTuple):
+    """A run that has ended."""
+
+    folder: Path
+    net: NeuralNet
+    listener: Listener
+
+
+def interrupt(_: int = 0) -> None:
+    """Press Ctrl-C."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupt_at(iteration: int) -> Listener:
+    """A report that presses Ctrl-C after so many iterations."""
+    return Listener(lambda number: interrupt() if number == iteration else None)
+
+
+def run(folder: Path, num_games: int | None = 16, env: GameEnv = GO, **settings: Any) -> tuple[NeuralNet, Listener]:
     """A run of tiny settings, from its beginning or from where its folder stands."""
-    listener = Listener()
+    listener = settings.pop("report", None) or Listener()
     net = train(env, num_games, folder=folder, reports=[listener], **{**TINY, **settings})
     return net, listener
 
 
 def go_on(
-    folder: Path, num_games: int | Unset | None = UNSET, env: GoEnv = GO, **settings: Any
+    folder: Path, num_games: int | Unset | None = UNSET, env: GameEnv = GO, **settings: Any
 ) -> tuple[NeuralNet, Listener]:
-    """A run goes on, with nothing said but what is given."""
+    """A run goes on, with no settings but these."""
     listener = Listener()
     return train(env, num_games, folder=folder, reports=[listener], **settings), listener
+
+
+@contextmanager
+def opened(
+    folder: Path,
+    num_games: int = 16,
+    env: GameEnv = GO,
+    *,
+    saving: SavingTimes | None = None,
+    judges: Sequence[Judge] = (),
+    source: MakeSource = SelfPlay,
+    until: Opponent | None = None,
+    report: Listener | None = None,
+    **settings: Any,
+) -> Iterator[Run]:
+    """The run that `train` makes, with other parts, for tests that take it further themselves."""
+    call = TrainCall(env, num_games, None, None, SIZES, until, {**SETTINGS, **settings})
+    with RunFolder(folder) as run_folder:
+        plan = new_run(call) if run_folder.config is None else old_run(call, run_folder.config, folder)
+        with run_for(plan, env, run_folder, [report or Listener()], "cpu", source) as made:
+            made.saving = saving or made.saving
+            made.judges += judges
+            begin(made, plan, [])
+            yield made
 
 
 class Killed(Exception):
     """The process ends, and nothing is saved any more."""
 
 
+class EagerSaving(SavingTimes):
+    """Saves before every move and every gradient step, but for so many seconds; dies after so many saves."""
+
+    def __init__(self, seconds: float = 0.0, kill_after: int | None = None) -> None:
+        self.seconds, self.left = seconds, kill_after
+        self.next = 0.0
+
+    def saved(self, began: float) -> None:
+        self.next = time.monotonic() + self.seconds
+        if self.left is not None:
+            self.left -= 1
+            if self.left == 0:
+                raise Killed
+
+
 def run_killed(folder: Path, saves: int, **settings: Any) -> None:
     """A run that saves before every move and every gradient step, until it is killed after so many saves."""
-    write, written = StateFiles.write, []
-
-    def counted(self: StateFiles, state: Any) -> None:
-        write(self, state)
-        written.append(state)
-        if len(written) == saves:
-            raise Killed
-
-    with pytest.MonkeyPatch.context() as patch:
-        save_always(patch)
-        patch.setattr(StateFiles, "write", counted)
-        with pytest.raises(Killed):
-            run(folder, **settings)
-
-
-def save_always(patch: pytest.MonkeyPatch, seconds: float = 0.0) -> None:
-    """Makes runs save before every move and every gradient step, but for so many seconds after each time."""
-    patch.setattr(clock, "SAVE_EVERY", seconds)
-    patch.setattr(clock, "SAVING_SHARE", 1e9)
+    with pytest.raises(Killed), opened(folder, saving=EagerSaving(kill_after=saves), **settings) as run:
+        train_loop(run, threading.Event())
 
 
 def time_by_iterations(patch: pytest.MonkeyPatch, *seconds: float) -> None:
@@ -103,6 +170,93 @@ def time_by_iterations(patch: pytest.MonkeyPatch, *seconds: float) -> None:
 
 
 def same(one: NeuralNet, other: NeuralNet) -> bool:
-    """Whether two networks have the same weights, to the last bit."""
+    """Return whether two networks have the same weights, to the last bit."""
     pairs = zip(one.state_dict().values(), other.state_dict().values(), strict=True)
     return all(torch.equal(mine, yours) for mine, yours in pairs)
+
+
+def without_times(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of metrics without what differs from machine to machine."""
+    ends = ("seconds", "_per_second", "_share")
+    return [{name: value for name, value in row.items() if not name.endswith(ends)} for row in rows]
+
+
+def games_in(folder: Path) -> list[GameRecord]:
+    """Return the games of a run's folder in the order of their files."""
+    return [record for path in sorted((folder / "games").iterdir()) for record in load_records(path)]
+
+
+class RandomGames:
+    """A GameSource without a network: whole games of random moves, one after the other."""
+
+    def __init__(
+        self, env: GameEnv, settings: Any, numbers: range, workers: Any, *, seed: int = 0, device: str = "cpu"
+    ) -> None:
+        self.env, self.settings, self.numbers, self.seed = env, settings, numbers, seed
+        self.left = 0  # games to play in this iteration
+        self.moves = self.readouts_done = 0
+        self.finished: list[GameRecord] = []
+        self.published: list[NeuralNet] = []
+        self.asked: list[tuple[int | None, int | None, int | None]] = []  # plies, readouts, games side by side
+
+    @property
+    def begun(self) -> int:
+        return self.numbers.start
+
+    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
+        self.published.append(frozen_copy(net))
+
+    def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
+        assert self.published
+        self.asked.append((plies, readouts, side_by_side))
+        self.left = min(side_by_side or 1, len(self.numbers))
+
+    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+        while self.left and not (stop is not None and stop.is_set()):
+            self.finished.append(self.game(self.numbers[0]))
+            self.numbers, self.left = self.numbers[1:], self.left - 1
+            if until is not None and time.monotonic() >= until:
+                break
+        return not self.left
+
+    def game(self, number: int) -> GameRecord:
+        generator = np.random.default_rng([self.seed, number])
+        setup = self.env.random_setup(generator)
+        builder, position = RecordBuilder(setup, seed=(self.seed, number)), self.env.position(**setup)
+        while not position.is_over:
+            legal = np.flatnonzero(position.legal_mask)
+            policy = np.zeros(self.env.action_space, np.float32)
+            policy[legal] = 1 / len(legal)
+            action = int(generator.choice(legal))
+            builder.add(action, policy, 0.0, len(legal), position.to_play)
+            position = position.play(action)
+        self.moves += len(builder)
+        outcome = position.result
+        assert outcome is not None
+        return builder.finish(outcome, position.score(), False, self.env.action_space)
+
+    def take(self) -> list[GameRecord]:
+        finished, self.finished = self.finished, []
+        return finished
+
+    def time_spent(self) -> dict[str, float]:
+        return {}
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return to_arrays(self.finished), {"next": self.numbers.start, "left": self.left}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
+        self.finished = read_arrays(arrays)
+        self.numbers, self.left = range(data["next"], self.numbers.stop, self.numbers.step), data["left"]
+
+
+class Sources:
+    """Makes sources of one kind, and keeps them in `made`."""
+
+    def __init__(self, kind: MakeSource = RandomGames) -> None:
+        self.kind = kind
+        self.made: list[Any] = []
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        self.made.append(self.kind(*arguments, **options))
+        return self.made[-1]

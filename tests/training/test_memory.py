@@ -18,7 +18,7 @@ COUNTERS = CountingEnv(9)  # three actions, and nothing that could be turned
 
 
 def games(env: GameEnv, count: int, seed: int = 0) -> list[GameRecord]:
-    return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=SearchSettings(), groups=1)
+    return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=SearchSettings(), groups=1, opening_plies=0)
 
 
 def made_up(length: int, actions: int = 10, outcome: float = 1.0, weight: float = 1.0) -> GameRecord:

@@ -1,10 +1,19 @@
-"""Muon moves kernels in all directions alike, and everything else is AdamW's; the other optimizers."""
+"""Muon moves kernels in all directions alike, the rest is AdamW's; other optimizers; the learning rate over a run."""
 
 import pytest
 import torch
 from torch import nn
 
-from alphago.training.optimizer import MOMENTUM, MUON_RATE, OPTIMIZERS, MuonAdamW, is_kernel, orthogonalised
+from alphago.training.optimizer import (
+    MOMENTUM,
+    MUON_RATE,
+    OPTIMIZERS,
+    MuonAdamW,
+    check_schedule,
+    is_kernel,
+    orthogonalised,
+    rate_factor,
+)  # fmt: skip
 
 RATE = 0.01
 
@@ -116,3 +125,29 @@ def test_matrices_together_are_as_each_alone() -> None:
         stack = torch.randn(shape)
         alone = torch.stack([orthogonalised(matrix) for matrix in stack])
         torch.testing.assert_close(orthogonalised(stack), alone, rtol=1e-4, atol=1e-5)
+
+
+def test_a_cosine_falls_to_a_twentieth() -> None:
+    expected = {0: 1, 1 / 3: 0.05 + 0.95 * 0.75, 0.5: 0.525, 2 / 3: 0.05 + 0.95 * 0.25, 1: 0.05}
+    assert {progress: rate_factor("cosine", progress) for progress in expected} == pytest.approx(expected)
+
+
+def test_alphago_zeros_steps() -> None:
+    """0.01 up to step 400 000, 0.001 up to 600 000, 0.0001 up to 700 000, as Silver et al. 2017 have it."""
+    rates = {thousands: 0.01 * rate_factor("steps", thousands / 700) for thousands in (0, 399, 400, 599, 600, 700)}
+    assert rates == pytest.approx({0: 0.01, 399: 0.01, 400: 0.001, 599: 0.001, 600: 0.0001, 700: 0.0001})
+
+
+def test_steps_of_ones_own_and_none() -> None:
+    steps = check_schedule([[0.5, 0.1], [0.75, 2]])  # as a config of a run has them
+    assert steps == ((0.5, 0.1), (0.75, 2.0))
+    assert [rate_factor(steps, progress) for progress in (-1, 0.49, 0.5, 0.75, 2)] == [1, 1, 0.1, 2, 2]
+    assert {rate_factor("constant", progress) for progress in (-1, 0, 0.5, 1, 2)} == {1}
+
+
+@pytest.mark.parametrize(
+    "schedule", ["linear", None, 0.5, [0.5, 0.1], [(0.5, 0.1), (0.5, 0.2)], [(1.5, 0.1)], [(0.5, -1)], [("a", "b")]]
+)
+def test_what_is_none(schedule: object) -> None:
+    with pytest.raises(ValueError, match=r"schedule must be 'cosine', .* or pairs of a progress"):
+        check_schedule(schedule)

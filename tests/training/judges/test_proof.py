@@ -1,27 +1,29 @@
-"""What proves that a network is stronger, and what does not."""
+"""`train(until=…)`: examinations by an opponent, and the run's end when it is beaten for sure."""
 
 import json
-import math
 import sys
 import threading
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from alphago.arena.engine import Engine, EngineError
-from alphago.arena.sprt import Sprt, Verdict
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.mcts.evaluator import UniformEvaluator
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.proof import Examiner, Opponent, expectation
-from alphago.training.recipes import Recipe
+from alphago.training.judges.criteria import Opponent
+from alphago.training.judges.proof import PROOF, Examiner, expectation
+from alphago.training.run import Stopped
 from alphago.training.session import train
-from alphago.training.watch.diagnosis import Diagnosis
-from tests.training.small_runs import TINY, go_on, run
+from alphago.training.watch.run_clock import RunClock
+from tests.training.small_runs import GO, TINY, Listener, RandomGames, go_on, opened, run
 
+# Examined when the run is over, by its policy alone.
+AT_THE_END = Opponent("random", readouts=0, first=1e9, most_games=20)
 # An engine that always passes; it dies at its first move in the games whose seed its argument names.
 ENGINE = """
 import sys
@@ -31,194 +33,230 @@ for line in sys.stdin:
         sys.exit("out of cheese")
     print("= pass\\n" if line.startswith("genmove") else "= \\n", flush=True)
 """
-GO = GoEnv(3, komi=0.5)
+# One that resigns its first move, and dies at it where its seed is the argument.
+RESIGNS = """
+while read command rest; do
+  if [ $command = genmove ]; then [ $1 = $2 ] && exit; printf '= resign\\n\\n'; else printf '= \\n\\n'; fi
+done
+"""
+NO_BOARD = "for line in open(0): print('? unacceptable size\\n' if 'boardsize' in line else '= \\n', flush=True)"
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch) -> dict[str, Engine]:
+    """Engines by the names by which opponents find them, for tests to fill."""
+    known: dict[str, Engine] = {}
+    monkeypatch.setattr("alphago.arena.players.find_engine", known.get)
+    return known
+
+
+def rows_of(folder: Path) -> list[Any]:
+    return list(read_rows(folder / EVALUATIONS, "opponent"))
+
+
+def examined(folder: Path, opponent: Opponent) -> tuple[Examiner, list[str]]:
+    """An untrained network is examined; returns who has done it, and what was noted."""
+    listener = Listener()
+    with opened(folder, 2, source=RandomGames, until=opponent, report=listener) as run:
+        (examiner,) = run.judges
+        assert isinstance(examiner, Examiner)
+        assert examiner.judge(run, threading.Event())
+    return examiner, listener.notes
 
 
 class TestEnginesThatFail:
-    @pytest.fixture
-    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        """Where an examination of few games at once is written."""
-        monkeypatch.setattr("alphago.training.judges.proof.GAMES_AT_ONCE", 4)
-        return tmp_path
+    def examine(self, engines: dict[str, Engine], folder: Path, dies: str) -> tuple[Examiner, list[str]]:
+        engines["broken"] = Engine("broken", (sys.executable, "-c", ENGINE, f"lambda seed: {dies}", "{seed}"))
+        return examined(folder, Opponent("broken", readouts=0, most_games=20, random_opening=0))
 
-    def examined(self, folder: Path, dies: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool | None, list[str]]:
-        """Whether "broken" is beaten for sure in 8 games at most, and what was told."""
-        program = Engine("broken", (sys.executable, "-c", ENGINE, f"lambda seed: {dies}", "{seed}"))
-        monkeypatch.setattr("alphago.arena.players.find_engine", lambda name: program)
-        told: list[str] = []
-        opponent = Opponent("broken", readouts=0, most_games=8, random_opening=0)
-        examiner = Examiner(GO, opponent, folder, told.append)
-        return examiner.examine(UniformEvaluator(), 60.0, 5, threading.Event()), told
-
-    def test_games_without_a_fault_count(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        _, told = self.examined(folder, "False", monkeypatch)
-        (row,) = read_rows(folder / EVALUATIONS, "opponent")
-        assert (row["played"], row["forfeits"]) == (8, 0)
-        assert "fault" not in told[0]
-
-    def test_forfeits_and_their_partners_do_not(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_forfeits_and_their_partners_do_not_count(self, engines: dict[str, Engine], tmp_path: Path) -> None:
         """The first game of each four, and with it the second: wins that are none."""
-        proved, (told,) = self.examined(folder, "seed % 4 == 1", monkeypatch)
-        (row,) = read_rows(folder / EVALUATIONS, "opponent")
-        assert (row["played"], row["forfeits"]) == (4, 2)
-        assert row["wins"] + row["draws"] + row["losses"] == 4
-        assert " in 4 games (" in told
-        assert "; not counted: 2 games that broken lost by a fault; undecided" in told
-        assert not proved
+        _, notes = self.examine(engines, tmp_path, "seed % 4 == 1")
+        (row,) = rows_of(tmp_path)
+        assert (row["played"], row["forfeits"]) == (10, 5)
+        assert row["wins"] + row["draws"] + row["losses"] == 10
+        assert "not counted: 5 games that broken lost by a fault" in notes[-1]
 
-    def test_nothing_but_forfeits(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_nothing_but_forfeits(self, engines: dict[str, Engine], tmp_path: Path) -> None:
         with pytest.raises(EngineError, match=r"^broken played no pair of games without a fault of its own: broken: "):
-            self.examined(folder, "seed % 2", monkeypatch)
-        assert not (folder / EVALUATIONS).exists()
-        assert not (folder / "proof.json").exists()
+            self.examine(engines, tmp_path, "seed % 2")
+        assert not (tmp_path / EVALUATIONS).exists()
+        assert not (tmp_path / PROOF).exists()
 
-    def test_the_proof(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """It has the games that counted, and says how many did not."""
-        monkeypatch.setattr("alphago.training.judges.proof.TEST", Sprt(0.0, 400.0, 0.4, 0.4))  # content with a pair
-        proved, _ = self.examined(folder, "seed == 3", monkeypatch)
-        assert proved
-        proof = json.loads((folder / "proof.json").read_text())
-        assert (proof["played"], proof["forfeits"], len(proof["moves"])) == (2, 1, 2)
-
-
-# It is examined when the run is over, in one pair of games by the policies alone.
-AT_THE_END = Opponent("random", readouts=0, first=1e9, most_games=2)
+    def test_the_proof(self, engines: dict[str, Engine], tmp_path: Path) -> None:
+        """Of an engine that resigns all games: it has those that counted, and says how many did not."""
+        engines["broken"] = Engine("broken", ("sh", "-c", RESIGNS, "sh", "{seed}", "3"))
+        examiner, notes = examined(tmp_path, Opponent("broken", readouts=0, most_games=80, random_opening=0))
+        assert examiner.ends_run
+        assert "proved to be stronger" in notes[-1]
+        proof = json.loads((tmp_path / PROOF).read_text())
+        assert (proof["played"], proof["forfeits"], len(proof["moves"]), proof["wins"]) == (58, 1, 58, 58)
 
 
 class TestWithoutProof:
     """A run that its length ends has its final network examined, and says what came of it."""
 
-    @pytest.fixture(autouse=True)
-    def pairs(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("alphago.training.judges.proof.GAMES_AT_ONCE", 2)
-
-    def rows(self, folder: Path) -> list[Any]:
-        return [(row["games"], row["played"]) for row in read_rows(folder / EVALUATIONS, "opponent")]
-
     def test_the_final_network(self, tmp_path: Path) -> None:
         """Once: not again when nothing is left to do, but when the run was prolonged."""
-        _, listener = run(tmp_path, 12, until=AT_THE_END)
-        assert self.rows(tmp_path) == [(12, 2)]
-        *_, match, end = listener.notes
-        assert " minutes against random: " in match
-        (row,) = read_rows(tmp_path / EVALUATIONS, "opponent")
-        assert end == (
-            "the run ends without a proof that the network is stronger than random: it won "
-            f"{row['win_rate']:.1%} of its latest matches, the last one of 2 games (95 % interval {row['low']:.1%} to "
-            f"{row['high']:.1%}); more time may do, as with: alphago train --folder {tmp_path} --games 24"
-        )
+        _, listener = run(tmp_path, 8, until=AT_THE_END, source=RandomGames)
+        (row,) = rows_of(tmp_path)
+        assert (row["games"], row["played"]) == (8, 20)
+        assert " minutes against random: " in listener.notes[-2]
+        for part in ("without a proof", f"it won {row['win_rate']:.1%}", "the last one of 20 games",
+                     f"alphago train --folder {tmp_path} --games 16"):  # fmt: skip
+            assert part in listener.notes[-1]
         _, listener = go_on(tmp_path)
-        assert len(self.rows(tmp_path)) == 1
-        assert not any("ends without" in note for note in listener.notes)
-        _, listener = go_on(tmp_path, 16)
-        assert self.rows(tmp_path) == [(12, 2), (16, 2)]
+        assert len(rows_of(tmp_path)) == 1
+        assert not listener.noted("ends without")
+        _, listener = go_on(tmp_path, 12, source=RandomGames)
+        assert [row["games"] for row in rows_of(tmp_path)] == [8, 12]
         assert f"it won {row['win_rate']:.1%}, " in listener.notes[-1]
 
     def test_a_network_that_was_examined(self, tmp_path: Path) -> None:
-        """After each iteration, the last one among them: there is nothing to look at again."""
-        opponent = Opponent("random", readouts=0, first=0, every=0, most_games=2)
-        _, listener = run(tmp_path, 12, until=opponent)
-        assert len(self.rows(tmp_path)) == len(listener.rows)
-        assert "ends without a proof" in listener.notes[-1]
-
-    def test_a_proof_at_the_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The last network may be the one that is strong enough."""
-        monkeypatch.setattr(Sprt, "judge", lambda self, scores: Verdict("accept", 3.0, len(scores)))
-        _, listener = run(tmp_path, 12, until=AT_THE_END)
-        proof = tmp_path / "proof.json"
-        assert json.loads(proof.read_text())["games"] == 12
-        assert listener.notes[-1] == f"the run ends with its proof that the network is stronger than random: {proof}"
-        _, listener = go_on(tmp_path)
-        assert "this run was over after 12 games" in listener.notes[-1]
-        assert ", with a proof: " in listener.notes[-1]
+        """Before the first iteration and after each, the last one among them: there is nothing to look at again."""
+        opponent = Opponent("random", readouts=0, first=0, every=0, most_games=20)
+        _, listener = run(tmp_path, 8, until=opponent, source=RandomGames)
+        assert len(rows_of(tmp_path)) == 1 + len(listener.rows)
+        assert listener.noted("ends without a proof") != listener.noted("with its proof")
 
     def test_a_run_by_the_clock(self, tmp_path: Path) -> None:
         """Time may end it within the curriculum: the network is examined on the run's own board all the same."""
-        settings = {"max_minutes": 0.002, "curriculum": ((3, 0.9),)}
+        settings = {"max_minutes": 0.002, "curriculum": ((3, 0.9),), "source": RandomGames}
         _, listener = run(tmp_path, None, GoEnv(4, komi=0.5), until=AT_THE_END, **settings)
-        (row,) = read_rows(tmp_path / EVALUATIONS, "opponent")
+        (row,) = rows_of(tmp_path)
         assert row["games"] == listener.last["games"]
         assert listener.notes[-1].endswith(f"alphago train --folder {tmp_path} --minutes 0.004")
 
-
-def test_a_proof_through_a_curriculum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is examined on the small board; the proof is of the large one, and ends the run."""
-    monkeypatch.setattr("alphago.training.judges.proof.GAMES_AT_ONCE", 8)
-    monkeypatch.setattr("alphago.training.judges.proof.TEST", Sprt(0.0, 400.0, 0.2, 0.2))
-    env = GoEnv(4, komi=0.5)
-    opponent = Opponent("random", readouts=8, first=0, every=0, most_games=16)
-    _, listener = run(tmp_path, 400, env, until=opponent, curriculum=((3, 0.05),))
-    proof = json.loads((tmp_path / "proof.json").read_text())
-    assert (proof["game"], proof["board_size"], proof["komi"]) == ("GoEnv(4, komi=0.5)", 4, 0.5)
-    assert all(row["games"] >= 20 for row in read_rows(tmp_path / EVALUATIONS, "opponent"))
-    assert listener.last["games"] == proof["games"] < 400
-    assert listener.notes[-1] == (
-        f"the run ends with its proof that the network is stronger than random: {tmp_path / 'proof.json'}"
-    )
+    def test_a_player_without_a_network(self, tmp_path: Path) -> None:
+        examined(tmp_path, Opponent("uct:2", readouts=8, most_games=20))
+        (row,) = rows_of(tmp_path)
+        assert (row["opponent"], row["played"]) == ("uct:2", 20)
+        assert row["elo_low"] < row["elo"] < row["elo_high"]
+        assert -9.5 <= row["score"] <= 8.5
+        assert (row["elo"] > 0) == (row["win_rate"] > 0.5)
+        assert min(row["captures"], row["captured"]) >= 0
 
 
-class TestWhatIsTold:
-    def test_when_to_expect_it(self) -> None:
-        assert expectation({"positions": 3000, "seconds": 30.0}, 320_000, "gnugo") == (
-            "100 positions a second here; another run was proved to be stronger than gnugo after 320,000 positions, "
-            "which would be 53.3 minutes of training"
-        )
+class TestWithProof:
+    """The run ends when an opponent is beaten for sure, whose every game is lost."""
 
-    def test_in_a_run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Once a call, as soon as the speed is known and unless it has had as many; beside the diagnosis."""
-        monkeypatch.setattr("alphago.training.judges.proof.GAMES_AT_ONCE", 2)
-        monkeypatch.setattr("alphago.training.session.MEASURED_MINUTES", 0.0)
-        monkeypatch.setattr(Recipe, "positions_to_beat", lambda recipe, opponent, env: 100_000)
-        remembered: list[int] = []
-        monkeypatch.setattr(Diagnosis, "remember", lambda self, rows: remembered.append(len(rows)))
-        monkeypatch.setattr(Diagnosis, "update", lambda self, row: [f"ill after {row['games']} games"])
-        settings = {**TINY, "max_minutes": 1e9, "preset": "7x7"}
-        _, first = run(tmp_path, 8, until=AT_THE_END, **settings)
-        _, second = go_on(tmp_path, 12, **settings)
-        for listener in (first, second):
-            assert sum("after 100,000 positions, which would be" in note for note in listener.notes) == 1
-            assert [note for note in listener.notes if note.startswith("ill")] == [
-                f"ill after {row['games']} games" for row in listener.rows
-            ]
-        assert remembered == [0, len(first.rows)]
-        monkeypatch.setattr(Recipe, "positions_to_beat", lambda recipe, opponent, env: 1)
-        _, third = go_on(tmp_path, 16, **settings)
-        assert not any("which would be" in note for note in third.notes)
+    ENV = GoEnv(4, komi=0.5)
+
+    @pytest.fixture
+    def resigning(self, engines: dict[str, Engine]) -> Opponent:
+        engines["weak"] = Engine("weak", ("sh", "-c", RESIGNS, "sh", "{seed}", "none"))
+        return Opponent("weak", readouts=0, first=0, every=0, most_games=60)
+
+    def test_through_a_curriculum(self, tmp_path: Path, resigning: Opponent) -> None:
+        """Nothing is examined on the small board; the proof is of the large one, and ends the run, for good."""
+        settings = {"curriculum": ((3, 0.05),), "source": RandomGames}
+        _, listener = run(tmp_path, 400, self.ENV, until=resigning, **settings)
+        proof = json.loads((tmp_path / PROOF).read_text())
+        assert (proof["game"], proof["board_size"], proof["komi"]) == ("GoEnv(4, komi=0.5)", 4, 0.5)
+        assert (proof["opponent"], proof["sprt"]) == ("weak", "accept")
+        assert proof["wins"] == proof["played"] == len(proof["moves"]) == 60
+        for game in proof["moves"]:  # each can be played again
+            position = self.ENV.match_variant().position()
+            for move in game["moves"].split():
+                position = position.play(self.ENV.from_text(move))
+        (row,) = rows_of(tmp_path)
+        assert row["seconds"] == proof["seconds"]
+        assert 20 <= row["games"] == listener.last["games"] == proof["games"] < 400
+        assert "with its proof" in listener.notes[-1]
+        assert str(tmp_path / PROOF) in listener.notes[-1]
+        games = listener.last["games"]
+        _, listener = go_on(tmp_path, env=self.ENV)
+        assert listener.rows == []
+        assert "with a proof" in listener.notes[-1]
+        assert rows_of(tmp_path) == [row]
+        _, listener = go_on(tmp_path, games + 4, env=self.ENV, until=None, source=RandomGames)
+        assert "this run goes on" in listener.notes[-1]
+        assert listener.last["games"] == games + 4
+
+    def test_at_the_end(self, tmp_path: Path, resigning: Opponent) -> None:
+        """The last network may be the one that is strong enough."""
+        late = replace(resigning, first=1e9)
+        _, listener = run(tmp_path, 8, until=late, source=RandomGames)
+        assert json.loads((tmp_path / PROOF).read_text())["games"] == 8
+        assert "with its proof" in listener.notes[-1]
 
 
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("given", "sentence"),
-        [
-            ({"readouts": -3}, "an opponent's readouts must be an integer >= 0, got -3"),
-            ({"most_games": 0}, "an opponent's most_games must be an integer >= 1, got 0"),
-            ({"random_opening": 1.5}, "an opponent's random_opening must be an integer >= 0, got 1.5"),
-            ({"every": -1}, "an opponent's every must be a number >= 0, got -1"),
-            ({"first": math.nan}, "an opponent's first must be a number >= 0, got nan"),
-        ],
-    )
-    def test_numbers(self, given: dict[str, Any], sentence: str) -> None:
-        with pytest.raises(ValueError, match=f"^{sentence}$"):
-            Opponent("random", **given)
+class TestExaminations:
+    @contextmanager
+    def run(self, folder: Path, opponent: Opponent) -> Any:
+        with opened(folder, 100, source=RandomGames, until=opponent) as run:
+            (examiner,) = run.judges
+            yield run, examiner
 
-    @pytest.mark.parametrize("name", ["rave:100", "uct", "broken"])
-    def test_another_game(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.engine(monkeypatch)
-        self.refused(ConnectFourEnv(), name, rf"^env must be Go for {name}, got ConnectFourEnv\(", tmp_path)
+    def test_a_stop_puts_one_off(self, tmp_path: Path) -> None:
+        """Nothing of it is written down, all before it is saved, and it is made again."""
+        stop = threading.Event()
+        stop.set()
+        with self.run(tmp_path, Opponent("random", readouts=0, first=0, most_games=20)) as (run, examiner):
+            assert examiner.due(run)
+            assert not examiner.judge(run, stop)
+            assert not (tmp_path / EVALUATIONS).exists()
+            with pytest.raises(Stopped):
+                run.judge(stop)
+            assert examiner.due(run)
+            run.judge(threading.Event())
+            assert not examiner.due(run)
+        assert len(rows_of(tmp_path)) == 1
 
-    def test_another_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.engine(monkeypatch)
-        self.refused(GoEnv(4), "broken", "^broken refused 'boardsize 4': unacceptable size$", tmp_path)
+    def test_they_are_not_training_time(self, tmp_path: Path) -> None:
+        written = []
 
-    def engine(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """An engine called "broken", which has no board."""
-        code = "for line in open(0): print('? unacceptable size\\n' if 'boardsize' in line else '= \\n', flush=True)"
-        program = Engine("broken", (sys.executable, "-c", code))
-        known = {"broken": program}
-        monkeypatch.setattr("alphago.arena.players.find_engine", known.get)
+        class Clock(RunClock):
+            @contextmanager
+            def stopped(self) -> Any:
+                """Stand still, and note whether there is a row before and after."""
+                written.append((tmp_path / EVALUATIONS).exists())
+                with super().stopped():
+                    yield
+                written.append((tmp_path / EVALUATIONS).exists())
 
-    def refused(self, env: GameEnv, name: str, sentence: str, folder: Path) -> None:
-        """Before anything is written."""
-        with pytest.raises((ValueError, EngineError), match=sentence):
-            train(env, 4, folder=folder / "run", reports=[], until=name, **TINY)
-        assert not (folder / "run").exists()
+        with self.run(tmp_path, AT_THE_END) as (run, examiner):
+            run.clock = Clock(None)
+            examiner.judge(run, threading.Event())
+        assert written == [False, True]
+
+    def test_their_schedule_goes_on(self, tmp_path: Path) -> None:
+        """None is lost or made twice, and a new opponent has a schedule of its own."""
+        opponent = Opponent("random", readouts=0, first=1.0, every=2.0)
+        with self.run(tmp_path, opponent) as (run, examiner):
+            due = []
+            for seconds in (50, 70, 170, 200):
+                run.clock.set(seconds)
+                due.append(examiner.due(run))
+                if due[-1]:
+                    run.judge(threading.Event())
+            run.checkpoint()
+        assert due == [False, True, False, True]
+        with self.run(tmp_path, opponent) as (run, examiner):
+            assert (examiner.examinations, 290 < examiner.next_at < 400) == (2, True)
+            state = examiner.state()
+        other = Examiner(GO, Opponent("random", 32, first=0.0), tmp_path)
+        other.restore(run, {}, state)
+        assert (other.examinations, other.next_at) == (2, 0.0)  # other seeds, its own times
+
+
+def test_when_to_expect_a_proof() -> None:
+    sentence = expectation({"positions": 3000, "seconds": 30.0}, 320_000, "gnugo")
+    for part in ("100 positions a second", "stronger than gnugo after 320,000 positions", "53.3 minutes"):
+        assert part in sentence
+
+
+@pytest.mark.parametrize(
+    ("env", "name", "sentence"),
+    [
+        (GO, "gnu", "no player is called 'gnu'"),
+        *((ConnectFourEnv(), name, rf"must be Go for {name}, got ConnectFourEnv\(") for name in ("rave:100", "broken")),
+        (GoEnv(4), "broken", "^broken refused 'boardsize 4': unacceptable size$"),
+    ],
+)
+def test_refusals(env: GameEnv, name: str, sentence: str, tmp_path: Path, engines: dict[str, Engine]) -> None:
+    """Before anything is written."""
+    engines["broken"] = Engine("broken", (sys.executable, "-c", NO_BOARD))
+    with pytest.raises((ValueError, EngineError), match=sentence):
+        train(env, 4, folder=tmp_path / "run", reports=[], until=name, **TINY)
+    assert not (tmp_path / "run").exists()

@@ -12,12 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from alphago.cli import main
-from alphago.env.go import GoEnv
 from alphago.training.history import number, read_history, read_rows
-from alphago.training.judges.proof import Opponent
-from alphago.training.session import train
+from alphago.training.judges.criteria import Opponent
 from alphago.training.watch.plots import TRAINING, match_panels, plot, smooth
-from tests.training.small_runs import run
+from tests.training.small_runs import RandomGames, Small, run
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -60,18 +58,16 @@ def curves(axes: Axes) -> list[tuple[list[float], list[float]]]:
 # --- what is drawn -----------------------------------------------------------------------------------
 
 
-def test_a_run_of_training(tmp_path: Path) -> None:
+def test_a_run_of_training(finished_run: Small) -> None:
     """The keys that `train` writes are the keys that are drawn."""
-    train(GoEnv(3, komi=0.5), 24, folder=tmp_path / "small", reports=[], tower_height=0, channels=8, readouts=4,
-          batch_size=16, start_training_after=40)  # fmt: skip
-    drawn = panels(plot(tmp_path / "small"))
+    drawn = panels(plot(finished_run.folder))
     names = {title.split(":")[0].split(" [")[0] for title in drawn}
     assert names >= {
         "Value error", "Pearson's r of value and result", "Policy loss", "Policy's top move", "Entropy",
         "Game length", "Passes", "Results of self-play", "Games that were not played out", "Speed of self-play",
         "Memory", "Self-play's share of the time", "Learning rate",
     }  # fmt: skip
-    rows = [json.loads(line) for line in (tmp_path / "small" / "metrics.jsonl").read_text().splitlines()]
+    rows = finished_run.listener.rows
     assert curves(drawn["Game length [moves]"])[0][1] == [row["game_length"] for row in rows if row["game_length"]]
 
 
@@ -327,9 +323,9 @@ def test_drawing_needs_neither_torch_nor_a_display(tmp_path: Path) -> None:
 
 
 def test_every_curve_has_a_metric_that_runs_write(tmp_path: Path) -> None:
-    opponent = Opponent("random", readouts=2, first=0.0, every=60.0, most_games=20)
-    _, listener = run(tmp_path, 12, until=opponent)
+    opponent = Opponent("random", readouts=0, first=0.0, every=60.0, most_games=20)
+    _, listener = run(tmp_path, 12, until=opponent, source=RandomGames)
     assert {key for _, keys, _ in TRAINING for key, _ in keys} <= listener.last.keys()
     panels = match_panels([read_history(tmp_path)], "minutes")
     names = ["Win rate", "Score", "Captures"]
-    assert [panel.title for panel in panels] == [*(f"{name}, random (2 readouts)" for name in names), "Elo"]
+    assert [panel.title for panel in panels] == [*(f"{name}, random (0 readouts)" for name in names), "Elo"]

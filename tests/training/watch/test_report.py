@@ -1,12 +1,14 @@
-"""Curves for TensorBoard, read back as TensorBoard reads them."""
+"""Reports: what they are called with, curves as TensorBoard reads them, and the console's bar."""
 
-import builtins
+import sys
 from pathlib import Path
 
 import pytest
 
 from alphago.cli import main
-from alphago.training.watch.report import TensorBoardReport
+from alphago.training.watch.report import ConsoleReport, Reporter, TensorBoardReport
+from tests.training.small_runs import Listener
+from tests.training.watch.test_diagnosis import iteration
 
 
 def read(folder: Path):
@@ -44,15 +46,50 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_without_tensorboard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    original = builtins.__import__
-
-    def refuse(name: str, *rest):
-        if "tensorboard" in name:
-            raise ImportError(name)
-        return original(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     assert main(["train", "--games", "1", "--tensorboard", "--folder", str(tmp_path / "run")]) == 2
-    error = capsys.readouterr().err
-    assert error == "alphago train: curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'\n"
+    assert "pip install 'alphago[tensorboard]'" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_the_console(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Games, or seconds of a timed run; what bounds it, and how busy its GPU is."""
+    metrics = {"iteration": 1, "seconds": 60.0, "games": 6, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
+    for minutes, parts in ((None, ["6/6", "bound=tree 70%"]), (10, ["60/600 s", "gpu=87%"])):
+        report = ConsoleReport()
+        report.start(tmp_path, {"max_minutes": minutes, "num_games": 6})
+        report.iteration(metrics | {"tree_share": 0.7, "gpu_busy": minutes and 0.874})
+        report.finish(metrics, tmp_path, False)
+        errors = capsys.readouterr().err
+        for part in [f"training in {tmp_path}", "finished after 6 games", "it was not trained", *parts]:
+            assert part in errors
+
+
+class TestReporter:
+    def test_an_estimate_is_reported_once(self) -> None:
+        """As soon as there is one."""
+        listener, answers = Listener(), iter([None, None, "soon", "never asked for"])
+        reporter = Reporter([listener], estimate=lambda metrics: next(answers))
+        for games in range(5):
+            reporter.iteration({"games": games})
+        assert listener.notes == ["soon"]
+        assert listener.rows == [{"games": games} for games in range(5)]
+
+    def test_an_empty_one_is_no_note(self) -> None:
+        listener, answers = Listener(), iter([""])
+        reporter = Reporter([listener], estimate=lambda metrics: next(answers))
+        for games in range(2):
+            reporter.iteration({"games": games})
+        assert listener.notes == []
+
+    def test_what_is_newly_wrong(self) -> None:
+        """Also where the run went on: what went before is remembered."""
+        rows = [iteration(number, capped=1.0) for number in range(1, 61)]
+        heard = []
+        for before in (0, 40):
+            listener = Listener()
+            reporter = Reporter([listener], {"num_games": 100_000, "batch_size": 128}, rows[:before])
+            for row in rows[before:]:
+                reporter.iteration(row)
+            heard.append([note.partition(":")[0] for note in listener.notes])
+        assert heard == [["all games capped"], []]

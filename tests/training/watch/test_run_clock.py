@@ -1,11 +1,14 @@
 """Training time, and when to save: by a clock that a test moves."""
 
 import math
+import signal
+import threading
 
 import pytest
 
 from alphago.training.watch import run_clock as clock
-from alphago.training.watch.run_clock import RunClock, SavingTimes
+from alphago.training.watch.run_clock import RunClock, SavingTimes, stopped_at, stopped_by_interrupt
+from tests.training.small_runs import interrupt
 
 
 class Time:
@@ -31,11 +34,13 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 def test_a_limit(time: Time) -> None:
     run = RunClock(minutes=2.0)
-    assert (run.seconds, run.used, run.deadline) == (0.0, 0.0, 1120.0)
+    assert (run.seconds, run.is_over, run.deadline) == (0.0, False, 1120.0)
     time.now += 30
-    assert (run.seconds, run.used, run.deadline) == (30.0, 0.25, 1120.0)
+    assert (run.seconds, run.is_over, run.deadline) == (30.0, False, 1120.0)
     run.set(90.0)  # as a run that goes on
-    assert (run.seconds, run.used, run.deadline) == (90.0, 0.75, 1060.0)
+    assert (run.seconds, run.is_over, run.deadline) == (90.0, False, 1060.0)
+    time.now += 30
+    assert run.is_over
 
 
 def test_the_processor(time: Time) -> None:
@@ -55,7 +60,7 @@ def test_the_processor(time: Time) -> None:
 def test_no_limit(time: Time) -> None:
     run = RunClock(None)
     time.now += 1e6
-    assert (run.seconds, run.used, run.deadline) == (1e6, 0.0, math.inf)
+    assert (run.seconds, run.is_over, run.deadline) == (1e6, False, math.inf)
     run.ready = 10.0
     assert run.progress == 0.0
 
@@ -63,11 +68,15 @@ def test_no_limit(time: Time) -> None:
 def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
     run = RunClock(minutes=2.0)
     time.now += 40
-    assert (run.used, run.progress) == (1 / 3, 0.0)
-    run.ready = 40.0
     assert run.progress == 0.0
+    run.mark_ready()
+    assert (run.ready, run.progress) == (40.0, 0.0)
     time.now += 20
-    assert (run.used, run.progress) == (0.5, 0.25)
+    run.mark_ready()  # they have begun
+    assert run.progress == 0.25
+    again = RunClock(minutes=2.0)
+    again.restore(run.state())
+    assert (again.seconds, again.progress) == (60.0, 0.25)
     time.now += 61
     assert run.progress == 1.0
     run.set(30.0)  # a run whose clock was set back
@@ -111,3 +120,19 @@ def test_less_often_where_it_takes_long(time: Time) -> None:
     saving = SavingTimes()
     saving.saved(began=time.now - 10)
     assert saving.next == time.now + 500
+
+
+def test_the_first_interrupt_stops_and_the_second_is_raised() -> None:
+    stop, before = threading.Event(), signal.getsignal(signal.SIGINT)
+    with stopped_by_interrupt(stop):
+        interrupt()
+        assert stop.is_set()
+        with pytest.raises(KeyboardInterrupt):
+            interrupt()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_deadline_stops() -> None:
+    stop = threading.Event()
+    with stopped_at(None, stop), stopped_at(0.0, stop):
+        assert stop.wait(60)

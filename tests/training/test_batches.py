@@ -1,0 +1,112 @@
+"""Batches: who gets how much, and which ones are drawn ahead, and again."""
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.inference.devices import torch_device
+from alphago.training.batches import (
+    DeviceSample,
+    Part,
+    Prefetcher,
+    apportion,
+    split_for_thread,
+    to_device,
+    weight_sum,
+)  # fmt: skip
+from alphago.training.memory import ReplayMemory, Sample
+from alphago.training.selfplay import selfplay
+from tests.training.small_runs import GO
+
+
+@pytest.fixture(scope="module")
+def sample() -> Sample:
+    memory = ReplayMemory(GO)
+    memory.add(selfplay(GO, HashEvaluator(), 4, 3, groups=1, device="cpu"))
+    return memory.sample(20, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(
+    ("whole", "shares", "expected"),
+    [
+        (10, (0.3, 0.7), [3, 7]),
+        (128, (1.0,), [128]),
+        (3, (0.98, 0.01, 0.01), [1, 1, 1]),
+        (100, (0.005, 0.995), [1, 99]),
+        (1, (0.5, 0.5), [0, 1]),
+        (0, (0.5, 0.5), [0, 0]),
+        (9, (1, 1, 1), [3, 3, 3]),
+    ],
+)
+def test_apportion(whole: int, shares: tuple[float, ...], expected: list[int]) -> None:
+    assert apportion(whole, shares) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 3, 20, 33])
+def test_threads_share_a_part(sample: Sample, threads: int) -> None:
+    """Each row once, in order, and the first thread has some."""
+    split = [split_for_thread(sample, thread, threads) for thread in range(threads)]
+    assert split[0] is not None
+    assert np.array_equal(np.concatenate([part.value for part in split if part is not None]), sample.value)
+    assert sum(part is not None for part in split) == min(threads, 20)
+
+
+def test_a_sample_is_the_same_on_the_cpu(sample: Sample) -> None:
+    assert to_device(sample, torch.device("cpu")) is sample
+
+
+@pytest.mark.gpu
+def test_a_sample_on_its_way_is_the_sample(sample: Sample) -> None:
+    part = to_device(sample, torch_device("cuda"))
+    assert isinstance(part, DeviceSample)
+    assert weight_sum(part) == pytest.approx(sample.weight.sum())
+    for mine, right in zip(part, sample, strict=False):
+        assert mine.is_cuda
+        assert np.array_equal(mine.cpu().numpy(), right)
+
+
+def draw(generator: np.random.Generator) -> list[Part]:
+    return [generator.random(3)]  # type: ignore[list-item]
+
+
+def generator() -> np.random.Generator:
+    return np.random.default_rng(5)
+
+
+class TestPrefetcher:
+    def test_batches_come_in_order(self) -> None:
+        prefetcher, twin = Prefetcher(generator()), generator()
+        for batch in prefetcher.batches(4, draw, lambda: True):
+            assert np.array_equal(batch, draw(twin))
+        assert prefetcher.state == twin.bit_generator.state
+        assert list(prefetcher.batches(0, draw, lambda: True)) == []
+        assert prefetcher.state == twin.bit_generator.state
+
+    def test_the_state_draws_what_comes_next_again(self) -> None:
+        """While a batch is learned the next one is drawn already."""
+        prefetcher = Prefetcher(generator())
+        states, batches = [], []
+        for batch in prefetcher.batches(4, draw, lambda: True):
+            states.append(prefetcher.state)
+            batches.append(batch)
+        for state, expected in zip(states, batches[1:], strict=False):
+            again = Prefetcher(np.random.default_rng(0))
+            again.state = state
+            assert np.array_equal(next(again.batches(1, draw, lambda: True)), expected)
+
+    @pytest.mark.parametrize("learned", [0, 1, 3])
+    def test_what_is_not_learned_is_not_drawn(self, learned: int) -> None:
+        prefetcher, twin = Prefetcher(generator()), generator()
+        batches = prefetcher.batches(4, draw, iter([*[True] * learned, False]).__next__)
+        assert len(list(batches)) == learned
+        for _ in range(learned):
+            draw(twin)
+        assert prefetcher.state == twin.bit_generator.state
+
+    def test_an_error_is_raised_by_who_learns(self) -> None:
+        def broken(generator: np.random.Generator) -> list[Part]:
+            raise ValueError("no games")
+
+        with pytest.raises(ValueError, match="no games"):
+            next(Prefetcher(generator()).batches(1, broken, lambda: True))

@@ -1,0 +1,375 @@
+"""Games on this machine: the same seed gives the same games, and what a record says is what happened."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.cuda.host import find_compiler
+from alphago.env.game import GameBatch, GameEnv
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
+from alphago.mcts.search import SearchSettings
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers
+from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.system.cores import available_cores
+from alphago.training.group import Group, SelfPlay, divergence
+from alphago.training.selfplay import selfplay
+from alphago.training.settings import SelfPlaySettings
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.mcts.games import CountingEnv
+
+GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
+SEARCH, GUMBEL = SearchSettings(), SearchSettings(gumbel=True, considered=4)
+both_searches = pytest.mark.parametrize("search", [SEARCH, GUMBEL], ids=["PUCT", "Gumbel"])
+
+
+def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **settings) -> list[GameRecord]:
+    """Games without an opening, unless it is asked for."""
+    usual = {"opening_plies": 0, "search": SEARCH}
+    return selfplay(env, evaluator or HashEvaluator(), readouts, games, device="cpu", **{**usual, **settings})
+
+
+def source(env: GameEnv, games: int, workers: Workers | None = None, *, seed: int = 1, **settings: Any) -> SelfPlay:
+    """Such games in two groups; `workers` if they are played by `go_on`."""
+    given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "search": GUMBEL, **settings})
+    return SelfPlay(env, given, range(games), workers or Workers(2), seed=seed)
+
+
+def play_all(source: SelfPlay, evaluator: Evaluator) -> list[GameRecord]:
+    with source.workers:
+        return source.play_all(evaluator)
+
+
+def assert_same_games(one: list[GameRecord], other: list[GameRecord]) -> None:
+    assert len(one) == len(other)
+    for mine, right in zip(one, other, strict=True):
+        assert np.array_equal(mine.moves, right.moves)
+        assert np.array_equal(mine.policies, right.policies)
+        assert np.array_equal(mine.values, right.values)
+        assert (mine.outcome, mine.score, mine.seed) == (right.outcome, right.score, right.seed)
+
+
+class TestReproducibility:
+    @both_searches
+    @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE, CountingEnv(9)], ids=str)
+    def test_games_depend_on_seed_and_number_only(self, env: GameEnv, search: SearchSettings) -> None:
+        """Not on the threads that play them, nor on how many are played side by side."""
+        wanted = play(env, 9, groups=1, games_in_flight=1, search=search)
+        for groups, flight in ((1, 4), (2, 3), (3, 9), (2, 64), (7, 3)):
+            assert_same_games(play(env, 9, groups=groups, games_in_flight=flight, search=search), wanted)
+
+    def test_fewer_games_are_the_first_of_more(self) -> None:
+        assert_same_games(play(GO, 3, groups=1), play(GO, 8, groups=2)[:3])
+
+    def test_another_seed_gives_other_games(self) -> None:
+        one, other = play(GO, 4, seed=1), play(GO, 4, seed=2)
+        assert [record.moves.tolist() for record in one] != [record.moves.tolist() for record in other]
+        assert [record.seed for record in other] == [(2, number) for number in range(4)]
+
+    def test_games_of_one_run_differ(self) -> None:
+        assert len({tuple(record.moves) for record in play(GO, 12)}) > 5
+
+    def test_more_games_side_by_side_later(self) -> None:
+        """The same games, of which there are so many side by side."""
+        side_by_side, finished = [], []
+        with Workers(2) as workers:
+            games = source(GO, 9, workers, seed=0, readouts=12, games_in_flight=5)
+            games.evaluator = HashEvaluator()
+            for capacity in (1, 1, 2, 4, 4, 9, 9, *[5] * 100):
+                games.begin(2, side_by_side=capacity)
+                side_by_side.append(sum(builder is not None for group in games.groups for builder in group.builders))
+                games.go_on()
+                finished += games.take()
+        assert side_by_side[:7] == [2, 2, 2, 4, 4, 5, 5]
+        assert side_by_side[-1] == 0
+        assert_same_games(sorted(finished, key=lambda record: record.seed or (0, 0)), play(GO, 9, search=GUMBEL))
+
+    def test_in_pieces_the_same_games_in_order(self) -> None:
+        """Unfinished games go on in the next iteration, where a pause left them, and from a state elsewhere."""
+        settings: dict[str, Any] = {"readouts": 8, "games_in_flight": 5}
+        finished: list[GameRecord] = []
+        with Workers(2) as workers:
+            games = source(GO, 11, workers, **settings)
+            games.evaluator = HashEvaluator()
+            while len(finished) < 11:
+                games.begin(3)
+                while not games.go_on(until=0.0):  # a pause after every move
+                    again = source(GO, 11, workers, **settings)
+                    again.evaluator = HashEvaluator()
+                    again.restore(*games.state())
+                    games = again
+                part = games.take()
+                assert [r.seed[1] for r in part] == sorted(r.seed[1] for r in part)
+                finished += part
+            games.begin(3)
+            assert games.go_on()
+            assert games.take() == []
+            whole = source(GO, 11, workers, **settings).play_all(HashEvaluator())
+        assert_same_games(sorted(finished, key=lambda record: record.seed or (0, 0)), whole)
+
+
+class TestRecords:
+    @both_searches
+    @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE, CountingEnv(9)], ids=str)
+    def test_they_replay(self, env: GameEnv, search: SearchSettings) -> None:
+        for record in play(env, 12, search=search):
+            position = env.position()
+            for ply, action in enumerate(record.moves):
+                mask = position.legal_mask
+                policy = record.policies[ply] / POLICY_SCALE
+                assert policy.sum() == pytest.approx(1, abs=1e-3)
+                assert not policy[~mask].any()
+                assert policy[action] > 0 or search.gumbel  # which may play an action it all but rules out
+                assert record.legal_counts[ply] == mask.sum()
+                assert record.movers[ply] == position.to_play
+                assert -1 <= record.values[ply] <= 1
+                position = position.play(int(action))
+            assert position.is_over
+            assert record.outcome == position.result
+            assert record.score == position.score()
+            assert not record.resigned
+            assert (record.weights == 1).all()
+
+    def test_the_policy_is_what_the_search_visited(self) -> None:
+        """Readouts are added to the tree that was kept, so shares are not multiples of 1 / readouts."""
+        (record,) = play(GO, 1, readouts=40)
+        shares = record.policies[0] / POLICY_SCALE * 40
+        assert shares == pytest.approx(np.round(shares), abs=0.01)
+
+    @pytest.mark.parametrize(("games", "flight"), [(1, 64), (5, 2), (17, 16)])
+    def test_num_games_is_exact(self, games: int, flight: int) -> None:
+        records = play(TIC_TAC_TOE, games, readouts=4, games_in_flight=flight, groups=2)
+        assert [record.seed for record in records] == [(0, number) for number in range(games)]
+
+    def test_temperature(self) -> None:
+        """No chance but the noise: with neither all games are the same."""
+        quiet = SearchSettings(dirichlet_weight=0.0)
+        same = play(TIC_TAC_TOE, 6, temperature_plies=0, search=quiet)
+        differ = play(TIC_TAC_TOE, 6, temperature_plies=9, search=quiet)
+        assert len({tuple(record.moves) for record in same}) <= 3  # ties among the most visited
+        assert len({tuple(record.moves) for record in differ}) == 6
+
+
+def test_drawn_openings_are_legal_and_pass_only_where_nothing_else_is() -> None:
+    env = GoEnv(3)
+    group = Group(env, SelfPlaySettings(opening_plies=100.0, search=GUMBEL), 4, 0, range(4))
+    group.use(UniformEvaluator())
+    priors = np.zeros((4, 10), np.float32)
+    for row, legal in zip(priors, ([1, 2, 5, 9], [4, 9], [0, 4, 8], [9]), strict=True):
+        row[legal] = 1 / len(legal)
+    drawn = [group.draw(np.arange(4), priors.copy()).tolist() for _ in range(50)]
+    first, second, third, fourth = (set(moves) for moves in zip(*drawn, strict=True))
+    assert (first, second, third, fourth) == ({1, 2, 5}, {4}, {0, 4, 8}, {9})
+
+
+class OneMove(UniformEvaluator):
+    """Sure of the first legal action."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        super().evaluate(batch, slots, priors, values)
+        first = (priors > 0).argmax(axis=1)
+        priors *= np.float32(0.01)
+        priors[np.arange(len(slots)), first] += np.float32(0.99)
+
+
+class TestOpenings:
+    """A few first moves, on average, without a search."""
+
+    ENV = GoEnv(5, komi=0.5, max_moves=20)
+
+    def openings(self, search: SearchSettings = GUMBEL) -> list[GameRecord]:
+        return play_all(source(self.ENV, 300, readouts=2, opening_plies=3.0, search=search), OneMove())
+
+    def first_moves(self, records: list[GameRecord]) -> np.ndarray:
+        """How often each action opens a game, in shares, among games that a drawn move opens."""
+        moves = [record.moves[0] for record in records if record.weights[0] == 0]
+        assert 150 < len(moves) < 280  # e^(-1/3) of 300 are 215
+        return np.bincount(moves, minlength=26) / len(moves)
+
+    def test_by_the_policy(self) -> None:
+        assert self.first_moves(self.openings())[0] > 0.97
+
+    def test_by_the_policy_without_the_searchs_noise(self) -> None:
+        assert self.first_moves(self.openings(SearchSettings(dirichlet_weight=1.0)))[0] > 0.97
+
+    def test_nobody_trains_on_them(self) -> None:
+        records = self.openings()
+        unsearched = [int((record.weights == 0).sum()) for record in records]
+        assert 2.0 < np.mean(unsearched) < 3.0  # the mean of whole parts: 1 / (e^(1/3) - 1) = 2.5
+        for record in records:
+            assert not record.policies[record.weights == 0].any()
+
+
+class TestSurprise:
+    def test_divergence(self) -> None:
+        policies = np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0], [0.2, 0.3, 0.5]], np.float32)
+        priors = np.array([[0.25, 0.5, 0.25], [0.125, 0.875, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]], np.float32)
+        assert divergence(policies, priors) == pytest.approx([np.log(2) / 2, np.log(8), 0, 0])
+
+    @both_searches
+    def test_records_tell_it(self, search: SearchSettings) -> None:
+        """From the network's policy to the search's; moves without a search surprise nobody."""
+        records = play_all(source(GO, 8, readouts=12, opening_plies=2.0, search=search), UniformEvaluator())
+        for record in records:
+            policies, counts = record.policies / POLICY_SCALE, record.legal_counts
+            searched = record.weights > 0
+            entropies = np.array([-(p[p > 0] * np.log(p[p > 0])).sum() for p in policies])
+            assert record.surprises[searched] == pytest.approx((np.log(counts) - entropies)[searched], abs=1e-3)
+            assert not record.surprises[~searched].any()
+        assert any((record.weights == 0).any() for record in records)
+
+
+class Gloomy(UniformEvaluator):
+    """Black always thinks that it has lost, White that it has won."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        super().evaluate(batch, slots, priors, values)
+        values[:] = -batch.to_play(slots, np.empty(len(slots), np.int8)) * 0.99
+
+
+class TestResignation:
+    def test_the_other_side_wins(self) -> None:
+        records = play(GoEnv(3), 20, Gloomy(), resign_threshold=-0.9, no_resign_share=0.0)
+        for record in records:
+            assert record.resigned
+            assert record.outcome == record.score == -1
+            assert record.result_string == "W+R"
+            assert len(record) == 0  # at its first move
+
+    def test_later_in_the_game(self) -> None:
+        class GloomyLater(Gloomy):
+            def evaluate(self, batch, slots, priors, values) -> None:
+                super().evaluate(batch, slots, priors, values)
+                planes = batch.planes(slots, np.empty((len(slots), 2, 3, 3), np.float32))
+                values[planes.sum(axis=(1, 2, 3)) < 3] = 0
+
+        for record in play(TIC_TAC_TOE, 6, GloomyLater(), resign_threshold=-0.9, no_resign_share=0.0):
+            assert record.resigned
+            assert record.outcome == -1
+            assert len(record) in (2, 4)
+            end = record.position(TIC_TAC_TOE)
+            assert end.to_play == 1
+            assert not end.is_over
+
+    def test_never(self) -> None:
+        for record in play(GoEnv(3), 6, Gloomy(), no_resign_share=0.0):  # None is the default
+            assert not record.resigned
+            assert record.position(GoEnv(3)).is_over
+
+    def test_the_share_of_games_that_nobody_resigns(self) -> None:
+        records = play(GoEnv(3), 120, Gloomy(), readouts=2, resign_threshold=-0.9, no_resign_share=0.3)
+        played_out = sum(not record.resigned for record in records)
+        assert 20 < played_out < 55
+        assert all(
+            not record.resigned
+            for record in play(GoEnv(3), 10, Gloomy(), 2, resign_threshold=-0.9, no_resign_share=1.0)
+        )
+
+
+class TestErrors:
+    @pytest.mark.parametrize("groups", [1, 2, 3])
+    def test_an_evaluators_error_surfaces_and_no_thread_is_left(self, groups: int) -> None:
+        calls = []
+
+        class Fails(HashEvaluator):
+            def evaluate(self, batch, slots, priors, values) -> None:
+                calls.append(1)
+                if len(calls) == 20:
+                    raise RuntimeError("the network is gone")
+                super().evaluate(batch, slots, priors, values)
+
+        threads = threading.active_count()
+        with pytest.raises(RuntimeError, match="the network is gone"):
+            play(GoEnv(5), 200, Fails(), groups=groups)
+        assert threading.active_count() == threads
+        assert len(calls) < 200  # the other threads stopped too
+
+    def test_values_that_are_no_numbers(self) -> None:
+        class NotANumber(HashEvaluator):
+            def evaluate(self, batch, slots, priors, values) -> None:
+                super().evaluate(batch, slots, priors, values)
+                values[:] = np.nan
+
+        with pytest.raises(ValueError, match="NotANumber gave no usable evaluation"):
+            play(GO, 2, NotANumber())
+
+    def test_stop_ends_at_the_next_move(self) -> None:
+        stop = threading.Event()
+
+        class Stops(HashEvaluator):
+            calls = 0
+
+            def evaluate(self, batch, slots, priors, values) -> None:
+                Stops.calls += 1
+                if Stops.calls == 40:
+                    stop.set()
+                super().evaluate(batch, slots, priors, values)
+
+        with Workers(2) as workers:
+            games = source(GO, 1000, workers, readouts=4, games_in_flight=4, search=SEARCH)
+            games.evaluator = Stops()
+            games.begin(None)
+            assert not games.go_on(stop)
+            moves = games.moves
+            assert not games.go_on(stop)
+            assert 0 < games.moves == moves < 200
+
+
+@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> str:
+    if request.param == "host" and find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    return request.param
+
+
+def tiny(seed: int = 0) -> NeuralNet:
+    torch.manual_seed(seed)
+    return NeuralNet(GO, tower_height=1, channels=8)
+
+
+class TestDevice:
+    def test_games_are_the_cpus(self, device: str) -> None:
+        """In float32, of the same seeds; on a GPU sums may decide between moves that are as good as equal."""
+        net, played = tiny(), []
+        for evaluator in (net.evaluator("float32", "cpu"), net.evaluator("float32", device)):
+            games = source(GO, 12, readouts=8, games_in_flight=6, seed=3)
+            played.append(play_all(games, evaluator))
+            assert all(group.search and group.search.batch.device == evaluator.device for group in games.groups)
+        same = [np.array_equal(one.moves, two.moves) for one, two in zip(*played, strict=True)]
+        assert np.mean(same) >= {"host": 0.75, "cuda": 0.5}[device]
+
+    def test_the_cores_help_with_trees(self, device: str) -> None:
+        """Where there are more of them than groups, which on the CPU have one each; the games stay the same."""
+        evaluator, played = tiny().evaluator("float32", device), []
+        for threads in (1, 3):
+            group = Group(GO, SelfPlaySettings(readouts=4, search=GUMBEL), 200, 3, range(200), threads=threads)
+            group.use(evaluator)
+            for _ in range(4):
+                group.step()
+            played.append([record.moves.tolist() for record in group.records()])
+        assert device == "cuda" or played[0] == played[1]
+        settings = SelfPlaySettings(groups=2, games_in_flight=6)
+        for where, threads in ((device, max(1, available_cores() // 2)), ("cpu", 1)):
+            games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
+            assert [group.threads for group in games.groups] == [threads] * 2
+
+    def test_what_is_published_keeps_its_graphs(self, device: str) -> None:
+        """New weights go into the evaluator that there is; on the CPU each network has its own."""
+        for where, keeps in ((device, True), ("cpu", False)):
+            games = SelfPlay(GO, SelfPlaySettings(groups=1), range(8), Workers(1), device=where)
+            evaluators, passes = [], []
+            for seed in (1, 2):
+                net = tiny(seed)
+                with torch.no_grad():
+                    net.policy.last.bias.fill_(seed)  # how much is passed tells them apart
+                games.publish(net)
+                evaluators.append(games.evaluator)
+                priors = np.empty((1, GO.action_space), np.float32)
+                games.evaluator.evaluate(GO.new_batch(1), np.zeros(1, np.int64), priors, np.empty(1, np.float32))
+                passes.append(float(priors[0, -1]))
+            assert (evaluators[0] is evaluators[1]) == keeps
+            assert passes[1] > passes[0]

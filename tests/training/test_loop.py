@@ -1,0 +1,142 @@
+"""The algorithm: when it learns, how often, and that a stop within it changes nothing."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.arena.match import evaluate
+from alphago.mcts.search import SearchSettings
+from alphago.nn.net import NeuralNet
+from alphago.training.group import SelfPlay
+from alphago.training.loop import learn, play, remember, train_loop
+from alphago.training.run import Stopped
+from alphago.training.session import train
+from examples.tic_tac_toe import TicTacToeEnv
+from tests.training.conftest import STAGES
+from tests.training.small_runs import EXACT, GO, Listener, RandomGames, Small, Sources, interrupt, opened, run, same
+
+
+def random_games(folder: Path, num_games: int = 24, **settings: Any) -> Listener:
+    """A run on games of random moves."""
+    return run(folder, num_games, **{"source": RandomGames, "samples_per_position": 1, "ckp_freq": 100, **settings})[1]
+
+
+class TestLearning:
+    def test_start_training_after_counts_positions(self, tmp_path: Path) -> None:
+        """Not games, as AlphaGo.jl's README says."""
+        listener = random_games(tmp_path, 12, start_training_after=100, games_in_flight=1)
+        for row in listener.rows:
+            assert (row["steps"] > 0) == (row["positions"] >= 100), row
+        at_start = next(row for row in listener.rows if row["steps"])
+        assert at_start["games"] < 12 < 100
+
+    def test_never(self, tmp_path: Path) -> None:
+        net, listener = run(tmp_path, 4, source=RandomGames, start_training_after=10_000)
+        assert listener.last["steps"] == 0
+        assert listener.last["policy_loss"] is None
+        assert (tmp_path / "weights.safetensors").exists()
+        assert np.isfinite(net(GO.position())[0]).all()
+
+    @pytest.mark.parametrize("batch_size", [1, 7, 33, 100])
+    def test_any_batch_size(self, tmp_path: Path, batch_size: int) -> None:
+        """AlphaGo.jl broke on anything but multiples of 32."""
+        listener = random_games(tmp_path, 8, batch_size=batch_size, samples_per_position=2)
+        assert listener.last["steps"] == 2 * listener.last["positions"] // batch_size > 0
+        assert listener.last["skipped_steps"] == 0
+
+    @pytest.mark.parametrize("samples", [0, 0.5, 3.0])
+    def test_samples_per_position(self, tmp_path: Path, samples: float) -> None:
+        """On average over the run, those from before the start included."""
+        listener = random_games(tmp_path, samples_per_position=samples, batch_size=8)
+        assert listener.last["steps"] == samples * listener.last["positions"] // 8
+
+    def test_epochs_are_steps_on_each_batch(self, tmp_path: Path) -> None:
+        listener = random_games(tmp_path, epochs=3)
+        assert listener.last["steps"] == 3 * (listener.last["positions"] // 16) > 0
+
+    def test_the_memory_is_bounded(self, tmp_path: Path) -> None:
+        listener = random_games(tmp_path, memory_size=60, samples_per_position=0)
+        assert listener.last["positions"] > 100
+        assert all(row["memory"] < 60 + GO.max_moves for row in listener.rows)
+        assert listener.last["memory"] >= 60
+
+    def test_new_games_are_measured_before_they_are_learned(self, tmp_path: Path) -> None:
+        rows = random_games(tmp_path).rows
+        began = next(number for number, row in enumerate(rows) if row["steps"])
+        assert [("fresh_policy_loss" in row) for row in rows] == [number > began for number in range(len(rows))]
+
+
+class PausesOften(SelfPlay):
+    """Pauses after every move, and presses Ctrl-C at the one of a number."""
+
+    calls = 0
+    interrupt_at = 0
+
+    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+        PausesOften.calls += 1
+        if PausesOften.calls == self.interrupt_at:
+            interrupt()
+        return super().go_on(stop, 0.0)
+
+
+class TestStop:
+    @pytest.mark.parametrize("move", [1, 20])
+    def test_within_an_iterations_moves(self, tmp_path: Path, undisturbed: Small, move: int) -> None:
+        """The run goes on right there, and ends with the same weights."""
+        PausesOften.calls, PausesOften.interrupt_at = 0, move
+        _, listener = run(tmp_path, source=PausesOften, **STAGES)
+        assert listener.stopped
+        assert len(listener.rows) < len(undisturbed.listener.rows)
+        assert same(run(tmp_path, **STAGES)[0], undisturbed.net)
+
+    def test_it_ends_what_is_in_progress(self, tmp_path: Path) -> None:
+        """Neither moves nor gradient steps follow it."""
+        stop, sources = threading.Event(), Sources()
+        stop.set()
+        with opened(tmp_path, source=sources) as run:
+            train_loop(run, stop)
+            run.begin_iteration()
+            with pytest.raises(Stopped):
+                play(run, stop)
+            remember(run, play(run, threading.Event()))
+            run.samples_due = 100.0
+            moves = sources.made[0].moves
+            with pytest.raises(Stopped):
+                learn(run, stop)
+            assert (sources.made[0].moves, run.learner.steps) == (moves, 0)
+
+
+class TestLearns:
+    """Tic-tac-toe from random weights, in float32 on one thread."""
+
+    SETTINGS: dict[str, Any] = {
+        "num_games": 500, "readouts": 40, "tower_height": 1, "channels": 32, "batch_size": 128,
+        "start_training_after": 150, "samples_per_position": 12, "temperature_plies": 9, "learning_rate": 1e-2,
+        "search": SearchSettings(dirichlet_weight=0.5, dirichlet_alpha=1.0), **EXACT, "groups": 1,
+    }  # fmt: skip
+
+    def learns(self, folder: Path, seed: int) -> None:
+        """200 games in either colour against random: hardly one is lost with a search, few are without.
+
+        A network that is sure of a wrong reply can hide the five plies that refute it from 200 readouts.
+        """
+        env = TicTacToeEnv()
+        net = train(env, folder=folder, reports=[], seed=seed, **self.SETTINGS)
+        searching = evaluate(env, net, "random", 400, readouts=200, seed=seed)
+        assert searching.losses <= 2, searching
+        assert searching.wins > 320
+        raw = evaluate(env, net, "random", 400, readouts=0, seed=seed)
+        assert raw.losses < 40, raw
+        untrained = NeuralNet(env, tower_height=1, channels=32)
+        assert evaluate(env, untrained, "random", 400, readouts=0, seed=seed).losses > 60
+
+    def test_hardly_loses_to_random(self, tmp_path: Path) -> None:
+        self.learns(tmp_path, seed=1)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("seed", [2, 3, 4])
+    def test_whatever_the_seed(self, tmp_path: Path, seed: int) -> None:
+        self.learns(tmp_path, seed)

@@ -1,0 +1,361 @@
+"""A run from iteration to iteration: what it leaves behind, its boards in turn and side by side, its judges."""
+
+import json
+import math
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.env.go import GoEnv
+from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.model_files import read_weights
+from alphago.nn.net import NeuralNet, load_model
+from alphago.records.record import GameRecord, RecordBuilder, load_records
+from alphago.training.loop import train_loop
+from alphago.training.run import Run, Stopped
+from alphago.training.runs.resume import saved_settings
+from tests.training.small_runs import (
+    GO,
+    Listener,
+    RandomGames,
+    Small,
+    Sources,
+    games_in,
+    go_on,
+    opened,
+    run,
+    run_killed,
+    same,
+    without_times,
+)  # fmt: skip
+
+GO4 = GoEnv(4, komi=0.5)
+
+
+class TestWhatItLeaves:
+    def test_files(self, finished_run: Small) -> None:
+        folder, _, listener = finished_run
+        names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        parts = {part: {name for name in names if name.startswith(part)} for part in ("weights/", "games/", "state/")}
+        named = {"config.json", "config.copy.json", "metrics.jsonl", "weights.safetensors", "lock"}
+        assert names == named.union(*parts.values())
+        assert len(parts["state/"]) == 2
+        assert "weights/games-0000040.safetensors" in parts["weights/"]
+        assert 3 <= len(parts["weights/"]) <= 5
+        assert listener.weights == folder / "weights.safetensors"
+        assert not listener.stopped
+
+    def test_config(self, finished_run: Small) -> None:
+        folder, net, _ = finished_run
+        config = json.loads((folder / "config.json").read_text())
+        assert config["game"] == "go"
+        assert GoEnv(**config["env"]) == GO
+        assert config["network"] == net.config
+        assert (config["network"]["tower_height"], config["network"]["channels"]) == (0, 8)
+        again = saved_settings(config, folder)
+        assert (again.num_games, again.seed, again.batch_size) == (40, 3, 16)
+
+    def test_metrics(self, finished_run: Small) -> None:
+        folder, _, listener = finished_run
+        rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        assert rows == listener.rows
+        assert listener.last == rows[-1]
+        expected = {
+            "iteration", "seconds", "games", "positions", "memory", "steps", "skipped_steps", "learning_rate",
+            "moves_per_second", "readouts_per_second", "policy_loss", "value_loss", "value_correlation",
+            "policy_entropy", "target_entropy", "top_move_agreement", "gradient_norm", "game_length", "pass_rate",
+            "black_wins", "draws", "resignations", "capped",
+        }  # fmt: skip
+        for number, row in enumerate(rows, start=1):
+            assert expected <= row.keys()
+            assert row["iteration"] == number
+            assert all(value is None or math.isfinite(value) for value in row.values())
+        assert listener.rises("seconds", "games", "positions", "steps")
+        assert (rows[-1]["games"], rows[-1]["skipped_steps"]) == (40, 0)
+        trained = [row for row in rows if row["policy_loss"] is not None]
+        assert trained[-1]["steps"] > 10
+        for row in trained:
+            assert 0 < row["policy_loss"] < 10
+            assert 0 <= row["value_loss"] <= 4
+            assert -1 <= row["value_correlation"] <= 1
+            assert 0 <= row["top_move_agreement"] <= 1
+        for row in (row for row in rows if row["game_length"] is not None):
+            assert 0 < row["game_length"] <= GO.max_moves
+            assert 0 <= row["pass_rate"] <= 1
+            assert 0 <= row["black_wins"] <= 1
+
+    def test_checkpoints_load(self, finished_run: Small) -> None:
+        folder, net, _ = finished_run
+        latest = load_model(folder / "weights.safetensors", GO)
+        assert same(latest, net)
+        assert not net.training
+        position = GO.position()
+        assert np.allclose(net(position)[0], latest(position)[0], atol=1e-6)  # other layouts of the same weights
+        tens = []
+        for path in sorted((folder / "weights").iterdir()):
+            load_model(path, GO)
+            games = int(path.stem.removeprefix("games-"))
+            assert read_weights(path)[1]["extra"]["games"] == str(games)
+            tens.append(games // 10)
+        assert tens[-1] == 4
+        assert len(set(tens)) == len(tens)
+
+    def test_checkpoints_every_ckp_freq_games(self, tmp_path: Path) -> None:
+        _, listener = run(tmp_path, 20, ckp_freq=5, games_in_flight=1, source=RandomGames, samples_per_position=0)
+        saved = sorted(int(path.stem.removeprefix("games-")) for path in (tmp_path / "weights").iterdir())
+        assert saved == [5, 10, 15, 20]
+        assert listener.last["games"] == 20
+
+    def test_games_load(self, finished_run: Small) -> None:
+        folder, _, listener = finished_run
+        expected = 0
+        for path in sorted((folder / "games").iterdir()):
+            begin, end = map(int, path.stem.removeprefix("games-").split("-"))
+            assert (begin, len(load_records(path))) == (expected, end - begin)
+            expected = end
+        records = games_in(folder)
+        assert sorted(record.seed for record in records) == [(3, number) for number in range(40)]
+        assert sum((record.weights > 0).sum() for record in records) == listener.last["positions"]
+        for record in records:
+            assert record.position(GO).is_over
+
+    def test_every_weight_has_changed(self, finished_run: Small) -> None:
+        torch.manual_seed(3)
+        fresh = NeuralNet(GO, tower_height=0, channels=8)
+        assert not any(map(torch.equal, finished_run.net.parameters(), fresh.parameters()))
+
+    def test_when_to_resign_is_kept_with_the_weights(self, tmp_path: Path) -> None:
+        """Once there are games enough in which low values were right."""
+
+        class ClearGames(RandomGames):
+            def game(self, number: int) -> GameRecord:
+                """Black is sure of its loss, and loses."""
+                builder = RecordBuilder(seed=(self.seed, number))
+                for value, mover in ((-0.9, 1), (0.9, -1)):
+                    builder.add(9, np.eye(10, dtype=np.float32)[9], value, 10, mover)
+                return builder.finish(-1.0, -0.5, False, 10)
+
+        for games, names in ((4, {"games"}), (60, {"resign_threshold", "resignations_judged", "resignations_wrong"})):
+            run(tmp_path / str(games), games, source=ClearGames)
+            notes = load_model(tmp_path / str(games)).notes
+            assert names <= notes.keys()
+            assert ("resign_threshold" in notes) == (games == 60)
+        assert (float(notes["resign_threshold"]), notes["resignations_wrong"]) == (-0.45, "0.0000")
+
+
+class TestReproducibility:
+    def test_the_same_seed_gives_the_same_network(self, tmp_path: Path) -> None:
+        nets = [run(tmp_path / str(i), 8, groups=1, seed=seed)[0] for i, seed in enumerate((5, 5, 6))]
+        assert same(nets[0], nets[1])
+        assert not same(nets[0], nets[2])
+
+
+class TestGamesInFlight:
+    def test_they_rise(self, tmp_path: Path) -> None:
+        """With the run, never above a sixteenth of the games so far."""
+        sources = Sources()
+        settings = {"games_in_flight": 4, "first_games_in_flight": 2, "samples_per_position": 0, "ckp_freq": 100}
+        run(tmp_path, 70, source=sources, **settings)
+        counts = [count for _, _, count in sources.made[0].asked]
+        assert counts == sorted(counts)
+        assert set(counts) == {2, 3, 4}
+        assert counts.index(3) == 24  # after 48 games
+
+    @pytest.mark.parametrize(
+        "settings",
+        [{"games_in_flight": 1}, {"games_in_flight": 5}, {"games_in_flight": 50},
+         {"games_in_flight": 4, "first_games_in_flight": 1, "groups": 3}],
+    )  # fmt: skip
+    def test_all_games_are_played_however_many_at_once(self, tmp_path: Path, settings: dict[str, int]) -> None:
+        """Every thread has a game, or its games would never be played."""
+        assert run(tmp_path, 5, readouts=1, **settings)[1].last["games"] == 5
+
+
+class TestStages:
+    """Small boards first, the same weights all along."""
+
+    def test_boards_in_turn(self, tmp_path: Path) -> None:
+        net, listener = run(
+            tmp_path, 30, GO4, curriculum=((2, 0.2), (3, 0.4)), source=RandomGames, samples_per_position=1
+        )
+        sizes = [row["board_size"] for row in listener.rows]
+        assert sizes == sorted(sizes)
+        assert set(sizes) == {2, 3, 4}
+        for size, end in ((2, 0.2), (3, 0.6)):
+            last = max(row["games"] for row in listener.rows if row["board_size"] == size)
+            assert 30 * end <= last < 30 * end + 4
+        assert listener.rises("games", "positions", "steps")
+        assert net.env == GO4
+        assert net(net.env.position())[0].shape == (17,)
+        load_model(tmp_path / "weights.safetensors", GO4)
+        records = games_in(tmp_path)
+        assert {record.policies.shape[1] for record in records} == {5, 10, 17}
+        assert sorted(record.seed for record in records) == [(0, number) for number in range(30)]
+
+    def test_compiling_takes_no_board_its_time(self, tmp_path: Path) -> None:
+        """A first iteration of most of a run's time leaves the smaller board its share of the rest."""
+        settings = {"max_minutes": 1000.0, "curriculum": ((2, 0.6),), "source": RandomGames}
+        with opened(tmp_path, 10**6, **settings) as run:
+            stages = []
+            for minutes in (800, 900, 950):  # 0, 0.5 and 0.75 of what is left after the first iteration
+                run.begin_iteration()
+                stages.append(run.stage)
+                run.clock.set(60.0 * minutes)
+                run.end_iteration([])
+            run.begin_iteration()
+            assert [*stages, run.stage] == [0, 0, 0, 1]
+
+    def test_readouts_rise(self, tmp_path: Path) -> None:
+        settings = {"first_readouts": 2, "readouts": 16, "samples_per_position": 0}
+        _, listener = run(tmp_path, 24, source=RandomGames, **settings)
+        readouts = [row["readouts"] for row in listener.rows]
+        assert readouts[0] == 2
+        assert readouts == sorted(readouts)
+        assert readouts[-1] > 8
+
+    def test_how_many_readouts_were_done(self, tmp_path: Path) -> None:
+        """Each move's root and its readouts; moves of the opening have none."""
+        _, listener = run(tmp_path, 4, opening_plies=0)
+        for row in listener.rows:
+            assert row["readouts_per_second"] == pytest.approx(5 * row["moves_per_second"])
+
+
+BOTH: dict[str, Any] = {"sizes": ((3, 0.4), (4, 0.6)), "games_in_flight": 5, "curriculum": ((3, 0.2),)}
+
+
+@pytest.fixture(scope="module")
+def two_boards(tmp_path_factory: pytest.TempPathFactory) -> Small:
+    """A run on one board, then on it and another one."""
+    folder = tmp_path_factory.mktemp("sizes") / "run"
+    return Small(folder, *run(folder, 20, GO4, **BOTH))
+
+
+class TestBoardsSideBySide:
+    def test_they_share_a_run(self, two_boards: Small) -> None:
+        folder, net, listener = two_boards
+        assert net.env == GO4
+        assert listener.last["games"] == 20
+        both = [row for row in listener.rows if row["board_size"] is None]
+        assert {row["board_size"] for row in listener.rows} == {3, None}
+        assert both[-1]["positions_3x3"] > 0 < both[-1]["positions_4x4"]
+        assert both[-1]["memory"] == both[-1]["positions_3x3"] + both[-1]["positions_4x4"]
+        assert any(row.get("policy_loss_3x3") and row.get("policy_loss_4x4") for row in both)
+        assert not any("policy_loss_3x3" in row for row in listener.rows if row["board_size"])
+        assert listener.rises("games", "positions", "steps")
+        played = [load_records(path) for path in sorted((folder / "games").iterdir())]
+        assert {records[0].policies.shape[1] for records in played} == {10, 17}
+        assert all(len({r.policies.shape[1] for r in records}) == 1 for records in played)
+        seeds = [record.seed for records in played for record in records]
+        assert len(set(seeds)) == len(seeds) == 20
+        load_model(folder, GO4)
+
+    def test_a_memory_goes_on_into_the_next_stage(self, two_boards: Small) -> None:
+        """3x3 is played before and after: its positions stay, and so does the start of training."""
+        rows = two_boards.listener.rows
+        last = max(i for i, row in enumerate(rows) if row["board_size"] == 3)
+        assert rows[last]["memory"] > 0
+        assert rows[last + 1]["positions_3x3"] >= rows[last]["memory"]
+
+    @pytest.mark.parametrize("saves", [35, 75])
+    def test_it_goes_on_to_the_bit(self, tmp_path: Path, two_boards: Small, saves: int) -> None:
+        run_killed(tmp_path, saves, num_games=20, env=GO4, **BOTH)
+        net, listener = go_on(tmp_path, env=GO4)
+        assert same(net, two_boards.net)
+        rows, expected = without_times(listener.rows), without_times(two_boards.listener.rows)
+        # The first one has the means of the steps that were left of its iteration.
+        assert rows[1:] == expected[len(expected) - len(rows) + 1 :]
+
+    def test_more_games(self, tmp_path: Path) -> None:
+        """Boards that were done begin again."""
+        settings = {**BOTH, "curriculum": (), "source": RandomGames}
+        run(tmp_path, 3, GO4, **settings)
+        _, listener = go_on(tmp_path, 9, env=GO4, source=RandomGames)
+        assert listener.last["games"] == 9
+        assert listener.last["games_3x3"] > 2 < listener.last["games_4x4"]
+
+    def test_a_run_keeps_its_sizes(self, two_boards: Small) -> None:
+        with pytest.raises(ValueError, match=r"has sizes \(\(3, 0.4\), \(4, 0.6\)\), got \(\)"):
+            go_on(two_boards.folder, env=GO4, sizes=())
+        config = json.loads((two_boards.folder / "config.json").read_text())
+        assert saved_settings(config, two_boards.folder).sizes == ((3, 0.4), (4, 0.6))
+
+
+class FirstForEver:
+    """A Judge that lets the run's first network play for ever, and ends the run at its third look."""
+
+    name = "first"
+
+    def __init__(self) -> None:
+        self.best: NeuralNet | None = None
+        self.looks = 0
+        self.refuses = False
+
+    @property
+    def ends_run(self) -> bool:
+        return self.looks >= 3
+
+    def due(self, run: Run) -> bool:
+        return run.learner.steps > 0 and not self.ends_run
+
+    def judge(self, run: Run, stop: threading.Event) -> bool:
+        if self.refuses:
+            return False
+        self.best = self.best or frozen_copy(run.learner.net)
+        self.looks += 1
+        run.note(f"look {self.looks}")
+        return True
+
+    def conclusion(self, longer: str) -> str:
+        return "the first one it was"
+
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        return {"first.looks": torch.tensor(self.looks)}
+
+    def state(self) -> dict[str, Any]:
+        return {"looks": self.looks}
+
+    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+        self.best = run.learner.net
+        self.looks = state["looks"] if state else 0
+        assert state is None or tensors["first.looks"] == self.looks
+
+
+class TestJudges:
+    def test_one_of_ones_own(self, tmp_path: Path) -> None:
+        """It is asked between iterations, may choose the network that plays and is saved, and ends the run."""
+        judge, sources, listener = FirstForEver(), Sources(), Listener()
+        with opened(tmp_path, 1000, judges=[judge], source=sources, report=listener) as run:
+            train_loop(run, threading.Event())
+            assert run.is_over
+            assert run.games < 1000
+            assert run.player is not run.learner.net
+            assert same(load_model(tmp_path), run.player)
+        assert judge.best is not None
+        assert [note for note in listener.notes if note.startswith("look")] == ["look 1", "look 2", "look 3"]
+        assert len(sources.made[0].published) == 3  # the first, that of the first steps, and from then on the best
+        assert same(sources.made[0].published[-1], judge.best)
+        again = FirstForEver()
+        with opened(tmp_path, 1000, judges=[again], source=Sources()) as run:
+            assert (again.looks, run.is_over) == (3, True)
+
+    def test_one_that_is_stopped(self, tmp_path: Path) -> None:
+        """Nothing is decided, and the run stops there, until it goes on."""
+        judge = FirstForEver()
+        judge.refuses = True
+        with opened(tmp_path, 40, judges=[judge], source=RandomGames) as run:
+            with pytest.raises(Stopped):
+                train_loop(run, threading.Event())
+            assert (judge.looks, run.in_iteration) == (0, False)
+            judge.refuses = False
+            train_loop(run, threading.Event())
+            assert judge.looks == 3
+
+
+def test_it_prints_nothing_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(tmp_path, 2, source=RandomGames)
+    assert capsys.readouterr() == ("", "")

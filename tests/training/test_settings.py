@@ -1,0 +1,192 @@
+"""Settings of self-play and training: what is refused, what a run chooses by itself, what a file keeps."""
+
+import json
+import math
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.env.go import GoEnv
+from alphago.mcts.search import SearchSettings
+from alphago.system.cores import available_cores
+from alphago.system.validation import UNSET
+from alphago.training.judges.criteria import Gate, Opponent
+from alphago.training.runs.resume import TrainCall, new_run
+from alphago.training.settings import SelfPlaySettings, TrainingSettings
+from tests.training.small_runs import RandomGames, run
+
+
+def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    """An optimizer of one's own."""
+    return torch.optim.NAdam(parameters, lr=learning_rate, weight_decay=weight_decay)
+
+
+def ranged(kind: Any) -> list[Any]:
+    """The settings of a class that are numbers with a range."""
+    found = [one for one in fields(kind) if one.metadata["least"] is not None or one.metadata["positive"]]
+    return [pytest.param(kind, one, id=f"{kind.__name__}.{one.name}") for one in found]
+
+
+KINDS = (SelfPlaySettings, TrainingSettings, Gate, Opponent)
+RANGED = [one for kind in KINDS for one in ranged(kind)]
+
+
+def types(kind: Any, one: Field[Any]) -> set[Any]:
+    hint = get_type_hints(kind)[one.name]
+    return {hint, *get_args(hint)}
+
+
+@pytest.mark.parametrize(("kind", "one"), RANGED)
+def test_a_number_out_of_its_range_is_refused(kind: Any, one: Field[Any]) -> None:
+    """The message names the setting and the value."""
+    least, most, name = one.metadata["least"], one.metadata["most"], one.name
+    wrong = [True, "7", math.nan, math.inf]
+    wrong += [0, -0.5] if one.metadata["positive"] else [least - 1]
+    wrong += [most + 1] if most < math.inf else []
+    wrong += [] if float in types(kind, one) else [least + 0.5]
+    for value in wrong:
+        with pytest.raises(ValueError, match=rf"{name} must be (an integer|a number|a finite number) .*got {value!r}$"):
+            kind(**{name: value})
+
+
+@pytest.mark.parametrize(("kind", "one"), RANGED)
+def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
+    whole = float not in types(kind, one)
+    number = one.default if isinstance(one.default, (int, float)) else 4 if whole else 0.5
+    other = {"games_in_flight": None} if one.name != "games_in_flight" and kind is TrainingSettings else {}
+    kept = getattr(kind(**other, **{one.name: np.int64(number) if whole else np.float32(number)}), one.name)
+    assert type(kept) is (int if whole else float)
+    assert kept == pytest.approx(number)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"seed": 2**63}, "seed must be an integer from 0 to"),
+        ({"num_games": None, "max_minutes": None}, "num_games or max_minutes must end the run, got None"),
+        ({"memory_size": 30}, r"start_training_after \(1000\) is more than memory_size \(30\)"),
+        ({"gate": True}, "gate, a win rate, must be .*, got True"),
+        ({"gate": "0.55"}, "gate, a win rate, must be .*, got '0.55'"),
+        ({"batch_size": 1, "sizes": ((3, 0.5), (4, 0.5))}, r"batch_size must be at least .*\(2\), got 1"),
+        ({"games_in_flight": 1, "sizes": ((3, 0.5), (4, 0.5))}, r"games_in_flight must be at least .*\(2\), got 1"),
+        ({"optimizer": "lion"}, "optimizer must be 'muon', .* got 'lion'"),
+        ({"optimizer": 3}, "optimizer must be 'muon', .* got 3"),
+        ({"schedule": "linear"}, "schedule must be 'cosine', .* got 'linear'"),
+        ({"bfloat16": "yes"}, "bfloat16 must be True, False or None, got 'yes'"),
+        ({"exact_rules": "no"}, "exact_rules must be True or False, got 'no'"),
+        ({"selfplay_dtype": "int4"}, "selfplay_dtype must be 'float32', .* got 'int4'"),
+        ({"losses": "huber"}, "losses must be 'default', .* got 'huber'"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        TrainingSettings(**given)
+
+
+@pytest.mark.parametrize(
+    "wrong", [((3, 1.0), (3, 0.0)), ((3, 0.5),), ((3, 0.5), (3, 0.5)), (3, 4), ((3,),), ((3.5, 1.0),), 3]
+)
+def test_what_are_no_sizes(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="sizes must be pairs of a board size and its share"):
+        TrainingSettings(sizes=wrong)
+    with pytest.raises(ValueError, match="curriculum must be pairs of a board size"):
+        TrainingSettings(curriculum=((wrong if isinstance(wrong, tuple) else "x", 0.5),))
+
+
+@pytest.mark.parametrize("wrong", [((2, 1.0),), ((2, 0.5), (3, 0.5)), ((2, 0),), (3, 4), ((2,),)])
+def test_what_is_no_curriculum(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"curriculum must be pairs of a board size .* and a share of the run"):
+        TrainingSettings(curriculum=wrong)
+
+
+def test_a_number_is_a_win_rate() -> None:
+    assert TrainingSettings(gate=0.6).gate == Gate(0.6)
+    assert TrainingSettings().gate is None
+
+
+class TestGamesInFlight:
+    @pytest.mark.parametrize(("num_games", "flight"), [(1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 256)])
+    def test_several_generations(self, num_games: int, flight: int) -> None:
+        """Never so many side by side that all are played by the untrained network."""
+        assert TrainingSettings(num_games=num_games).selfplay().games_in_flight == flight
+
+    @pytest.mark.parametrize(("num_games", "flight"), [(100, 12), (25_000, 3125), (None, 4096)])
+    def test_a_gpu_is_given_more(self, num_games: int | None, flight: int) -> None:
+        settings = TrainingSettings(num_games=num_games, max_minutes=1)
+        assert settings.selfplay("cuda").games_in_flight == flight
+
+    @pytest.mark.parametrize(
+        ("device", "given", "chosen"),
+        [("cuda", {}, (4096, None, 4, 50_000)),
+         ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}, (9, None, 2, 7)),
+         ("cpu", {}, (256, 64, available_cores(), 2000))],
+    )  # fmt: skip
+    def test_what_a_run_begins_with(self, device: str, given: dict[str, Any], chosen: tuple[Any, ...]) -> None:
+        """What the call says goes before what the recipe says of GPUs."""
+        settings = new_run(TrainCall(GoEnv(7), UNSET, None, None, {}, UNSET, given, device)).settings
+        names = ("games_in_flight", "first_games_in_flight", "groups", "ckp_freq")
+        assert tuple(getattr(settings, name) for name in names) == chosen
+
+    @pytest.mark.parametrize(
+        ("most", "first", "games", "side_by_side"),
+        [(256, 64, 0, 64), (256, 64, 1039, 64), (256, 64, 2048, 128), (256, 64, 10**6, 256), (256, None, 0, 256),
+         (12, 64, 0, 12), (12, 64, 10**6, 12), (5, 1, 0, 2)],
+    )  # fmt: skip
+    def test_few_at_the_beginning(self, most: int, first: int | None, games: int, side_by_side: int) -> None:
+        """A sixteenth of the games so far, and one for each board at least."""
+        settings = TrainingSettings(games_in_flight=most, first_games_in_flight=first, sizes=((5, 0.5), (7, 0.5)))
+        assert settings.side_by_side(games) == side_by_side
+
+    @pytest.mark.parametrize(("device", "flight", "groups"), [("cpu", 64, available_cores()), ("cuda", 4096, 4)])
+    def test_selfplay_alone(self, device: str, flight: int, groups: int) -> None:
+        """No more than there are games."""
+        chosen = SelfPlaySettings().resolved(device, 5000)
+        assert (chosen.games_in_flight, chosen.groups) == (flight, groups)
+        assert isinstance(chosen.search, SearchSettings)
+        assert SelfPlaySettings().resolved(device, 3).games_in_flight == 3
+
+
+class TestSearch:
+    def test_the_usual_one(self) -> None:
+        search = SelfPlaySettings(readouts=20).search_for(64)
+        assert (search.gumbel, search.considered) == (True, 10)
+
+    def test_a_part_of_it(self) -> None:
+        search = SelfPlaySettings(search={"c_scale": np.float32(0.5)}).search_for(1)
+        assert (search.gumbel, search.c_scale) == (True, 0.5)
+
+    def test_none(self) -> None:
+        with pytest.raises(TypeError, match=r"search must be SearchSettings, .* got 'puct'"):
+            SelfPlaySettings(search="puct")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="no keyword 'c_puk': did you mean c_puct"):
+            SelfPlaySettings(search={"c_puk": 1.0})
+
+
+def test_settings_reach_selfplay() -> None:
+    search = SearchSettings(c_puct=2.0)
+    given = {"readouts": 33, "groups": 3, "temperature_plies": 5, "resign_threshold": -0.8, "no_resign_share": 0.2}
+    settings = TrainingSettings(**given, search=search, games_in_flight=64, num_games=100).selfplay()
+    assert {name: getattr(settings, name) for name in given} == given
+    assert (settings.search, settings.games_in_flight) == (search, 64)
+
+
+def test_they_are_plain_data() -> None:
+    settings = TrainingSettings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])  # type: ignore[arg-type]
+    plain = json.loads(json.dumps(settings.plain()))
+    assert plain["optimizer"].endswith("test_settings.nadam")
+    assert plain["losses"] == {
+        "policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "kl": False,
+    }  # fmt: skip
+    assert plain["schedule"] == [[0.5, 0.1]]
+
+
+def test_a_run_keeps_numpys_numbers(tmp_path: Path) -> None:
+    given = {"batch_size": np.int32(8), "learning_rate": np.float32(0.5), "gate": np.float32(0.5)}
+    run(tmp_path, 2, source=RandomGames, **given)
+    kept = json.loads((tmp_path / "config.json").read_text())["settings"]
+    assert (kept["batch_size"], kept["learning_rate"], kept["gate"]["win_rate"]) == (8, 0.5, 0.5)
