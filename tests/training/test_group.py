@@ -10,7 +10,6 @@ import torch
 from alphago.cuda.host import find_compiler
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
-from alphago.env.go_position import GoPosition
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
@@ -18,11 +17,9 @@ from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.cores import available_cores
 from alphago.training.group import Group, SelfPlay, divergence
-from alphago.training.memory import ReplayMemory
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import SelfPlaySettings
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.eyes import own_eyes
 from tests.mcts.games import CountingEnv
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
