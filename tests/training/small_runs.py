@@ -118,10 +118,13 @@ def opened(
     source: MakeSource = SelfPlay,
     until: Opponent | None = None,
     report: Listener | None = None,
+    tower_height: int = SIZES["tower_height"],
     **settings: Any,
 ) -> Iterator[Run]:
     """The run that `train` makes, with other parts, for tests that take it further themselves."""
-    call = TrainCall(env, num_games, None, None, SIZES, until, {**SETTINGS, **settings})
+    call = TrainCall(
+        env, num_games, None, None, {**SIZES, "tower_height": tower_height}, until, {**SETTINGS, **settings}
+    )
     with RunFolder(folder) as run_folder:
         plan = new_run(call) if run_folder.config is None else old_run(call, run_folder.config, folder)
         with run_for(plan, env, run_folder, [report or Listener()], "cpu", source) as made:
@@ -260,3 +263,18 @@ class Sources:
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         self.made.append(self.kind(*arguments, **options))
         return self.made[-1]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return what is in the files of a folder, by their paths in it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def spoil(path: Path, how: str) -> None:
+    """Make a file "cut" off, "empty" or "gone", or change a bit of it ("flipped")."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    if how == "gone":
+        path.unlink()
+    else:
+        path.write_bytes({"cut": bytes(data[:-20]), "flipped": bytes(data), "empty": b""}[how])

@@ -1,6 +1,7 @@
 """Which recipe a run takes, and what it says of an opponent."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,23 +10,24 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
 from alphago.system.validation import UNSET
-from alphago.training.judges.proof import Opponent
+from alphago.training.judges.criteria import Opponent
 from alphago.training.recipes import OTHER_GAMES, RECIPES, recipe_for
-from alphago.training.runs.resume import Asked, Plan, new_run, old_run
+from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
 from alphago.training.settings import TrainingSettings
-from tests.training.small_runs import GO, go_on, run
+from tests.training.small_runs import GO, RandomGames, interrupt_at, run
 
 TINY = {"tower_height": 0, "channels": 4}
 
 
-def asked(env: GameEnv, num_games: Any = UNSET, until: str | None = None, **settings: Any) -> Asked:
-    return Asked(env, num_games, None, None, TINY, Opponent(until) if until else None, settings)
+def asked(env: GameEnv, num_games: Any = UNSET, until: str | None = None, **settings: Any) -> TrainCall:
+    return TrainCall(env, num_games, None, None, TINY, Opponent(until) if until else None, settings)
 
 
 def gone_on(plan: Plan, env: GameEnv, until: str | None = None, **settings: Any) -> Plan:
     """The plan of the same run when it goes on, from its config as it is saved."""
-    again = Asked(env, UNSET, None, None, {}, Opponent(until) if until else UNSET, settings)
+    again = TrainCall(env, UNSET, None, None, {}, Opponent(until) if until else UNSET, settings)
     return old_run(again, json.loads(json.dumps(plan.config)), Path("run"))
 
 
@@ -66,15 +68,34 @@ class TestBoards:
 
     def test_train_says_so(self, tmp_path: Path) -> None:
         """Where the run begins, and not where it goes on."""
-        _, listener = run(tmp_path, None, max_minutes=0.001)
-        assert listener.notes == [f"a new run of {GO} begins in {tmp_path}", recipe_for(GO).note]
-        _, listener = go_on(tmp_path, max_minutes=0.002)
-        assert recipe_for(GO).note not in listener.notes
+        report = interrupt_at(1)
+        run(tmp_path, None, max_minutes=1000, report=report, source=RandomGames)
+        assert report.notes == [f"a new run of {GO} begins in {tmp_path}", recipe_for(GO).note]
+        report = interrupt_at(1)
+        run(tmp_path, None, max_minutes=1000, report=report, source=RandomGames)
+        assert recipe_for(GO).note not in report.notes
 
     def test_a_run_that_counts_games_takes_none(self) -> None:
-        plan = new_run(asked(GoEnv(5), 100))
-        assert plan.settings.readouts == TrainingSettings().readouts
+        plan = new_run(asked(GoEnv(7), 100))
+        assert plan.settings == TrainingSettings(num_games=100, groups=plan.settings.groups, games_in_flight=12)
         assert not plan.note
+
+    def test_a_recipe_by_name(self) -> None:
+        """What the call says goes first, of settings and of the network."""
+        call = TrainCall(GO, 1, "9x9", None, {"channels": 4}, None, {"readouts": 1, "curriculum": ()})
+        plan = new_run(call)
+        recipe = RECIPES["9x9"]
+        assert (plan.settings.readouts, plan.settings.curriculum, plan.model.channels) == (1, (), 4)
+        assert plan.model.tower_height == recipe.network["tower_height"]
+        assert plan.settings.samples_per_position == recipe.settings["samples_per_position"]
+
+    @pytest.mark.parametrize("name", RECIPES)
+    def test_its_parts_fit_together(self, name: str) -> None:
+        recipe = RECIPES[name]
+        settings, env = TrainingSettings(**recipe.settings), recipe.make_env()
+        if name != "paper":  # 23 million weights
+            net = NeuralNet(env, **recipe.network)
+            assert all(net.resized(env.resized(size)).num_parameters for size, _ in settings.curriculum)
 
 
 class TestNeeded:
@@ -101,9 +122,12 @@ class TestNeeded:
     def test_opponents(self) -> None:
         assert RECIPES["9x9"].positions_to_beat("rave:10", GoEnv(9)) == 0
 
-    def test_a_plan(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_plan(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """Also of a run that goes on, where it counts no games; which opponent it is, each call may say."""
-        monkeypatch.setattr("alphago.training.runs.resume.known", lambda opponent, env: opponent)
+        engine = tmp_path / "gnugo"
+        engine.write_text(f"#!{sys.executable}\nwhile True:\n    input()\n    print('= \\n', flush=True)\n")
+        engine.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
         env = GoEnv(7)
         plan = new_run(asked(env, until="gnugo"))
         for each in (plan, gone_on(plan, env), gone_on(plan, env, max_minutes=99)):

@@ -186,10 +186,10 @@ class TestModel:
     @pytest.mark.parametrize(
         ("env", "given", "sentence"),
         [
-            (GO, {"model": model(), "tower_height": 3}, "describe a new network"),
-            (GO, {"model": model(env=GoEnv(5), size_free=False)}, "it is for one"),
-            (GO, {"model": model(size_free=False), "curriculum": ((2, 0.5),)}, r"GoEnv\(2.* it is for one board size"),
-            (TicTacToeEnv(), {"model": model()}, "it plays that game only"),
+            (GO, {"model": model(), "tower_height": 3}, "tower_height and channels must be left out"),
+            (GO, {"model": model(env=GoEnv(5), size_free=False)}, "fit one board size"),
+            (GO, {"model": model(size_free=False), "curriculum": ((2, 0.5),)}, r"GoEnv\(2.* fit one board size"),
+            (TicTacToeEnv(), {"model": model()}, "is another game"),
             (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has one board size, "),
             (TicTacToeEnv(), {"sizes": ((3, 0.5), (4, 0.5))}, "has one board size, "),
             (GoEnv(5), {"sizes": ((3, 0.5), (4, 0.5))}, r"sizes must name the board that is trained for, 5, got \(\(3"),

@@ -77,7 +77,9 @@ class Gatekeeper:
             f"best so far (95 % interval {low:.1%} to {high:.1%}); {verdict}"
         )
         self.candidates += 1
-        self.begin(candidate if match.accepted else self.best, run.games, run.learner.steps)
+        if match.accepted:
+            self.best = frozen_copy(candidate)
+        self.judged_games, self.judged_steps = run.games, run.learner.steps
         return True
 
     def conclusion(self, longer: str) -> str:

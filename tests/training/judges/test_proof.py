@@ -105,7 +105,7 @@ class TestWithoutProof:
         for part in ("without a proof", f"it won {row['win_rate']:.1%}", "the last one of 20 games",
                      f"alphago train --folder {tmp_path} --games 16"):  # fmt: skip
             assert part in listener.notes[-1]
-        _, listener = go_on(tmp_path)
+        _, listener = go_on(tmp_path, source=RandomGames)
         assert len(rows_of(tmp_path)) == 1
         assert not listener.noted("ends without")
         _, listener = go_on(tmp_path, 12, source=RandomGames)
@@ -165,7 +165,7 @@ class TestWithProof:
         assert "with its proof" in listener.notes[-1]
         assert str(tmp_path / PROOF) in listener.notes[-1]
         games = listener.last["games"]
-        _, listener = go_on(tmp_path, env=self.ENV)
+        _, listener = go_on(tmp_path, env=self.ENV, source=RandomGames)
         assert listener.rows == []
         assert "with a proof" in listener.notes[-1]
         assert rows_of(tmp_path) == [row]
@@ -222,10 +222,10 @@ class TestExaminations:
 
     def test_their_schedule_goes_on(self, tmp_path: Path) -> None:
         """None is lost or made twice, and a new opponent has a schedule of its own."""
-        opponent = Opponent("random", readouts=0, first=1.0, every=2.0)
+        opponent = Opponent("random", readouts=0, first=60.0, every=120.0, most_games=20)
         with self.run(tmp_path, opponent) as (run, examiner):
             due = []
-            for seconds in (50, 70, 170, 200):
+            for seconds in (1000, 4000, 9000, 14_000):
                 run.clock.set(seconds)
                 due.append(examiner.due(run))
                 if due[-1]:
@@ -233,7 +233,7 @@ class TestExaminations:
             run.checkpoint()
         assert due == [False, True, False, True]
         with self.run(tmp_path, opponent) as (run, examiner):
-            assert (examiner.examinations, 290 < examiner.next_at < 400) == (2, True)
+            assert (examiner.examinations, 21_200 <= examiner.next_at < 23_000) == (2, True)
             state = examiner.state()
         other = Examiner(GO, Opponent("random", 32, first=0.0), tmp_path)
         other.restore(run, {}, state)

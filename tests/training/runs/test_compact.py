@@ -1,10 +1,7 @@
 """Runs in slices, and folders made small enough to be carried to another machine."""
 
 import json
-import math
-import os
 import shutil
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +11,26 @@ import torch
 
 from alphago.cli import main
 from alphago.nn.net import NeuralNet, load_model
-from alphago.records.record import GameRecord, load_records
+from alphago.records.record import GameRecord
 from alphago.training.history import read_history
 from alphago.training.runs import compact, state
 from alphago.training.runs.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, thin_log, without_policies
 from alphago.training.runs.folder import RunFolder
-from alphago.training.runs.state import State, StateFiles, pack_arrays, unpack_arrays
+from alphago.training.runs.state import pack_arrays, unpack_arrays
 from alphago.training.session import train
-from tests.training.runs.test_resume import spoil
-from tests.training.small_runs import GO, TINY, Killed, Listener, go_on, run, same
+from tests.training.small_runs import (
+    GO,
+    RandomGames,
+    files,
+    games_in,
+    go_on,
+    interrupt_at,
+    run,
+    same,
+    spoil,
+)  # fmt: skip
 
 GAMES = 40
-
-
-@pytest.fixture(scope="module")
-def finished_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run."""
-    folder = tmp_path_factory.mktemp("finished") / "run"
-    run(folder, GAMES, ckp_freq=12)
-    return folder
-
-
-@pytest.fixture
-def finished(finished_once: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(finished_once, tmp_path / "run"))
 
 
 def total(folder: Path) -> int:
@@ -49,8 +42,13 @@ def room_for_half(folder: Path, patch: pytest.MonkeyPatch) -> None:
     games = total(folder / "games")
     newest = sorted((folder / "state").iterdir())[-1].stat().st_size
     needed = total(folder) - games - total(folder / "state") - total(folder / "weights") + newest
-    patch.setattr(compact, "SPARE", 2000)
-    patch.setattr(compact, "FOLDER_LIMIT", needed + 2000 + games // 2)
+    limit(patch, SPARE=2000, FOLDER_LIMIT=needed + 2000 + games // 2)
+
+
+def limit(patch: pytest.MonkeyPatch, **limits: int) -> None:
+    """Smaller files and folders than those that can be carried everywhere."""
+    for name, size in limits.items():
+        patch.setattr(state if name == "PIECE" else compact, name, size)
 
 
 class TestSlices:
@@ -71,21 +69,15 @@ class TestSlices:
         assert rows[-1]["learning_rate"] == pytest.approx(1e-3 * warm_up, rel=0.01)
 
     def test_a_run_that_is_over_before(self, tmp_path: Path) -> None:
-        _, listener = run(tmp_path, 4, stop_after=100)
+        _, listener = run(tmp_path, 4, stop_after=100, source=RandomGames)
         assert not listener.stopped
         assert listener.last["games"] == 4
-
-    @pytest.mark.parametrize("minutes", [0, -1, math.nan])
-    def test_no_time(self, tmp_path: Path, minutes: float) -> None:
-        with pytest.raises(ValueError, match="stop_after, in minutes, must be a number > 0, got"):
-            run(tmp_path / "run", stop_after=minutes)
-        assert not (tmp_path / "run").exists()
 
 
 class TestCompact:
     def test_it_goes_on_elsewhere(self, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """With the newest games alone, and it says so."""
-        before = [record.seed for path in sorted((finished / "games").iterdir()) for record in load_records(path)]
+        before = [record.seed for record in games_in(finished)]
         with monkeypatch.context() as patch:
             room_for_half(finished, patch)
             net, listener = go_on(finished, compact=True)
@@ -95,7 +87,7 @@ class TestCompact:
         files = {str(path.relative_to(finished)) for path in finished.rglob("*") if path.is_file()}
         assert len([name for name in files if name.startswith("state/")]) == 1
         assert not [name for name in files if name.startswith("weights/")]
-        kept = [record.seed for path in sorted((finished / "games").iterdir()) for record in load_records(path)]
+        kept = [record.seed for record in games_in(finished)]
         assert GAMES / 4 < len(kept) < 3 * GAMES / 4
         assert kept == before[-len(kept) :]
         assert f"with the {len(kept)} newest of {GAMES} games in memory" in listener.notes[-1]
@@ -122,22 +114,20 @@ class TestCompact:
     def test_all_fits(self, tmp_path: Path) -> None:
         """Then nothing is lost but older networks, and the run is what it would have been."""
         whole, _ = run(tmp_path / "whole", 16)
-        stop = Listener(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 4 else None)
-        train(GO, 16, folder=tmp_path / "cut", reports=[stop], compact=True, **TINY)
+        stop = interrupt_at(4)
+        run(tmp_path / "cut", 16, report=stop, compact=True)
         assert stop.stopped
         assert same(go_on(tmp_path / "cut", compact=True)[0], whole)
 
     def test_files_in_pieces(self, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """No file is larger than the limit, neither of games nor of the state; both are read again."""
         with monkeypatch.context() as patch:
-            for module, name in ((compact, "FILE_LIMIT"), (state, "PIECE")):
-                patch.setattr(module, name, 4500)
-            patch.setattr(compact, "SPARE", 500)
+            limit(patch, FILE_LIMIT=4500, PIECE=4500, SPARE=500)
             go_on(finished, compact=True)
         sizes = {path.name: path.stat().st_size for name in ("games", "state") for path in (finished / name).iterdir()}
         assert max(sizes.values()) <= 4500
         assert len([name for name in sizes if ".safetensors." in name]) > 10
-        seeds = [record.seed for path in sorted((finished / "games").iterdir()) for record in load_records(path)]
+        seeds = [record.seed for record in games_in(finished)]
         assert len(seeds) == GAMES
         _, listener = go_on(finished, GAMES + 4)
         assert listener.last["games"] == GAMES + 4
@@ -145,10 +135,9 @@ class TestCompact:
 
     def test_a_board_that_is_not_played_any_more(self, tmp_path: Path) -> None:
         """Its games are in nobody's memory."""
-        run(tmp_path, 24, curriculum=((2, 0.3),), compact=True)
-        records = [record for path in (tmp_path / "games").iterdir() for record in load_records(path)]
-        assert {record.policies.shape[1] for record in records} == {10}
-        assert go_on(tmp_path, 28)[1].last["games"] == 28
+        run(tmp_path, 24, curriculum=((2, 0.3),), compact=True, source=RandomGames)
+        assert {record.policies.shape[1] for record in games_in(tmp_path)} == {10}
+        assert go_on(tmp_path, 28, source=RandomGames)[1].last["games"] == 28
 
     def test_a_run_that_was_over(self, finished: Path) -> None:
         _, listener = go_on(finished, compact=True)
@@ -157,23 +146,23 @@ class TestCompact:
 
     @pytest.mark.parametrize("when", ["before the state", "after the state"])
     def test_killed_meanwhile(self, finished: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
-        def killed(*_: Any) -> None:
-            raise Killed
-
+        """First come files of games, then the state, then all that neither names goes: a kill leaves more of them."""
+        before = files(finished)
         with monkeypatch.context() as patch:
             room_for_half(finished, patch)
-            if when == "after the state":
-                patch.setattr(compact, "drop_the_rest", killed)
-            else:
-                patch.setattr(RunFolder, "write_state", killed)
-            with pytest.raises(Killed):
-                go_on(finished, compact=True)
+            go_on(finished, compact=True)
+        after = files(finished)
+        if when == "before the state":
+            after = {name: data for name, data in after.items() if name.startswith("games/")}
+        for name, data in {**before, **after}.items():
+            (finished / name).parent.mkdir(exist_ok=True)
+            (finished / name).write_bytes(data)
         _, listener = go_on(finished, GAMES + 4, compact=True)
         assert listener.last["games"] == GAMES + 4
-        named = {path.name for path in (finished / "games").iterdir()}
+        names = {path.name for path in (finished / "games").iterdir()}
         with RunFolder(finished) as folder:
             folder.restore()
-            assert named == {shard.name for shard in folder.shards.files}
+            assert names == {shard.name for shard in folder.shards.files}
 
     @pytest.mark.parametrize("how", ["flipped", "gone"])
     def test_damaged_games(self, finished: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
@@ -193,8 +182,7 @@ class TestCompact:
     @pytest.mark.parametrize("how", ["flipped", "gone"])
     def test_games_that_are_damaged_meanwhile(self, finished: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
         """A file that would have to be cut is left out."""
-        monkeypatch.setattr(compact, "FILE_LIMIT", 4500)
-        monkeypatch.setattr(compact, "SPARE", 500)
+        limit(monkeypatch, FILE_LIMIT=4500, SPARE=500)
         with RunFolder(finished) as folder:
             found = folder.restore()
             oldest = folder.shards.files[0]
@@ -253,29 +241,6 @@ class TestParts:
         assert lighter["policies"].all(axis=1).tolist() == [True] * 5 + [False] * 5
         assert lighter["weights"].tolist() == [1] * 5 + [0] * 5
         assert lighter["moves"].tolist() == list(range(10))
-
-    def test_a_state_in_pieces(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(state, "PIECE", 1000)
-        files = StateFiles(tmp_path)
-        tensor = torch.arange(900, dtype=torch.float32)
-        files.write(State({"a": tensor}, {"number": 1}))
-        files.write(State({"a": tensor + 1}, {"number": 2}))
-        names = sorted(path.name for path in tmp_path.iterdir())
-        assert names == [f"00000{n}.safetensors{end}" for n in (1, 2) for end in ("", ".2", ".3", ".4")]
-        assert files.read().data == {"number": 2}
-        (tmp_path / "000002.safetensors.3").unlink()
-        found = files.read()
-        assert found.data == {"number": 1}
-        assert torch.equal(found.tensors["a"], tensor)
-        assert "000002.safetensors is damaged" in found.notes[0]
-        (tmp_path / "000002.safetensors.9").write_bytes(b"of a process that was killed")
-        files.write(State({"a": tensor}, {"number": 3}))
-        files.write(State({}, {"number": 4}))
-        assert sorted(path.name for path in tmp_path.iterdir() if "damaged" not in path.name) == [
-            *(f"000002.safetensors{end}" for end in ("", ".2", ".3", ".4")),
-            "000003.safetensors",
-        ]
-        assert files.read().data == {"number": 4}
 
     @pytest.mark.slow
     def test_the_limits(self, tmp_path: Path) -> None:

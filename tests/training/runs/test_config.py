@@ -1,0 +1,131 @@
+"""The config of a run on disk, what spoils it, and what another version's says."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alphago.cli import main
+from alphago.nn.net import load_model
+from alphago.training.runs.config import parse_config, read_config, repair_config
+from alphago.training.runs.folder import RunFolder
+from tests.training.small_runs import GO, Small, files, go_on, same, spoil
+
+WAY_OUT = "it cannot go on, but alphago train --model {0} --folder ANOTHER begins a new run with its network"
+
+
+class TestConfig:
+    """config.json, and its copy."""
+
+    @pytest.mark.parametrize("data", [b'{"game": "go"', b"", b"\xff\x00", b"[]", b'{"game": "go"}', None])
+    def test_a_damaged_one_has_a_copy(self, finished: Path, data: bytes | None) -> None:
+        path = finished / "config.json"
+        before = path.read_bytes()
+        if data is None:
+            path.unlink()
+        else:
+            path.write_bytes(data)
+        config = read_config(finished)
+        assert config == parse_config(finished / "config.copy.json")
+        (note,) = repair_config(finished, config)
+        assert note.startswith(f"{path} is ")
+        assert note.endswith("its copy is in its place")
+        assert path.read_bytes() == before
+        assert (finished / "config.json.damaged").exists() == (data is not None)
+        assert repair_config(finished, config) == []
+
+    @pytest.mark.parametrize("how", ["gone", "flipped"])
+    def test_a_damaged_copy_is_made_anew(self, finished: Path, how: str) -> None:
+        copy = finished / "config.copy.json"
+        before = copy.read_bytes()
+        spoil(copy, how)
+        assert repair_config(finished, read_config(finished)) == []
+        assert copy.read_bytes() == before == (finished / "config.json").read_bytes()
+
+    def test_a_run_goes_on_from_the_copy(self, finished: Path, finished_run: Small) -> None:
+        (finished / "config.json").unlink()
+        net, listener = go_on(finished)
+        assert listener.notes[0] == f"{finished / 'config.json'} is gone; its copy is in its place"
+        assert same(net, finished_run.net)
+
+    @pytest.mark.parametrize(
+        ("change", "sentence"),
+        [
+            (lambda config: config["env"].update(eye_games=1), "has a game of another version"),
+            (lambda config: config["env"].pop("komi"), "has a game of another version"),
+            (lambda config: config.pop("until"), "is of another version, or incomplete (until)"),
+            (lambda config: config.pop("changes"), "is of another version, or incomplete (changes)"),
+            (lambda config: config.update(env=None), "is of another version, or incomplete (env)"),
+            (lambda config: config["network"].pop("custom"), "has a network of another version ('custom')"),
+            (lambda config: config["network"].pop("parts"), "has a network of another version ('parts')"),
+            (lambda config: config["settings"].update(eyes=1), "has settings of another version"),
+            (lambda config: config["settings"].pop("search"), "has settings of another version ('search')"),
+            (lambda config: config.update(until={"nam": "gnugo"}), "has an opponent of another version"),
+        ],
+    )
+    def test_of_another_version(
+        self,
+        finished: Path,
+        capsys: pytest.CaptureFixture,
+        change: Callable[[dict[str, Any]], object],
+        sentence: str,
+    ) -> None:
+        """Python and the command line say what to do, and that works."""
+        config = json.loads((finished / "config.json").read_text())
+        change(config)
+        for name in ("config.json", "config.copy.json"):
+            (finished / name).write_text(json.dumps(config))
+        before = files(finished)
+        with pytest.raises(ValueError, match="of another version") as caught:
+            go_on(finished)
+        text = str(caught.value)
+        assert sentence in text
+        assert text.endswith(WAY_OUT.format(finished))
+        assert main(["train", "--folder", str(finished)]) == 2
+        error = capsys.readouterr().err
+        assert "of another version" in error
+        assert error.endswith(WAY_OUT.format(finished) + "\n")
+        assert error.count("\n") == 1
+        assert files(finished) == before
+
+    def test_the_way_out(self, finished: Path, tmp_path: Path) -> None:
+        for name in ("config.json", "config.copy.json"):
+            (finished / name).write_text("{")
+        command = ["train", "--model", str(finished), "--folder", str(tmp_path / "another"), "--games", "2"]
+        assert main([*command, "--readouts", "2"]) == 0
+        assert load_model(tmp_path / "another").env.N == GO.N
+
+    def test_a_state_of_another_version(self, finished: Path) -> None:
+        """One that lacks what this version looks for."""
+        with RunFolder(finished) as folder:
+            state = folder.restore()
+            del state.data["samples_due"]
+            folder.write_state(state)
+        with pytest.raises(ValueError, match=r"has a state of another version \('samples_due'\): it cannot go"):
+            go_on(finished)
+
+    @settings(max_examples=100, deadline=None)
+    @given(
+        st.one_of(
+            st.binary(max_size=40),
+            st.recursive(
+                st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+                lambda inner: (
+                    st.lists(inner, max_size=3)
+                    | st.dictionaries(
+                        st.sampled_from(["game", "env", "network", "settings", "until"]), inner, max_size=5
+                    )
+                ),
+                max_leaves=8,
+            ).map(lambda value: json.dumps(value).encode()),
+        )
+    )
+    def test_any_bytes_are_a_config_or_an_error(self, tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+        path = tmp_path_factory.getbasetemp() / "any.json"
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"^is (damaged|of another version, or incomplete) \("):
+            parse_config(path)

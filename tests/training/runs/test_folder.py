@@ -1,0 +1,187 @@
+"""The folder of a run: what a disk, a typo or another process does to it is said, and nothing is lost."""
+
+import errno
+import json
+import os
+import pkgutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago.cli import main
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet, load_model
+from alphago.training.history import append_row
+from alphago.training.runs.folder import RunFolder
+from tests.training.small_runs import (
+    GO,
+    Killed,
+    Listener,
+    RandomGames,
+    Small,
+    files,
+    go_on,
+    run,
+    run_killed,
+    same,
+    spoil,
+)  # fmt: skip
+
+
+class TestWeights:
+    """Those of a run that is over are written anew from its state."""
+
+    def test_they_are_repaired_and_noted(self, finished: Path, finished_run: Small) -> None:
+        path = finished / "weights.safetensors"
+        spoil(path, "flipped")
+        net, listener = go_on(finished)
+        for part in (f"{path} is damaged", "set aside as weights.safetensors.damaged", "written anew from the state"):
+            assert part in listener.notes[0]
+        assert "this run was over" in listener.notes[-1]
+        assert same(net, finished_run.net)
+        assert same(load_model(finished), finished_run.net)
+        assert path.with_name(path.name + ".damaged").exists()
+        whole = files(finished)
+        assert not go_on(finished)[1].noted("written anew")
+        assert files(finished) == whole
+
+    @pytest.mark.parametrize(("how", "sentence"), [("cut", "is cut off"), ("empty", "is empty"), ("gone", "is gone")])
+    def test_what_cannot_be_read(self, finished: Path, how: str, sentence: str) -> None:
+        path = finished / "weights.safetensors"
+        with RunFolder(finished) as folder:
+            assert folder.check_weights(None) == []
+            spoil(path, how)
+            (note,) = folder.check_weights(None)
+        assert note.startswith(f"{path} {sentence}")
+        assert note.endswith("is written anew from the state")
+        assert path.with_name(path.name + ".damaged").exists() == (how != "gone")
+
+
+class TestReadOnly:
+    """A run whose folder cannot be written, whoever asks: a sentence, and nothing has changed."""
+
+    def test_the_lock(self, finished: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+        before = files(finished)
+        refuse(monkeypatch, "builtins.open", finished)
+        with pytest.raises(OSError, match=rf"^the folder {finished} cannot be written: Read-only file system$"):
+            go_on(finished, 42)
+        assert main(["train", "--folder", str(finished)]) == 2
+        assert f"the folder {finished} cannot be written: Read-only file system" in capsys.readouterr().err
+        assert files(finished) == before
+
+    @pytest.mark.parametrize(
+        ("function", "code", "sentence"),
+        [("os.replace", errno.EROFS, "Read-only"), ("os.fsync", errno.ENOSPC, "No space")],
+    )
+    def test_a_disk_that_takes_nothing_more(
+        self, killed: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: Small, function: str, code: int, sentence: str
+    ) -> None:
+        """The last checkpoint is the last, nothing is half-written; with room again, the run goes on."""
+        with monkeypatch.context() as patch:
+            refuse(patch, function, killed, code)
+            with pytest.raises(OSError, match=rf"^\D+ could not be written to .*: {sentence} .*$"):
+                go_on(killed)
+        assert not list(killed.rglob("*.part"))
+        assert same(go_on(killed)[0], undisturbed.net)
+
+    def test_what_a_killed_process_left(self, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (finished / ".half.part").write_bytes(b"")
+        refuse(monkeypatch, "pathlib.Path.unlink", finished)
+        with pytest.raises(OSError, match=rf"^the run folder {finished} cannot be written: Read-only file system$"):
+            go_on(finished)
+
+    def test_a_new_run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nothing half-written is left, and the folder is as good as empty."""
+        with monkeypatch.context() as patch:
+            refuse(patch, "os.replace", tmp_path / "run" / "config.json")
+            with pytest.raises(OSError, match=r"^the config could not be written to .*: Read-only file system$"):
+                run(tmp_path / "run", 2)
+        assert not list(tmp_path.rglob("*.part"))
+        with RunFolder(tmp_path / "run") as folder:
+            assert folder.config is None
+
+
+def refuse(patch: pytest.MonkeyPatch, name: str, where: Path, code: int = errno.EROFS) -> None:
+    """Makes a function that writes fail for what is at or under that path, also for root."""
+    home, _, attribute = name.rpartition(".")
+    owner = pkgutil.resolve_name(home)
+    function = getattr(owner, attribute)
+
+    def failing(*arguments: Any, **options: Any) -> Any:
+        target = where if attribute == "fsync" else Path(arguments[-1] if attribute == "replace" else arguments[0])
+        reads = attribute == "open" and (arguments[1:2] or ("r",))[0] in ("r", "rb")
+        if not reads and (target == where or where in target.parents):
+            raise OSError(code, os.strerror(code), str(target))
+        return function(*arguments, **options)
+
+    patch.setattr(owner, attribute, failing)
+
+
+class TestTrouble:
+    def test_half_a_line_of_metrics(self, killed: Path, undisturbed: Small) -> None:
+        with open(killed / "metrics.jsonl", "a") as file:
+            file.write('{"iteration": 99, "seco')
+        go_on(killed)
+        lines = (killed / "metrics.jsonl").read_text().splitlines()
+        assert [json.loads(line)["iteration"] for line in lines] == [r["iteration"] for r in undisturbed.listener.rows]
+
+    def test_a_line_that_does_not_fit(self, tmp_path: Path) -> None:
+        """Metrics, cut short by a limit on the size of files as by a full disk."""
+        resource = pytest.importorskip("resource")
+        path = tmp_path / "rows.jsonl"
+        append_row(path, {"seconds": 1})
+        before = path.read_bytes()
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 5, limits[1]))
+        try:
+            with pytest.raises(OSError):  # noqa: PT011 - which one, the system says
+                append_row(path, {"seconds": 2})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert path.read_bytes() == before
+
+    def test_another_process_trains_there(self, tmp_path: Path) -> None:
+        """One process, or one call, at a time; the lock goes with it, and so do its threads."""
+        sentences: list[str] = []
+
+        def meanwhile(number: int) -> None:
+            with pytest.raises(BlockingIOError) as caught:
+                go_on(tmp_path)
+            sentences.append(str(caught.value))
+            raise Killed
+
+        threads = threading.active_count()
+        with pytest.raises(Killed):
+            run(tmp_path, 2, report=Listener(meanwhile), source=RandomGames)
+        assert f"another process writes to {tmp_path} right now" in sentences[0]
+        assert threading.active_count() == threads
+        go_on(tmp_path, source=RandomGames)
+
+    def test_leftovers_of_a_killed_process(self, finished: Path) -> None:
+        part = finished / "state" / ".000099.safetensors.0123456789abcdef.part"
+        part.write_bytes(b"half")
+        go_on(finished)
+        assert not part.exists()
+
+    def test_a_run_killed_before_it_had_a_config(self, tmp_path: Path) -> None:
+        """The folder is as good as empty; one with a network of the user's own is not."""
+        run_killed(tmp_path / "run", 1)
+        assert not (tmp_path / "run" / "config.json").exists()
+        assert run(tmp_path / "run", 2, source=RandomGames)[1].last["games"] == 2
+        NeuralNet(GO, tower_height=0, channels=4).save(tmp_path / "weights.safetensors")
+        with pytest.raises(FileExistsError, match="is not empty: choose another folder"):
+            run(tmp_path)
+
+    def test_a_typo_in_the_folder_is_seen(self, finished: Path, capsys: pytest.CaptureFixture) -> None:
+        strong, stong = finished.rename(finished.with_name("strong")), finished.with_name("stong")
+        command = ["train", "--board-size", "3", "--games", "1", "--readouts", "1", "--tower-height", "0"]
+        assert main([*command, "--folder", str(stong)]) == 0
+        errors = capsys.readouterr().err
+        assert f"there is no run in {stong}: did you mean strong?\n" in errors
+        assert f"a new run of {GoEnv(3)} begins in {stong}\n" in errors
+        assert main(["train", "--folder", str(strong)]) == 0
+        errors = capsys.readouterr().err
+        assert "begins in" not in errors
+        assert "did you mean" not in errors

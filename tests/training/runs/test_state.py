@@ -1,0 +1,60 @@
+"""States in files: damaged ones are set aside and named, and the one before is taken."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.nn.net import load_model
+from alphago.training.runs import state as states
+from alphago.training.runs.state import State, StateFiles, pack_arrays, unpack_arrays
+from tests.training.small_runs import GO, Small, go_on, same, spoil
+
+
+class TestStates:
+    @pytest.mark.parametrize("how", ["cut", "flipped", "empty"])
+    def test_the_newest_is_damaged(self, killed: Path, undisturbed: Small, how: str) -> None:
+        """The run goes on from the one before."""
+        path = sorted((killed / "state").iterdir())[-1]
+        spoil(path, how)
+        net, listener = go_on(killed)
+        assert f"{path} is damaged" in listener.notes[0]
+        assert path.with_name(path.name + ".damaged").exists()
+        assert same(net, undisturbed.net)
+
+    def test_both_are(self, killed: Path) -> None:
+        for path in (killed / "state").iterdir():
+            spoil(path, "flipped")
+        with pytest.raises(ValueError, match=r"is damaged .*; .* is damaged .*; .*holds no state to go on from"):
+            go_on(killed)
+        load_model(killed, GO)
+
+    def test_arrays(self) -> None:
+        arrays = {"a": np.arange(6, dtype=np.int16).reshape(2, 3), "b": np.zeros(0, np.float32)}
+        again = unpack_arrays(pack_arrays(arrays))
+        assert {name: (a.dtype, a.tolist()) for name, a in again.items()} == {
+            name: (a.dtype, a.tolist()) for name, a in arrays.items()
+        }
+
+    def test_one_in_pieces(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(states, "PIECE", 1000)
+        written = StateFiles(tmp_path)
+        tensor = torch.arange(900, dtype=torch.float32)
+        written.write(State({"a": tensor}, {"number": 1}))
+        written.write(State({"a": tensor + 1}, {"number": 2}))
+        names = sorted(path.name for path in tmp_path.iterdir())
+        assert names == [f"00000{n}.safetensors{end}" for n in (1, 2) for end in ("", ".2", ".3", ".4")]
+        assert written.read().data == {"number": 2}
+        (tmp_path / "000002.safetensors.3").unlink()
+        state = written.read()
+        assert state.data == {"number": 1}
+        assert torch.equal(state.tensors["a"], tensor)
+        assert "000002.safetensors is damaged" in state.notes[0]
+        (tmp_path / "000002.safetensors.9").write_bytes(b"of a process that was killed")
+        written.write(State({"a": tensor}, {"number": 3}))
+        written.write(State({}, {"number": 4}))
+        assert sorted(path.name for path in tmp_path.iterdir() if "damaged" not in path.name) == [
+            *(f"000002.safetensors{end}" for end in ("", ".2", ".3", ".4")), "000003.safetensors",
+        ]  # fmt: skip
+        assert written.read().data == {"number": 4}
