@@ -1,1 +1,1 @@
-"""Who is stronger: players that move in many games at once, and matches among them."""
+"""Matches: players that move in many games at once, and how strong each of them is."""

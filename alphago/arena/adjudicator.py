@@ -1,4 +1,4 @@
-"""`Adjudicator`: an engine that counts finished games of Go, where the board as it stands does not tell who won."""
+"""`Adjudicator`: an engine that counts finished games of Go, whose boards may still hold dead stones."""
 
 from dataclasses import replace
 
@@ -13,9 +13,9 @@ from alphago.env.games import require_go
 
 
 class Adjudicator:
-    """Counts finished games by an engine's `final_score`, with a process for each.
+    """A referee that counts finished games by an engine's `final_score`, with a process for each.
 
-    For players that pass before dead stones are captured: Tromp and Taylor's rules count them as alive.  Raises
+    For players that pass before dead stones are captured, which Tromp and Taylor's rules count as alive.  Raises
     ValueError for games other than Go, and for games of fixed turns, which engines do not know.
     """
 
@@ -53,7 +53,7 @@ class Adjudicator:
 
 
 def find_adjudicator(adjudicator: str | Engine | None) -> Engine | None:
-    """Return the engine named "gnugo" or "gnugo:LEVEL"; an Engine and None stay as they are.
+    """Return the engine named "gnugo" or "gnugo:LEVEL"; return an Engine or None as it is.
 
     Raises ValueError for another name, EngineError for an engine that is not installed.
     """

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-POINTS_PER_NAT = 400 / math.log(10)  # a rating difference of so many points is a factor e in the odds
+POINTS_PER_NAT = 400 / math.log(10)  # a rating difference that is a factor e in the odds
 PRIOR_GAMES = 1.0  # drawn games added to every pair that met, so that 100 % stays finite
 Z = 1.959964  # of a two-sided 95 % interval
 

@@ -40,7 +40,7 @@ class Engine:
     rule_options: returns further arguments for a match's rules of ko and suicide; without it the program plays by its
         own rules, whatever the match's are.
 
-    Raises ValueError for a value that cannot be, such as a command in one string.
+    Raises ValueError for an impossible value, such as a command in one string.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Who plays in a match, and how it is named in text: `runs/a@64,gumbel`, `rave:1000`, `gnugo:10`, `random`."""
+"""Entrants of a match, and their names in text: `runs/a@64,gumbel`, `rave:1000`, `gnugo:10`, `random`."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import load_model
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
 
-# Options that settle in what networks differ.
+# Options that settle differences between networks.
 OPTIONS = {
     "board_size": "--board-size",
     "komi": "--komi",

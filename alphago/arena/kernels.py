@@ -22,7 +22,7 @@ NO_SIDE = -1  # has played on a point
 
 @part
 def black_points(row):
-    """Return Black's 2, 1 or 0 points for the board as it stands."""
+    """Return 2 points for a win of Black, 1 for a draw, 0 for a loss, by the board as it stands."""
     margin = 2 * area(row) - load(row, KOMI2)
     return 2 * (margin > 0) + (margin == 0)
 
@@ -57,7 +57,7 @@ def add_points(tree, row, own_eyes, prior):
 
 @part
 def shuffle(tree, first, state):
-    """Bring the new nodes from `first` into random order, because the first of equals is chosen."""
+    """Shuffle the new nodes from `first` on, because the first of equal nodes is chosen."""
     for left in range(load(tree.used, 0) - first, 1, -1):
         a = first + left - 1
         b = first + ((next_random(state) * left) >> 32)
@@ -70,7 +70,7 @@ def shuffle(tree, first, state):
 def expand(tree, node, row, state, prior):
     """Give a node its children, unless the tree is full: the legal points except own eyes, and perhaps a pass.
 
-    A pass is a child of the root, where it ends the game, and where there is no other; anywhere else it would
+    A pass becomes a child of the root where it ends the game or is the only move; anywhere else it would
     only spread the search.  It starts with the result of the board as it stands, as if `prior` playouts had given it;
     points start as even.
     """
@@ -169,7 +169,7 @@ def play_out(game, ply):
 
 @part
 def count_amaf(tree, node, first_side, side, points):
-    """Count a result of `points` for `side` at the children whose point that side was the first to play on."""
+    """Count a playout of `points` for `side` at each child on whose point `side` was the first to play."""
     first = load(tree.first_child, node)
     for child in range(first, first + load(tree.children, node)):
         if load(first_side, load(tree.action, child)) == side:

@@ -76,7 +76,7 @@ class MatchResult:
 
     @property
     def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """(wins, draws, losses) with Black and with White."""
+        """Wins, draws and losses, with Black and with White."""
         black, white = (
             (int((part > 0).sum()), int((part == 0).sum()), int((part < 0).sum()))
             for part in (self.outcomes[::2], self.outcomes[1::2])
@@ -252,7 +252,7 @@ def play_match(
             play_games(ParallelGames(env, players, part, plan), finish, stop)
 
     def play_in_parts(numbers: Sequence[int]) -> None:
-        """Play as many games side by side as there may be engines."""
+        """Play the games in parts, as many side by side as engines may run at once."""
         most = min(at_once) // threads if at_once else len(numbers)
         for begin in range(0, len(numbers), most):
             if not stop.is_set():

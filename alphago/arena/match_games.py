@@ -1,4 +1,4 @@
-"""The games of a match: played side by side, then read for what they tell."""
+"""The games of a match: played side by side, then evaluated."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ class MatchGame:
 
     @property
     def result(self) -> str:
-        """'B+2.5', 'draw', 'W+R' (by resignation), 'W+F' (by a fault of Black's)."""
+        """The result as text: 'B+2.5', 'draw', 'W+R' (by resignation) or 'W+F' (by a fault of Black's)."""
         if self.margin is not None:
             return result_text(self.margin)
         return f"{'B' if self.black > 0 else 'W'}+{'F' if self.fault else 'R'}"
@@ -144,7 +144,7 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
 
 
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
-    """Return a legal one of `opening_actions` for each game, int32 [n]; any legal action where there is none."""
+    """Return a legal one of `opening_actions` for each game, int32 [n], or any legal action where there is none."""
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
     allowed = legal & env.opening_actions
@@ -166,7 +166,7 @@ def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | No
 
 
 class FinalBoards(NamedTuple):
-    """Means over the games of a match, of the player who has Black in games 0, 2, …
+    """Means over the games of a match, for the player who has Black in games 0, 2, …
 
     score: its margin in points.  captures, captured: stones that it took, and lost, in a game.
     """

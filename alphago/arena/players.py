@@ -22,14 +22,14 @@ class Player(Protocol):
     """One side of many games, which follows the moves of both sides."""
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return actions, int32 [n], for those games (int64 [n]) in which this player is to move.
+        """Return actions, int32 [n], for the games (int64 [n]) in which this player is to move.
 
         Where `by_chance` (bool [n]) is set the choice should vary; `chance` [n], in [0, 1), is the randomness it may
         use.  RESIGN (see engine_player) loses the game and ends it.
         """
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play these moves, of either side, in its own copy of the games."""
+        """Play these moves, of either side, in the player's own copy of the games."""
 
 
 class RandomPlayer:
@@ -71,7 +71,7 @@ class SearchPlayer:
 
 
 class PolicyPlayer:
-    """A network's policy without search: its most probable action, but for passes that throw a won game away."""
+    """A player without search: the policy's most probable action, except passes that throw a won game away."""
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int) -> None:
         self.batch: GameBatch = env.new_batch(games)
@@ -106,7 +106,7 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
 
 
 def find_player(name: str) -> PlayoutSettings | Engine:
-    """Return the player of Go without a network that has this name; raise ValueError for an unknown one."""
+    """Return the player of Go without a network that has this name; raise ValueError for an unknown name."""
     player = playout_settings(name) or find_engine(name)
     if player is None:
         raise ValueError(
@@ -117,7 +117,7 @@ def find_player(name: str) -> PlayoutSettings | Engine:
 
 
 def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:
-    """Return settings as they are, or those of the search "puct" (also None) or "gumbel"."""
+    """Return `search` if it is settings, else the settings of the search it names: "puct" (also None) or "gumbel"."""
     if isinstance(search, SearchSettings):
         return search
     return named_search("puct" if search is None else search, readouts, leaves)
@@ -133,10 +133,10 @@ def make_player(
     search: SearchSettings | str | None = None,
     seeds: Sequence[int] | None = None,
 ) -> Player:
-    """Return a player of `games` games; an EnginePlayer has to be closed in the end.
+    """Return a player of `games` games; close an EnginePlayer after use.
 
-    readouts, leaves, search: of a search with an evaluator; 0 readouts play its policy.
-    seeds: one for each game of an engine; None is 1, 2, 3, …
+    readouts, leaves, search: for a search with an evaluator; with 0 readouts the player follows its policy.
+    seeds: one for each game of an engine; None means 1, 2, 3, …
     """
     if source == "random":
         return RandomPlayer(env, games)

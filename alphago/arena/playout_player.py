@@ -32,14 +32,14 @@ class PlayoutSettings(NamedTuple):
 
     @property
     def name(self) -> str:
-        """'rave:1000' or 'uct:1000'."""
+        """The player's name: 'rave:1000' or 'uct:1000'."""
         return f"{'rave' if self.equivalence else 'uct'}:{self.playouts}"
 
 
 class PlayoutTree(NamedTuple):
     """Nodes, int32 [nodes] each; the children of a node stand side by side, and the root is the first node."""
 
-    action: np.ndarray  # that leads to the node
+    action: np.ndarray  # the action that leads to the node
     visits: np.ndarray
     points: np.ndarray  # 2 for a win, 1 for a draw, of the side that chose the action
     amaf_visits: np.ndarray  # playouts in which that side was the first to play there ("all moves as first")

@@ -44,7 +44,7 @@ class ProgressBar:
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
-    """Return the number of the player and its rating, from 'gnugo:10' or 'gnugo:10=1800'.
+    """Return an anchor's player number and rating, from 'gnugo:10' or 'gnugo:10=1800'.
 
     None is GNU Go, or else a player without a network (rave before uct), or else the last one, rated 0.
     """
@@ -117,7 +117,7 @@ def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anch
 
 
 def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[str]:
-    """Yield what was decided early, engines' faults and disagreements, what is missing, and where the games are."""
+    """Yield notes: early decisions, engines' faults and disagreements, missing games, and where the games are."""
     for match, result in played.items():
         title = " - ".join(tournament.names[i] for i in match)
         verdict = tournament.verdict(match)

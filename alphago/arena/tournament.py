@@ -24,7 +24,7 @@ SPRT_GAMES = 32  # games between two sequential tests
 
 
 class ProgressListener(Protocol):
-    """What follows the progress of an evaluation."""
+    """A listener that follows the progress of an evaluation."""
 
     def start(self, games: int, done: int) -> None:
         """Begin; `done` of `games` games were played before."""
@@ -68,7 +68,7 @@ class TournamentSettings:
 
 
 class Tournament:
-    """A round robin of entrants: a match for each two.
+    """A round robin of entrants, with a match for each pair.
 
     Games of Go are scored after two passes, whatever ply limit below 4 N^2 `env` has, or when their fixed turns are
     played.  Finished games are in the folder, and `play` resumes there, in this process or in a later one with the

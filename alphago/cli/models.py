@@ -30,7 +30,7 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
 
 
 def add_game_settings(parser: argparse.ArgumentParser) -> None:
-    """Add an option for every keyword of every game except board_size; its help says what it is in each game."""
+    """Add an option for every keyword of every game except board_size, with the help that it has in each game."""
     keywords: dict[str, list[tuple[str, Setting]]] = {}
     for name, env in GAMES.items():
         for setting in settings_of(env):
@@ -55,7 +55,7 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
 def load(model: str | None, board_size: int | None, komi: float | None, game: str | None = None) -> tuple[GameEnv, Any]:
     """Return the game and the network to play it with; raise ValueError if they do not match.
 
-    Without a model it is the package's own for that board size, or, where there is none, its largest one.
+    Without a model, the network is the package's own for that board size or, if there is none, its largest one.
     """
     from alphago.nn.model_files import model_file, packaged_nets, saved_game
     from alphago.nn.net import load_model  # only now: it loads torch

@@ -70,7 +70,7 @@ class Setting:
     """One setting: its name, types, default and help.
 
     types: those that can be typed, in the order in which they are tried; NoneType for an optional setting.
-    choices: its possible values, of a Literal.
+    choices: the possible values of a Literal.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Setting:
 
     @property
     def help(self) -> str:
-        """The text, with tuples as they are typed, and the default if there is one."""
+        """The help text, with tuples as users type them, and the default if there is one."""
         text = TUPLES.sub(lambda match: format_value(ast.literal_eval(match[0])), self.text)
         nothing = self.default in (None, (), inspect.Parameter.empty)
         return text if nothing else f"{text} ({self.default})"
@@ -103,7 +103,7 @@ class Setting:
 
 
 class Switch(argparse.BooleanOptionalAction):
-    """--name, --no-name, and `--name none` for an optional bool."""
+    """The flags --name, --no-name and `--name none` of an optional bool."""
 
     def __init__(self, *words: Any, **options: Any) -> None:
         super().__init__(*words, **options)
@@ -150,7 +150,7 @@ def format_value(value: Any, separator: str = ",") -> str:
 
 
 def expected_for(kind: Any) -> str:
-    """Return what an error calls the values of a type."""
+    """Return how error messages describe the values of a type."""
     several = "pairs such as 7:0.15,9:0.25" if Ellipsis in get_args(kind) else "a pair such as 0:40"
     return EXPECTED.get(kind, several)
 
@@ -170,7 +170,7 @@ def settings_of(target: type) -> list[Setting]:
 
 
 def is_typed(kind: Any) -> bool:
-    """Return whether a value of this type can be typed: not a function, and not nested settings."""
+    """Return whether users can type a value of this type, which is not a function or nested settings."""
     return kind in (*EXPECTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
 
 
@@ -197,7 +197,7 @@ def add_settings(
     """Add an option for every setting of the class except those in `leave`.
 
     flags: names of flags that differ from the setting's.  defaults: shown in place of the class's own.
-    prefix: of the names of all flags and parsed options.
+    prefix: added to the names of all flags and parsed options.
     """
     for setting in settings_of(target):
         if setting.name not in leave:

@@ -50,7 +50,7 @@ def measure_rates(seconds: float) -> dict[str, float]:
 
 
 def rate(work: Callable[[], float], seconds: float) -> float:
-    """Return units per second of `work`, which returns how many units it did, called until the time is over.
+    """Return the units per second of `work`, which is called until the time is over and returns the units it did.
 
     The first call, which compiles and warms up, does not count.
     """

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 class GameFolder:
-    """Saves games as they end, behind a progress bar; a context, which prints a summary in the end."""
+    """A context that saves games as they end, behind a progress bar, and prints a summary at its end."""
 
     def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool) -> None:
         """Check the arguments; the folder is made, and locked, where the context begins.
@@ -92,7 +92,7 @@ class GameFolder:
             raise FileExistsError(f"{self.path} must be a new or empty folder: choose another one")
 
     def __enter__(self) -> "GameFolder":
-        """Make and lock the folder; raise FileExistsError or BlockingIOError if another process did meanwhile."""
+        """Make and lock the folder; raise FileExistsError or BlockingIOError if another process did so meanwhile."""
         self.made = not self.given or not self.path.exists()
         if self.given:
             self.path.mkdir(parents=True, exist_ok=True)

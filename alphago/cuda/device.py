@@ -107,7 +107,7 @@ class Device:
         return self._cupy.asnumpy(array)
 
     def reachable(self, out: Any) -> Any | None:
-        """Take CuPy arrays, and others with CUDA's array interface, such as torch's tensors."""
+        """Return the memory of CuPy arrays, and of others with CUDA's array interface, such as torch's tensors."""
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
     def new_stream(self) -> Any:

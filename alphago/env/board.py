@@ -65,7 +65,7 @@ class StonesPosition(Position):
 
     @cached_property
     def board(self) -> np.ndarray:
-        """int8 [height, width]: 1 Black, -1 White, 0 empty; row 0 at the top."""
+        """The stones, int8 [height, width]: 1 Black, -1 White, 0 empty; row 0 at the top."""
         own, other = self.planes()[:2]
         board = (self.to_play * (own - other)).astype(np.int8)
         board.flags.writeable = False

@@ -1,4 +1,4 @@
-"""`check_game(env)`: play a game through its whole contract, and say where it breaks it."""
+"""`check_game(env)`: play a game through its whole contract and report the first breach."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -72,7 +72,7 @@ class _View(NamedTuple):
 
 
 class _Game:
-    """One game under examination; it knows the moves so far, so that `fail` can tell them."""
+    """One game under examination, with its moves so far for the messages of `fail`."""
 
     def __init__(self, env: GameEnv, setup: Mapping[str, Any]) -> None:
         self.env = env
@@ -80,7 +80,7 @@ class _Game:
         self.moves: list[int] = []
 
     def where(self) -> str:
-        """Return a text that says how to reach the position."""
+        """Return a text that tells how to reach the position."""
         setup = ", ".join(f"{key}={np.asarray(value).tolist()!r}" for key, value in self.setup.items())
         start = f"{self.env!r} set up with {setup}" if setup else repr(self.env)
         if not self.moves:
@@ -116,7 +116,7 @@ class _Game:
     def view(self, batch: GameBatch, slot: int) -> _View:
         """Ask every verb about a slot and compare the answers with each other."""
         for verb in ("legal_mask", "planes") if isinstance(batch, PlainBatch) else ():
-            # As the state gives them: the batch stretches and converts what nearly fits.
+            # As the state returns them: the batch stretches and converts nearly fitting ones.
             array = self.run(verb, getattr(batch.states[slot], verb))  # type: ignore[attr-defined]
             dtype, shape = np.dtype(DTYPES[verb]), _shape(batch.env, verb)
             if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):
@@ -141,7 +141,7 @@ class _Game:
         return view
 
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
-        """Fail at the first of the fields, by default all, that differs. why: the rule, for the message."""
+        """Fail at the first of the fields, by default all, that differs; `why` is the rule, for the message."""
         for field in fields or _View._fields:
             values = getattr(expected, field), getattr(got, field)
             if np.array_equal(*values):
@@ -248,7 +248,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
 
 
 def _check_copy(game: _Game, batch: GameBatch, view: _View, other: int) -> _View:
-    """Copy the game, plays `other` in the copy only, and return what the copy says then."""
+    """Copy the game, play `other` in the copy only, and return the copy's view after that."""
     game.run("copy", batch.copy, np.array([GAME]), np.array([COPY]))
     game.same("copy", "as in the original", view, game.view(batch, COPY))
     game.play(batch, COPY, other)
@@ -289,7 +289,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
         mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
         outcome = position.result * view.to_play
         if np.sign(outcome) == np.sign(view.outcome):
-            outcome = view.outcome  # a batch may grade what a position calls won or lost
+            outcome = view.outcome  # a batch may grade a win or loss of the position
         return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score, view.ownership)
 
     game.same("Position", "as in the batch", view, game.run("Position", read))

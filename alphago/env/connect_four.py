@@ -50,7 +50,7 @@ class ConnectFourEnv(GameEnv):
         return ConnectFourPosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """Return 'D', the letter of the column."""
+        """Return the letter of the column, such as 'D'."""
         if not 0 <= action < WIDTH:
             raise ValueError(f"no action {action} in {self}: actions are 0 to {WIDTH - 1}")
         return COLUMNS[action]

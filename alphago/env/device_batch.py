@@ -13,11 +13,11 @@ REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
 
 
 class DeviceBatch(GameBatch):
-    """What batches on a device have in common; a game adds `reset`, `legal_mask` and `planes`.
+    """Base of batches on a device; a game adds `reset`, `legal_mask` and `planes`.
 
     Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU CuPy's, or torch's tensors):
     answers are written where `out` is, and on a GPU without waiting for them.  NumPy arrays of another dtype or layout
-    are filled by a copy; ValueError for other arrays that are not C-contiguous and of the answer's dtype.
+    are filled by a copy; other arrays raise ValueError unless they are C-contiguous and of the answer's dtype.
     All positions of a call are processed at the same time: no slot may be named twice where it is written, nor be
     written and read.
 
@@ -46,7 +46,7 @@ class DeviceBatch(GameBatch):
 
     @property
     def rows(self) -> np.ndarray:
-        """int32 [count, words]; on a GPU a copy of the rows."""
+        """The rows, int32 [count, words]; on a GPU a copy of them."""
         return self.backend.download(self._rows)
 
     def copy(self, sources: Any, targets: Any, of: GameBatch | None = None) -> None:
@@ -68,7 +68,7 @@ class DeviceBatch(GameBatch):
         self._launch("replay_batch", slots, steps, steps.shape[1], depths)
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """As `GameBatch.reach`, in two kernels; does not wait where `out` is on the device."""
+        """Do as `GameBatch.reach`, in two kernels, without waiting where `out` is on the device."""
         upload = self.backend.upload
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
         paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
@@ -100,13 +100,13 @@ class DeviceBatch(GameBatch):
         return self._answer("ownership_batch", slots, out, np.int8, (height * width,))
 
     def _launch(self, kernel: str, slots: Any, *arguments: Any, threads: int = 1) -> None:
-        """Run a kernel on the slots. threads: per slot."""
+        """Run a kernel on the slots, with `threads` threads for each."""
         index = self.backend.upload(slots, np.int64)
         count = len(index)
         self._kernels.launch(kernel, count * threads, self._rows, self._words, index, count, *arguments)
 
     def _copy(self, rows: Any, sources: Any, targets: Any) -> None:
-        """Copy from those rows; sources, targets: int64 arrays of the backend."""
+        """Copy the slots `sources` of `rows` to the slots `targets`; both are int64 arrays of the backend."""
         count = len(targets)
         self._kernels.launch("copy_batch", count * LANES, rows, sources, self._rows, self._words, targets, count)
 
@@ -131,7 +131,7 @@ class DeviceBatch(GameBatch):
         return self.backend.zeros(shape, dtype) if reached is None else reached
 
     def _reach(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any | None:
-        """Return `out` as kernels can write it, None for a NumPy array to copy into; ValueError for what is neither."""
+        """Return `out` as kernels can write it, None for a NumPy array to copy into; raise ValueError for neither."""
         self._check_shape(out, shape)
         reached = self.backend.reachable(out)
         if reached is not None and reached.dtype == dtype and reached.flags.c_contiguous:

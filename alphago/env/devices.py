@@ -7,7 +7,7 @@ DEVICES = ("cpu", "cuda", "auto", "host")
 
 
 def check_device(device: str) -> str:
-    """Return the name of a device; raise ValueError for another one."""
+    """Return the name of a device; raise ValueError for an unknown name."""
     if device not in DEVICES:
         raise ValueError(f"device must be one of {', '.join(map(repr, DEVICES))}, got {device!r}")
     return device

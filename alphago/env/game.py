@@ -79,7 +79,7 @@ class GameEnv(ABC):
 
     @cached_property
     def opening_actions(self) -> np.ndarray:
-        """bool [action_space]: the actions of random openings, as far as they are legal."""
+        """The actions of random openings, as far as they are legal: bool [action_space]."""
         return np.ones(self.action_space, np.bool_)
 
     def new_batch(self, count: int, device: str = "cpu") -> "GameBatch":
@@ -113,7 +113,7 @@ class GameEnv(ABC):
         return self
 
     def player_view(self) -> Self:
-        """Return a match's game as our players search it: this one, unless they are kept from bad moves."""
+        """Return a match's game as our players search it: this one, unless that keeps them from bad moves."""
         return self
 
     def replace(self, **options: Any) -> Self:
@@ -205,7 +205,7 @@ class PlainState(Protocol):
 
 
 class Leaves(NamedTuple):
-    """The leaves of a wave of a search: from `roots`, along the first `lengths` actions of `paths`, to `slots`."""
+    """The leaves of one search wave: the first `lengths` actions of `paths` lead from slots `roots` to `slots`."""
 
     roots: np.ndarray  # int64 [n], slots of a batch
     paths: np.ndarray  # int32 [n, depth]
@@ -237,7 +237,7 @@ class GameBatch(ABC):
 
     @abstractmethod
     def reset(self, slots: np.ndarray, **setup: Any) -> None:
-        """Put the start position into the slots. setup: the game's own keywords (Go: `komi`, `stones`, `to_play`)."""
+        """Set the slots to the start position; `setup` is the game's own keywords (Go: `komi`, `stones`, `to_play`)."""
 
     @abstractmethod
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
@@ -254,7 +254,7 @@ class GameBatch(ABC):
         """Play one legal action (int32 [n]) in each slot."""
 
     def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
-        """Copy root slots to target slots and plays `paths[i, :lengths[i]]` (int32 [n, depth]; int32 [n])."""
+        """Copy root slots to target slots and play `paths[i, :lengths[i]]` (int32 [n, depth]; int32 [n])."""
         self.copy(roots, targets)
         for ply in range(int(lengths.max(initial=0))):
             going = lengths > ply
@@ -299,7 +299,7 @@ class GameBatch(ABC):
         return self.outcome(slots, out)
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write whose each point is as the board stands: int8 [n, height * width], 1 the mover's, -1 the other side's.
+        """Write each point's owner as the board stands: int8 [n, height * width], 1 the mover, -1 the other side.
 
         All 0 in games without `has_ownership`.
         """
@@ -308,7 +308,7 @@ class GameBatch(ABC):
 
 
 class PlainBatch(GameBatch):
-    """A batch of plain Python states: any game, slowly."""
+    """A batch of plain Python states, for any game; slow."""
 
     def __init__(self, env: GameEnv, count: int) -> None:
         super().__init__(env, count)
@@ -375,9 +375,9 @@ class PlainBatch(GameBatch):
 
 
 class Position:
-    """One position of any game: read it, and `play` to get the next one.  Never changes.
+    """One position of any game, to read and play on; it never changes.
 
-    Values are the first player's (Black's): +1 Black wins.
+    Values are the first player's (Black's): +1 means that Black wins.
     """
 
     def __init__(self, env: GameEnv, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()) -> None:
@@ -394,12 +394,12 @@ class Position:
 
     @cached_property
     def to_play(self) -> int:
-        """+1 if the first player (Black) is to move, -1 if the second."""
+        """The side to move: +1 the first player (Black), -1 the second."""
         return int(self.batch.to_play(_FIRST, np.empty(1, np.int8))[0])
 
     @cached_property
     def legal_mask(self) -> np.ndarray:
-        """bool [action_space], pass last; all False once the game is over."""
+        """The legal actions, bool [action_space], pass last; all False once the game is over."""
         mask = self.batch.legal_mask(_FIRST, np.empty((1, self.env.action_space), np.bool_))[0]
         mask.flags.writeable = False
         return mask
@@ -459,7 +459,7 @@ class Position:
         return "not allowed"
 
     def setup_in(self, env: GameEnv) -> dict[str, Any]:
-        """Return the keywords with which `env.position` makes the start of this game; `env` accepts this one's."""
+        """Return the keywords with which `env.position` makes this game's start; `env` must accept this game."""
         return dict(self.setup)
 
     def describe(self) -> str:

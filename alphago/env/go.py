@@ -69,7 +69,7 @@ class GoEnv(GameEnv):
     first_pass: the ply from which passing is legal; before it only if there is no other move.  Not a rule of Go:
         for self-play, where young networks would end games before there is anything to score (as cody2007's).
 
-    Raises ValueError for options that cannot be.
+    Raises ValueError for impossible options.
     """
 
     name = "go"
@@ -143,7 +143,7 @@ class GoEnv(GameEnv):
 
     @property
     def rules(self) -> Rules:
-        """What a stone may do."""
+        """The rules of ko and suicide."""
         return Rules(self.ko, self.suicide)
 
     @property
@@ -152,19 +152,19 @@ class GoEnv(GameEnv):
 
     @property
     def summary(self) -> str:
-        """'9x9, komi 7', with rules and turns that are not the usual ones."""
+        """The game in a few words, '9x9, komi 7', with rules and turns that are not the usual ones."""
         rules = "" if self.rules == Rules() else f", {rules_name(self.rules)} rules"
         turns = "" if self.turns is None else f", {self.turns} turns each"
         return f"{self.N}x{self.N}, komi {self.komi:g}{rules}{turns}"
 
     @classmethod
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
-        """Return the game with the board, komi, planes and rules of `config`, without its options of self-play."""
+        """Return the game with the board, komi, planes and rules of `config`, without its options for self-play."""
         needed = {name: config[name] for name in ("board_size", "komi", "planes")}
         return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
     def resized(self, size: int) -> "GoEnv":
-        """Return the game on another board, with its komi and, without fixed turns, its cap and no first pass."""
+        """Return the game on another board, with that board's komi, no first pass and, without fixed turns, its cap."""
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
         cap = 0 if self.max_moves == ENDLESS else None
@@ -189,9 +189,10 @@ class GoEnv(GameEnv):
         return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
-        """Draw a komi if `komi_spread` s is set: half the time near `komi` (deviation 2 s), else near half of it (5 s).
+        """Draw a komi, if `komi_spread` is set, near `komi` or, in half of the games, near half of it.
 
-        The second half is for young networks, for which the fair komi of strong players is a lost game.
+        The standard deviation is 2 or 5 times `komi_spread`.  The smaller komis are for young networks, for which the
+        fair komi of strong players is a lost game.
         """
         if self.komi_spread == 0:
             return {}
@@ -215,14 +216,14 @@ class GoEnv(GameEnv):
 
     @cached_property
     def opening_actions(self) -> np.ndarray:
-        """Points off the edge."""
+        """The points off the edge, bool [action_space]."""
         inner = np.zeros((self.N, self.N), np.bool_)
         inner[1:-1, 1:-1] = True
         return np.append(inner.ravel(), False)
 
     @cached_property
     def start(self) -> GoStart:
-        """What all batches of this game begin with."""
+        """The data that all batches of this game begin with."""
         ko = KO_RULES[self.ko]
         row = np.zeros(layout.row_words(self.N, self.history, ko, self.max_moves), np.int32)
         row[layout.SIZE] = self.N
@@ -253,7 +254,7 @@ class GoEnv(GameEnv):
         board: np.ndarray | None = None,
         handicap: int = 0,
     ) -> GoPosition:
-        """Return the start position, or a set-up one.
+        """Return the start position, or one with the given stones.
 
         black, white: points as text ("D4 E5") or a collection of texts or actions.
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
@@ -295,7 +296,7 @@ class GoEnv(GameEnv):
         return position
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:
-        """Return stones as int8 [N, N]: 1 Black, -1 White, 0 empty; raise ValueError if they are no such set-up."""
+        """Return stones as int8 [N, N]: 1 Black, -1 White, 0 empty; raise ValueError if they cannot be set up."""
         stones = np.zeros(self.N * self.N, np.int8)
         for colour, points in ((1, black), (-1, white)):
             for point in list_points(points):
@@ -308,7 +309,7 @@ class GoEnv(GameEnv):
         return stones.reshape(self.N, self.N)
 
     def to_text(self, action: int) -> str:
-        """Return 'D4' or 'pass'; columns are letters without I, rows count from the bottom."""
+        """Return the action's name, 'D4' or 'pass'; columns are letters without I, rows count from the bottom."""
         return action_text(self, action)
 
     def from_text(self, text: str) -> int:

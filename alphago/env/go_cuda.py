@@ -26,7 +26,7 @@ ALIVE = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
 class CudaGoBatch(DeviceBatch):
     """Go positions on a backend; behaves as `GoBatch`, row for row.
 
-    `score`, `outcome`, `ownership`, `planes` and `pass_alive` write too: words of the row that they use as scratch.
+    `score`, `outcome`, `ownership`, `planes` and `pass_alive` also write words of the row, which they use as scratch.
     """
 
     def __init__(self, env: GameEnv, start: GoStart, count: int, backend: Backend) -> None:
@@ -52,7 +52,7 @@ class CudaGoBatch(DeviceBatch):
         to_play: int | str = 1,
         komi: float | None = None,
     ) -> None:
-        """As `GoBatch.reset`: start positions, or one set-up for all slots."""
+        """Set start positions, or one set-up for all slots, as `GoBatch.reset`."""
         colours, mover, komi2 = check_setup(self._size, stones, to_play, self._komi if komi is None else komi)
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if colours is None:
@@ -68,7 +68,7 @@ class CudaGoBatch(DeviceBatch):
         return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,), size, threads=size + 1)
 
     def planes(self, slots: Any, out: Any) -> Any:
-        """As `GameBatch.planes`, but in any dtype of PLANE_DTYPES and, where kernels reach `out`, any layout.
+        """Write planes as `GameBatch.planes`, in any dtype of PLANE_DTYPES and, where kernels reach `out`, any layout.
 
         bfloat16 is written as bits: pass a torch tensor as `tensor.view(torch.int16)`.  The memory may be
         channels_last; a row of points has to follow the one before without a gap.
@@ -89,7 +89,7 @@ class CudaGoBatch(DeviceBatch):
         return self._deliver(buffer, out)
 
     def _write_planes(self, slots: Any, dtype: str, *target: Any) -> None:
-        """Run the kernels of planes. target: array, steps of boards, planes and points."""
+        """Run the kernels of planes; `target` is the array and its steps between boards, planes and points."""
         slots, size = self.backend.upload(slots, np.int64), self._size
         if self._places is None:
             threads = self._history * size + 1
@@ -101,14 +101,14 @@ class CudaGoBatch(DeviceBatch):
         self._launch(f"rule_planes_{dtype}_batch", slots, *target, size, self._places, *scratch, threads=threads)
 
     def pass_alive(self, slots: Any, out: Any) -> Any:
-        """As `GoBatch.pass_alive`."""
+        """Write the pass-alive points, as `GoBatch.pass_alive`."""
         return self._answer("pass_alive_batch", slots, out, np.int8, (self._size**2,), *self._scratch(len(slots)))
 
     def playout(self, slots: Any, states: Any, fill_eyes: bool = False) -> np.ndarray:
         """Play random moves to the end in every slot; return their numbers, int32 [n].
 
         states: int64 [n], one stream of random numbers per slot, which advances in place.
-        fill_eyes: whether a side may fill its own eyes; such a game ends by its longest length only.
+        fill_eyes: whether a side may fill its own eyes; such a game ends only at its greatest length.
         """
         reached = self._reach(states, np.int64, (len(slots),))
         streams = self.backend.upload(states, np.int64) if reached is None else reached

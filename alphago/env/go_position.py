@@ -23,17 +23,17 @@ class GoPosition(Position):
     """A Go position to read, print and play on.
 
     `score()` is Black's area minus White's area and komi (Tromp and Taylor: every stone on the board counts as alive);
-    `result` its sign.
+    `result` is its sign.
     """
 
     @property
     def row(self) -> np.ndarray:
-        """int32: the packed row, see `alphago.env.kernels.go_row`."""
+        """The packed row, int32; see `alphago.env.kernels.go_row`."""
         return self.batch.rows[0]  # type: ignore[attr-defined]
 
     @cached_property
     def board(self) -> np.ndarray:
-        """int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 at the top."""
+        """The stones, int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 at the top."""
         board = np.zeros(self.env.N * self.env.N, np.int8)
         kernels.board(self.row, board)
         board.flags.writeable = False
@@ -45,7 +45,7 @@ class GoPosition(Position):
 
     @cached_property
     def pass_alive(self) -> np.ndarray:
-        """int8 [N, N]: 1 where Black is pass-alive, -1 where White is (see `GoBatch.pass_alive`)."""
+        """The pass-alive points, int8 [N, N]: 1 Black's, -1 White's (see `GoBatch.pass_alive`)."""
         out = np.empty((1, self.env.N**2), np.int8)
         self.batch.pass_alive(np.zeros(1, np.int64), out)  # type: ignore[attr-defined]
         points = out.reshape(self.env.N, self.env.N) * np.int8(self.to_play)

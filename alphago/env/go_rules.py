@@ -20,7 +20,7 @@ Stones = str | Iterable[str | int]
 
 
 class Rules(NamedTuple):
-    """What a stone may do.
+    """The rules of ko and suicide.
 
     ko: "simple", no move brings back the board before the other side's last move; "positional", no board
         occurs twice; "situational", none occurs twice with the same side to move, passes included.
@@ -145,7 +145,7 @@ def check_board(board: np.ndarray, size: int) -> np.ndarray:
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """Return the name of a set of planes, None for boards alone, and how many; raise ValueError for anything else."""
+    """Return a set of planes' name (None for boards alone) and their number; raise ValueError for anything else."""
     if isinstance(planes, str) and planes in go_planes.SETS:
         return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:

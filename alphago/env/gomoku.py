@@ -26,7 +26,7 @@ class GomokuEnv(GameEnv):
     planes: an odd number from 3: 2 planes per remembered board (own and enemy stones, the newest board first), 1 for
         the side to move.  Names and defaults of all three are AlphaGo.jl's.
 
-    Raises ValueError for options that cannot be.
+    Raises ValueError for impossible options.
     """
 
     name = "gomoku"
@@ -61,7 +61,7 @@ class GomokuEnv(GameEnv):
         return StonesPosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """Return 'H8'; columns are letters without I, rows count from the bottom."""
+        """Return the point's name, such as 'H8'; columns are letters without I, rows count from the bottom."""
         return action_text(self, action)
 
     def from_text(self, text: str) -> int:

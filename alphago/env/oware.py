@@ -31,7 +31,7 @@ class OwareEnv(GameEnv):
 
     max_moves: plies after which the game ends.
 
-    An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError for options that cannot be.
+    An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError for impossible options.
     """
 
     name = "oware"
@@ -53,7 +53,7 @@ class OwareEnv(GameEnv):
         return OwarePosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """Return 'A', the mover's leftmost house, to 'F'."""
+        """Return the house's letter, 'A' (the mover's leftmost) to 'F'."""
         if not 0 <= action < SIDE:
             raise ValueError(f"no action {action} in {self}: actions are 0 to {SIDE - 1}")
         return LETTERS[action]
@@ -78,7 +78,7 @@ class OwareBatch(RowBatch):
         """Put the start position, or a set-up one, into the slots.
 
         houses: seeds in Black's houses from the left, then in White's.  margin: Black's captured seeds minus White's.
-        to_play: 1 Black, -1 White.  Raises ValueError for a set-up that cannot be.
+        to_play: 1 Black, -1 White.  Raises ValueError for an impossible set-up.
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
         if seeds.shape != (HOUSES,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.sum() > SEEDS:
@@ -111,7 +111,7 @@ class OwarePosition(Position):
         return "the house leaves the other side without seeds" if own[action] else "the house is empty"
 
     def __str__(self) -> str:
-        """Black's houses below, White's above from right to left, as they lie on the table; stores beside them."""
+        """Return the board as it lies on the table: White's houses reversed above Black's, stores beside them."""
         black, white = self.houses[:SIDE], self.houses[SIDE:]
         state = f"{PLAYER_NAMES[self.to_play]} to play"
         if self.is_over:

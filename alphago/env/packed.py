@@ -13,7 +13,7 @@ from alphago.env.kernels import rows as row_kernels
 
 
 class PackedBatch(GameBatch):
-    """What batches on kernels have in common: each verb runs the kernel of its name with `_batch` appended.
+    """Base of batches on kernels: each verb runs the kernel of its name with `_batch` appended.
 
     rows: [count, words], a position in each.
     rules: the module with `play_batch`, `replay_batch` and `legal_mask_batch`.

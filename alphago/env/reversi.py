@@ -25,7 +25,7 @@ class ReversiEnv(GameEnv):
     and empty points do not count; the outcome is its sign.
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.  A network sees two planes:
-    the mover's stones and the other side's.  Raises ValueError for options that cannot be.
+    the mover's stones and the other side's.  Raises ValueError for impossible options.
     """
 
     name = "reversi"
@@ -65,7 +65,7 @@ class ReversiEnv(GameEnv):
         return ReversiPosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """Return 'D3' or 'pass'; columns are letters without I, rows count from the bottom."""
+        """Return the action's name, 'D3' or 'pass'; columns are letters without I, rows count from the bottom."""
         return action_text(self, action)
 
     def from_text(self, text: str) -> int:

@@ -1,7 +1,7 @@
-"""Evaluators: what gives a search its priors and values.
+"""Evaluators, which give a search its priors and values.
 
-A network's snapshot, one of the two here, or, through `as_evaluator`, any object with `evaluate` and any plain
-function on positions.
+An evaluator is a network's snapshot, one of the two here, or, through `as_evaluator`, any object with `evaluate` or
+any plain function on positions.
 """
 
 import inspect
@@ -17,7 +17,7 @@ from alphago.mcts.kernels.evaluator import hash_evaluation
 
 
 class Evaluator(Protocol):
-    """Evaluates positions for the player about to move.  Several threads may call it at once.
+    """An evaluator of positions for the player about to move.  Several threads may call it at once.
 
     device: where the boards of a search should be.  An evaluator for another place than "cpu" is a `WaveEvaluator`.
     """
@@ -37,15 +37,15 @@ class WaveEvaluator(Evaluator, Protocol):
 
     @abstractmethod
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Bring the leaves up in the batch (as `GameBatch.reach`) and evaluate them.
+        """Put the leaves into the batch (as `GameBatch.reach`) and evaluate them.
 
-        Returns what is there, the priors float32 [n, A] (without meaning where a game is over) and the values float32
-        [n], there the outcomes.  The arrays are good until the same thread's next call.
+        Returns the state of the leaves, the priors float32 [n, A] and the values float32 [n]; where a game is over, the
+        priors are undefined and the value is the outcome.  The arrays are valid until the same thread's next call.
         """
 
 
 class UniformEvaluator(Evaluator):
-    """Every legal action alike, every value 0."""
+    """An evaluator with equal priors for all legal actions, and value 0."""
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
@@ -54,7 +54,7 @@ class UniformEvaluator(Evaluator):
 
 
 class HashEvaluator(Evaluator):
-    """Priors and values drawn from the position's hash, for tests and timings without a network."""
+    """An evaluator whose priors and values are drawn from the position's hash, for tests and timings."""
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
@@ -83,7 +83,7 @@ class FunctionEvaluator(Evaluator):
 
 
 class CpuEvaluator(Evaluator):
-    """Any object with `evaluate`, of which nothing else is known: boards are the CPU's."""
+    """An evaluator on any object with `evaluate`, for boards on the CPU."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -99,9 +99,9 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
 
     env: the game to evaluate; a size-free network of another board is resized.
     device: where a network is computed and the boards of searches with it are: "cpu", "cuda", or "auto" for the GPU
-        where there is one and game and network suit it.  Networks whose `evaluator` does not take it, evaluators and
-        functions compute where they do.
-    Raises ValueError for another device, TypeError for what is none of these.
+        where there is one and game and network suit it.  Evaluators, functions, and networks whose
+        `evaluator` has no such argument ignore it.
+    Raises ValueError for another device, TypeError for anything that is none of these.
     """
     check_device(device)
     if hasattr(network, "evaluator"):

@@ -14,7 +14,7 @@ from alphago.mcts.tree import Tree
 
 
 class GumbelParameters(NamedTuple):
-    """What the choices of a search depend on besides its trees."""
+    """The parameters of a search's choices."""
 
     c_visit: float
     c_scale: float
@@ -53,7 +53,7 @@ class Gumbel(SearchRule):
         self.parameters = self.parameters._replace(schedules=schedules)
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return where there is one candidate."""
+        """Return the games that have one candidate."""
         return only_child(tree)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
@@ -61,14 +61,14 @@ class Gumbel(SearchRule):
         return self._improved(tree, games)[0]
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the actions that sequential halving ended with; by chance, drawn from the improved policies."""
+        """Return the actions chosen by sequential halving; where `by_chance`, drawn from the improved policies."""
         policies, actions = self._improved(tree, games)
         return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
 
     def selfplay_moves(
         self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the improved policies and what halving ended with: the noise varies early moves and late ones."""
+        """Return the improved policies and the actions chosen by halving; noise varies both early and late moves."""
         return self._improved(tree, games)
 
     def _improved(self, tree: Tree, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

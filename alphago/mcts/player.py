@@ -14,7 +14,7 @@ from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords, make_settings
 
-USUAL_LEAVES = 8  # of a player that is given neither settings nor a number
+USUAL_LEAVES = 8  # of a player without settings or a number
 
 _GAME = np.zeros(1, np.int64)
 
@@ -26,8 +26,8 @@ class MCTSPlayer:
     network: a NeuralNet, an evaluator, or any function of a position that returns (policy [A], value)
         with +1 for a Black win, as AlphaGo.jl's networks do.
     num_readouts: simulations that `suggest_move` adds to the tree it kept from the move before.
-    two_player_mode: no chance in the first plies: the search's best move from the first one on; `suggest_move` stops
-        as soon as it is certain which one that will be.
+    two_player_mode: whether to play the search's best move from the first ply on, without chance; `suggest_move`
+        then stops as soon as that move is certain.
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for what the
         network's run has measured in games that began on the empty board (`NeuralNet.resign_threshold`), as long as
         this one did, else never.
@@ -73,7 +73,7 @@ class MCTSPlayer:
     def initialize_game(self, position: Position | None = None) -> None:
         """Start a game at `position`, by default the start position; the tree is empty.
 
-        ValueError for a position of a game that is not the player's; nothing has changed then.
+        Raises ValueError, and changes nothing, for a position of another game.
         """
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
@@ -136,7 +136,7 @@ class MCTSPlayer:
         return self.pick_move()
 
     def policy_move(self) -> int:
-        """Return the most probable action by the evaluator's priors, but for passes that throw a won game away.
+        """Return the most probable action by the evaluator's priors, except passes that throw a won game away.
 
         No search of the position must have begun.
         """
@@ -154,7 +154,7 @@ class MCTSPlayer:
         return self._line(nodes[0], plies) if nodes else self.env.to_text(action)
 
     def play_move(self, action: int) -> None:
-        """Play a move of either side; raises IllegalMove.  The part of the tree below it is kept, but for Gumbel's."""
+        """Play a move of either side, or raise IllegalMove.  The tree below it is kept, except in Gumbel search."""
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
@@ -167,7 +167,7 @@ class MCTSPlayer:
     def should_resign(self, value: float | None = None) -> bool:
         """Return whether the mover should resign, by its view of the game's value.
 
-        value: None for the search's; before any search nobody resigns.
+        value: None for the search's; before any search the answer is False.
         """
         if value is None:
             value = self.root_value if self.root_visits else 1.0
@@ -188,12 +188,12 @@ class MCTSPlayer:
 
     @property
     def result(self) -> float:
-        """+1 Black wins, -1 White wins, 0 a draw; of an unfinished game, as the board stands."""
+        """The result: +1 Black wins, -1 White wins, 0 a draw; of an unfinished game, as the board stands."""
         return self._winner if self._winner is not None else self.position.result
 
     @property
     def result_string(self) -> str:
-        """'B+2.5', 'W+R' or 'draw'."""
+        """The result as text: 'B+2.5', 'W+R' or 'draw'."""
         return self.extract_data().result_string
 
     def extract_data(self) -> GameRecord:

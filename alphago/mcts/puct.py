@@ -55,7 +55,7 @@ class Puct(SearchRule):
         """Do nothing: a simulation makes the nodes that it needs."""
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return where one action only is legal, or where the most visited one leads by more than the budget."""
+        """Return the games with one legal action, or whose most visited action leads by more than the budget."""
         games = np.arange(len(budget))
         visits = root_visits(tree, games)
         most = visits.max(axis=1)
@@ -68,7 +68,7 @@ class Puct(SearchRule):
         return visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the most visited actions; by chance, in proportion to visits."""
+        """Return the most visited actions or, where `by_chance` is set, ones drawn in proportion to visits."""
         return choose_actions(root_visits(tree, games), by_chance, chance)
 
     def selfplay_moves(

@@ -1,7 +1,7 @@
 """A wave's kernels over ranges of games, on several threads: kernels give up Python's lock.
 
-The result is what one thread would make, to the last bit: games do not look at each other, and in each the same is
-done in the same order.
+The result equals that of one thread, to the last bit: games are independent, and each one's search takes the same
+steps in the same order.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ LEAST = 64  # games of a range: fewer take no longer than it takes to wake a thr
 
 
 class Ranges:
-    """Runs a rule's `select` and `waves.expand` on up to `threads` threads, the caller's among them."""
+    """A pool that runs a rule's `select` and `waves.expand` on up to `threads` threads, the caller's included."""
 
     def __init__(self, select: Any, threads: int) -> None:
         self.threads = threads
@@ -27,13 +27,13 @@ class Ranges:
         self._pool = ThreadPoolExecutor(max(1, threads - 1))
 
     def select(self, tree: Tree, budget: np.ndarray, rule: Any, wave: Wave, games: tuple[int, int]) -> tuple[int, int]:
-        """As `waves.select`, for all games."""
+        """Choose leaves in all games, as `waves.select`."""
         bounds = self.bounds(len(budget))
         counts = self._run(lambda begin, end: self._select(tree, budget, rule, wave, (begin, end)), bounds)
         return join(wave, bounds, counts, len(wave.game) // len(budget))
 
     def expand(self, tree: Tree, wave: Wave, reached: Reached, priors: np.ndarray, values: np.ndarray) -> int:
-        """As `waves.expand`; rows of one game are side by side."""
+        """Enter evaluations and back them up, as `waves.expand`; the rows of one game must be side by side."""
         bounds = self.bounds(len(wave.game))
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)
@@ -53,7 +53,7 @@ class Ranges:
         return broken
 
     def bounds(self, count: int) -> list[int]:
-        """Return where each range of so many games begins, and the end of the last."""
+        """Return where each range of `count` games begins, and where the last one ends."""
         parts = max(1, min(self.threads, count // LEAST))
         return [count * part // parts for part in range(parts + 1)]
 
@@ -69,7 +69,7 @@ class Ranges:
 
 
 def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], leaves: int) -> tuple[int, int]:
-    """Close the gaps between what `select` wrote for each range of games; returns the number of leaves and collisions.
+    """Close the gaps between what `select` wrote for each range of games; return the number of leaves and collisions.
 
     leaves: rows of a game, of which collisions have twice as many.
     """

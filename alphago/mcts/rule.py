@@ -1,4 +1,4 @@
-"""What a search does in its own way: `SearchRule`; and how the end of a search becomes a move or a resignation."""
+"""`SearchRule`, the steps in which searches differ; and how a search's end becomes a move or a resignation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -15,11 +15,11 @@ CLEARLY = 0.5  # between a draw and a win; in drawn games values of 0.2 are comm
 
 
 class SearchRule(ABC):
-    """How the trees of one search begin a move, choose children, and end with a policy and an action.
+    """The rule by which the trees of one search begin a move, choose children, and end with a policy and an action.
 
     `games` are int64 [n] throughout, of evaluated roots, and A is the number of actions.
 
-    keeps_trees: whether a search goes on in what the search of the move before left below the move.
+    keeps_trees: whether a search continues in the part of the previous search's tree below the move played.
     select: the compiled wave with the rule's `choose`, made by `alphago.mcts.kernels.waves.select_by`.
     parameters: what `choose` reads, a NamedTuple of numbers and arrays; they may change from one search to the next,
         but not their types.
@@ -39,7 +39,7 @@ class SearchRule(ABC):
 
     @abstractmethod
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Begin a search of so many simulations (int32 [n], more than 0) in each of the games."""
+        """Begin a search of `readouts` simulations (int32 [n], more than 0) in each of the games."""
 
     @abstractmethod
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
@@ -47,7 +47,7 @@ class SearchRule(ABC):
 
     @abstractmethod
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
-        """Return what a network should learn from the searches, [n, A] of sum 1."""
+        """Return the policies that a network should learn from the searches, [n, A], each row of sum 1."""
 
     @abstractmethod
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:

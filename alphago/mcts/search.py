@@ -34,9 +34,9 @@ from alphago.system.validation import (
 @checks_keywords()
 @dataclass(frozen=True)
 class SearchSettings:
-    """How a search chooses; the defaults are AlphaGo.jl's constants in AlphaGo Zero's formula, but for one.
+    """Settings of a search's choices; the defaults are AlphaGo.jl's constants in AlphaGo Zero's formula, except one.
 
-    Which rule they select says `new_rule`: PUCT, or Gumbel where `gumbel` is set.
+    `new_rule` returns the rule that they select: PUCT, or Gumbel where `gumbel` is set.
 
     c_puct: weight of prior against value.
     parent_value_weight: visits that a node's own value counts for in the mean of each of its
@@ -54,7 +54,7 @@ class SearchSettings:
         noise; below it, visits follow the improved policy, in which values weigh
         (c_visit + max N) c_scale.
     considered: actions that a Gumbel search begins with at the root.
-    c_visit, c_scale: of a Gumbel search: how much values count against logits, see `gumbel`.
+    c_visit, c_scale: how much values count against logits in a Gumbel search, see `gumbel`.
     """
 
     c_puct: float = 0.96
@@ -82,7 +82,7 @@ class SearchSettings:
         as_plain_numbers(self)
 
     def new_rule(self, games: int, actions: int) -> SearchRule:
-        """Return the rule of a search of so many games; another rule's settings are a subclass that overrides this."""
+        """Return the rule for a search of `games` games; settings of another rule subclass these and override this."""
         if self.gumbel:
             return Gumbel(games, actions, considered=self.considered, c_visit=self.c_visit, c_scale=self.c_scale)
         numbers = PuctParameters(
@@ -92,7 +92,7 @@ class SearchSettings:
 
     @property
     def keeps_trees(self) -> bool:
-        """Whether a search goes on in the tree that the search of the move before left."""
+        """Whether a search continues in the tree of the previous move's search."""
         return self.new_rule(0, 0).keeps_trees
 
 
@@ -105,7 +105,7 @@ def leaves_for(games: int, readouts: int) -> int:
 
 
 def named_search(name: str, readouts: int, leaves: int) -> SearchSettings:
-    """Return the settings of a player's search called "puct" or "gumbel", with so many simulations a move."""
+    """Return the settings of a player's search, "puct" or "gumbel", with `readouts` simulations a move."""
     if name not in ("puct", "gumbel"):
         raise ValueError(f"search must be 'puct', 'gumbel' or SearchSettings, got {name!r}")
     return SearchSettings(gumbel=name == "gumbel", considered=max(2, min(16, readouts // 2)), leaves=leaves)
@@ -116,7 +116,7 @@ class Search:
 
     Not for use by two threads at once; several searches may share an evaluator.
 
-    threads: on which the trees of many games grow side by side; the result does not depend on it.
+    threads: how many grow the trees of many games side by side; the result does not depend on it.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class Search:
             leaves = self.wave(budget)
 
     def wave(self, budget: np.ndarray) -> int:
-        """Run one wave in the games with budget left, which it lowers; returns the number of leaves evaluated."""
+        """Run one wave in the games with budget left, which it lowers; return the number of leaves evaluated."""
         leaves, collisions = self._select(self.tree, budget, self.rule.parameters, self._wave, self._all_games)
         if leaves:
             self._evaluate(leaves, collisions)
@@ -212,7 +212,7 @@ class Search:
     def _evaluate(self, n: int, collisions: int) -> None:
         """Evaluate the first n leaves of the scratch, and back them up.
 
-        Whatever goes wrong (a broken network, Ctrl-C), no game keeps a tree that is half changed.
+        After any error (a broken network, Ctrl-C), no game is left with a half-changed tree.
         """
         if (n, collisions) != self._size:  # most waves have the size of the one before: slices would cost a tenth
             self._size = n, collisions
@@ -236,7 +236,7 @@ class Search:
             raise
 
     def _reach_and_evaluate(self, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
-        """Write what is at the leaves; return priors [m, A] of the m that are not over, and values [n] of all."""
+        """Write the state of the leaves; return priors [m, A] of the m that are not over, and values [n] of all."""
         with BOARDS:
             self.batch.reach(leaves, out)
         over, values = out.over, out.outcomes
@@ -262,7 +262,7 @@ class Search:
 
     @TREE
     def policies(self, games: np.ndarray) -> np.ndarray:
-        """Return what a network should learn from the searches, [n, A] of sum 1."""
+        """Return the policies that a network should learn from the searches, [n, A], each row of sum 1."""
         return self.rule.policies(self.tree, games)
 
     @TREE

@@ -26,7 +26,7 @@ class Tree(NamedTuple):
     parent: np.ndarray  # int32 [B, N]
     first_child: np.ndarray  # int32 [B, N]
     next_sibling: np.ndarray  # int32 [B, N]
-    cached: np.ndarray  # int32 [B, N], the first of the list of those children that an earlier search reached
+    cached: np.ndarray  # int32 [B, N], first in the list of children that an earlier search reached
     action: np.ndarray  # int32 [B, N], the action that leads here
     next_action: np.ndarray  # int32 [B, N], the waiting action with the greatest prior, or NONE
     state: np.ndarray  # int8 [B, N]
@@ -80,7 +80,7 @@ def grown(tree: Tree, nodes: int) -> Tree:
 
 
 def new_wave(rows: int, plies: int) -> Wave:
-    """Return room for so many leaves, none of them deeper than `plies`."""
+    """Return room for `rows` leaves, none of them deeper than `plies`."""
     return Wave(
         game=np.zeros(rows, np.int64),
         leaf=np.zeros(rows, np.int32),

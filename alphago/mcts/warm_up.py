@@ -1,8 +1,8 @@
-"""Compiling the tree's kernels in a process beside, while this one compiles the game's.
+"""Compilation of the tree's kernels in a second process, while this one compiles the game's.
 
-Kernels are compiled when they are first called, one after the other, since numba's compiler lets one thread in; once
-compiled they are on disk.  So where the tree's are not, a verb that is about to play many games has another process
-(`python -m alphago.mcts.warm_up`) compile them, and finds them when it comes to them.
+Kernels are compiled at their first call, one after the other, since numba's compiler admits one thread, and then kept
+on disk.  If the tree's are not there, a command that is about to play many games starts a second process,
+`python -m alphago.mcts.warm_up`, that compiles them, and later loads them from disk.
 """
 
 import atexit
@@ -27,7 +27,7 @@ SEARCHES = 2  # side by side
 
 @cache
 def warm_up() -> "subprocess.Popen[bytes] | None":
-    """Begin to compile the tree's kernels, once; None where they are compiled, or no core is free for it.
+    """Start the compilation of the tree's kernels, once; return None if they are compiled or no core is free.
 
     The process ends with this one at the latest.
     """
@@ -47,7 +47,7 @@ def warm_up() -> "subprocess.Popen[bytes] | None":
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """End it if it still runs.  What it has compiled is on disk, each kernel as a whole or not at all."""
+    """End the process if it still runs.  Each kernel that it has compiled is on disk, complete."""
     if process.poll() is None:
         process.kill()
         process.wait()
@@ -60,7 +60,7 @@ def is_compiled(kernel: Any) -> bool:
 
 
 class Blank:
-    """A game without rules and its batch at once, which compiles nothing: every action is legal, no game ends."""
+    """A game without rules that is its own batch and compiles nothing: every action is legal, no game ends."""
 
     device = "cpu"
     action_space, max_moves = 2, 8
@@ -81,7 +81,7 @@ class Blank:
 
 
 def compile_tree() -> None:
-    """Do with the tree what self-play and players do with it, by every rule."""
+    """Run every rule's search on the tree, as self-play and players do, so that its kernels are compiled."""
     games = np.arange(SEARCHES)
     for settings in (SearchSettings(gumbel=True), SearchSettings()):
         blank: Any = Blank()

@@ -14,7 +14,7 @@ ACTIVATIONS: dict[str, Activation] = {"relu": torch.relu, "elu": F.elu}
 
 
 class ConvBn(nn.Sequential):
-    """A convolution and a batch norm, with the addition and activation after them, which are faster with the norm.
+    """A convolution and a batch norm, with the addition and activation after them, which are faster done with the norm.
 
     forward: features [B, inputs, H, W] -> act(norm(conv(features)) + added), [B, outputs, H, W]; without the addition
         or the activation where these are None.
@@ -32,7 +32,7 @@ class ConvBn(nn.Sequential):
 
 
 def conv_bn(inputs: int, outputs: int, kernel_size: int) -> ConvBn:
-    """Return a convolution that keeps the board's size, without a bias, which the norm's makes redundant."""
+    """Return a convolution that keeps the board's size, without a bias, since the norm has one."""
     conv = nn.Conv2d(inputs, outputs, kernel_size, padding=kernel_size // 2, bias=False)
     nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")
     return ConvBn(conv, nn.BatchNorm2d(outputs))
@@ -74,7 +74,7 @@ class Block(nn.Module):
         raise NotImplementedError
 
     def shift(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Return `hidden` plus the bias that the whole board gives, or as it is if the block is not pooled."""
+        """Return `hidden` plus the bias computed from the whole board, or unchanged if the block is not pooled."""
         if self.pooled is None:
             return hidden
         whole = torch.cat(board_pool(hidden, self.training), dim=1)

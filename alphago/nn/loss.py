@@ -107,7 +107,7 @@ class ForecastLosses(NamedTuple):
     score: torch.Tensor | None = None  # Huber loss of the margin in tens of points
 
     def metrics(self) -> dict[str, torch.Tensor]:
-        """Return the losses that there are, by metric: "ownership_loss", "score_loss"."""
+        """Return the available losses by metric: "ownership_loss", "score_loss"."""
         losses = {"ownership_loss": self.ownership, "score_loss": self.score}
         return {name: loss for name, loss in losses.items() if loss is not None}
 

@@ -100,12 +100,12 @@ class NeuralNet(nn.Module):
         check_heads(self.value, self.policy, features, env)
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Planes [B, planes, H, W] -> logits [B, action_space] and value [B], from the mover's view."""
+        """Compute logits [B, action_space] and value [B] from planes [B, planes, H, W], from the mover's view."""
         features = self.base_net(planes)
         return self.policy(features), self.value(features).flatten()
 
     def forecast(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]:
-        """Return what training compares: logits, value, and the Forecast of a value head that makes one."""
+        """Return everything that training compares: logits, value, and the Forecast of a value head that makes one."""
         if not isinstance(self.value, ForecastHead):
             return *self.forward(planes), None
         features = self.base_net(planes)
@@ -176,15 +176,15 @@ class NeuralNet(nn.Module):
 
     @property
     def num_parameters(self) -> int:
-        """The number of trainable numbers."""
+        """The number of trainable parameters."""
         return sum(parameter.numel() for parameter in self.parameters())
 
     @property
     def config(self) -> dict[str, Any]:
-        """What is needed to build the net again (`build_net`), as plain data.
+        """The plain data from which `build_net` builds the network again.
 
         parts: the slots for which a part of the package was passed, and its description.
-        custom: the slots for which another module was, and its class.
+        custom: the slots for which another module was passed, and its class.
         """
         return {
             "preset": self.preset,
@@ -203,9 +203,9 @@ class NeuralNet(nn.Module):
 
     @property
     def resign_threshold(self) -> float:
-        """The mover's value below which it may resign, as its run calibrated it (in `notes`); -1, never, without one.
+        """The mover's value below which it may resign, calibrated by its run (in `notes`); -1 (never) without one.
 
-        Raises ModelError for a note that is no number from -1 to 1.
+        Raises ModelError for a note that is not a number from -1 to 1.
         """
         note = self.notes.get("resign_threshold", "-1")
         try:
@@ -227,7 +227,7 @@ class NeuralNet(nn.Module):
 def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | None) -> NeuralNet:
     """Build a network as `NeuralNet.config` describes it, with new weights.
 
-    modules: by slot; for those that are left out or None the package's are built.
+    modules: by slot; the package's own are built for slots that are left out or None.
     Raises ValueError or TypeError for a damaged description, or one that does not suit the game.
     """
     slots: dict[str, Any] = {slot: module for slot, module in modules.items() if module is not None}

@@ -114,7 +114,7 @@ def slot_tensors(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, to
 
 
 def game_structure(env: GameEnv) -> dict[str, Any]:
-    """Return what a network's shape depends on in a game; games that agree in it may share weights."""
+    """Return the facts of a game that a network's shape depends on; games that agree in them may share weights."""
     return {
         "game": env.name,
         "planes": env.planes,

@@ -85,7 +85,7 @@ def for_kernels(gradient: torch.Tensor) -> torch.Tensor:
 
 
 class NormRelu(torch.autograd.Function):
-    """See `norm_relu`; Ioffe & Szegedy 2015, algorithm 1 and section 3."""
+    """The autograd function of `norm_relu` (Ioffe & Szegedy 2015, algorithm 1 and section 3)."""
 
     @staticmethod
     def forward(
@@ -124,7 +124,7 @@ class NormRelu(torch.autograd.Function):
 
 
 class Pool(torch.autograd.Function):
-    """Means and maxima in one pass: [B, C, H, W] -> float32 [B, 2 C]; see `board_pool`."""
+    """The autograd function of means and maxima in one pass: [B, C, H, W] -> float32 [B, 2 C]; see `board_pool`."""
 
     @staticmethod
     def forward(ctx: Any, features: torch.Tensor) -> torch.Tensor:
@@ -145,7 +145,7 @@ class Pool(torch.autograd.Function):
 
 
 class AddBias(torch.autograd.Function):
-    """See `add_board_bias`."""
+    """The autograd function of `add_board_bias`."""
 
     @staticmethod
     def forward(ctx: Any, features: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:

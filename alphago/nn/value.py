@@ -54,7 +54,7 @@ class ForecastValue(ForecastHead):
         nn.init.zeros_(self.hidden.bias)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """[B, channels, H, W] -> value [B, 1] in -1 .. 1, from the view of the player about to move."""
+        """Compute the value [B, 1] in -1 .. 1 from [B, channels, H, W], in the view of the player about to move."""
         return torch.tanh(self.read(features)[0][:, :1])
 
     def forecast(self, features: torch.Tensor) -> Forecast:
@@ -119,7 +119,7 @@ class AddedForecast(ForecastHead):
         start_small(self.owner, self.score)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """[B, channels, H, W] -> what `value` gives, [B, 1] or [B]."""
+        """Compute the output of `value`, [B, 1] or [B], from [B, channels, H, W]."""
         return self.value(features)
 
     def forecast(self, features: torch.Tensor) -> Forecast:

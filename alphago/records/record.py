@@ -43,7 +43,7 @@ class GameRecord:
 
     @property
     def result_string(self) -> str:
-        """'B+2.5', 'W+R' (by resignation) or 'draw'."""
+        """The result as text: 'B+2.5', 'W+R' (by resignation) or 'draw'."""
         if self.outcome == 0:
             return "draw"
         return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
@@ -71,7 +71,7 @@ ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)
 
 
 def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
-    """Return the records as a few plain arrays, one game after the other; `read_arrays` makes records of them again."""
+    """Return the records as a few plain arrays, one game after the other; `read_arrays` restores the records."""
     arrays = {name: np.concatenate([getattr(r, name) for r in records]) if records else np.zeros(0) for name in ARRAYS}
     arrays["lengths"] = np.array([len(r) for r in records], np.int32)
     arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
@@ -89,7 +89,7 @@ def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
 
 def load_records(path: str | Path) -> list[GameRecord]:
     """Read what `save_records` wrote; raise ValueError for another file."""
-    data = io.BytesIO(Path(path).read_bytes())  # numpy leaves a file open that it cannot read
+    data = io.BytesIO(Path(path).read_bytes())  # numpy leaves a file open if it cannot read it
     try:
         return read_arrays(np.load(data, allow_pickle=False))
     except Exception as error:  # a damaged archive can fail in any way

@@ -164,7 +164,7 @@ def with_plays(game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]]) -> 
 
 
 def why_over(position: GoPosition) -> str:
-    """Return what ended the game, as a sentence."""
+    """Return a sentence on what ended the game."""
     last = position.env.max_moves
     return f"the game ends after move {last}" if len(position.moves) == last else "two passes have ended the game"
 

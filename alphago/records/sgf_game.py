@@ -59,7 +59,7 @@ class SgfGame:
 
     @property
     def outcome(self) -> float | None:
-        """+1 Black won, -1 White won, 0 a draw; None if the file does not say."""
+        """The outcome: +1 Black won, -1 White won, 0 a draw; None if the file does not say."""
         word = self.result.strip().lower()
         if word in ("0", "draw", "jigo"):
             return 0.0

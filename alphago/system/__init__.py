@@ -1,1 +1,1 @@
-"""What every floor uses: files, cores, time, checks of what a caller passes."""
+"""Helpers for all other packages: files, cores, time, and checks of what a caller passes."""

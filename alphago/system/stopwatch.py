@@ -15,7 +15,7 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}
-        self._kinds: list[str] = []  # that the thread is in, the innermost last
+        self._kinds: list[str] = []  # kinds that the thread is in, the innermost last
         self._since = 0.0
 
     @contextmanager

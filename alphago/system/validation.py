@@ -25,7 +25,7 @@ class Unset(Enum):
         return self.name
 
 
-MOST_READOUTS = 10_000_000  # of one move: a tree of so many positions takes gigabytes
+MOST_READOUTS = 10_000_000  # of one move: a tree of that size takes gigabytes
 
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
@@ -132,7 +132,7 @@ def takes_any_keyword(call: Callable[..., Any]) -> bool:
 
 
 def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise TypeError that names near misses for a keyword that is not in `known`. who: its owner, for the message."""
+    """Raise TypeError that names near misses for a keyword not in `known`; `who` is its owner, for the message."""
     for name in given:
         if name not in known:
             raise TypeError(f"{who} has no keyword {name!r}: {near_misses(name, known)}")

@@ -1,1 +1,1 @@
-"""The loop: self-play, memory, training, and the run folder they leave."""
+"""The training loop: self-play, memory, training, and the run folder they leave."""

@@ -68,7 +68,7 @@ def apportion(total: int, shares: Sequence[float]) -> list[int]:
 
 
 class Prefetcher:
-    """Draws random batches on a thread of its own; `state` is the generator's before the first batch not yet used."""
+    """A thread that draws random batches; `state` is the generator's before the first batch not yet used."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
@@ -76,7 +76,7 @@ class Prefetcher:
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The generator's state from which the next batch is drawn, also where it is drawn already."""
+        """The generator's state before the next batch to be used, even if that one is already drawn."""
         return self._before or self.generator.bit_generator.state
 
     @state.setter
@@ -88,7 +88,7 @@ class Prefetcher:
     ) -> Iterator[list[Part]]:
         """Yield up to `count` batches of `draw`, until `may_go_on` is False before one.
 
-        The generator stands behind the last batch that was yielded then.
+        Afterwards the generator's state is that after the last batch yielded.
         """
         with ThreadPoolExecutor(1) as drawer:
 

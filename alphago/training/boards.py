@@ -1,4 +1,4 @@
-"""The boards that a stage of a run plays side by side: each has its own games and memory, all have one network."""
+"""The boards that a stage of a run plays side by side, each with its own games and memory, all with one network."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -20,10 +20,10 @@ from alphago.training.settings import Stage, TrainingSettings
 
 
 class BoardTraining:
-    """One size of board in a run: where its games come from, its memory, and how much of the run is its share."""
+    """One size of board in a run: the source of its games, its memory, and its share of the run."""
 
     def __init__(self, env: GameEnv, share: float, memory: ReplayMemory, source: GameSource, needed: int) -> None:
-        """needed: positions in memory before training begins."""
+        """Set up a board that is trained on once `needed` positions are in memory."""
         self.env = env
         self.share = share
         self.memory = memory
@@ -38,7 +38,7 @@ class BoardTraining:
 
     @property
     def may_learn(self) -> bool:
-        """Whether there are positions enough to learn from."""
+        """Whether there are enough positions to learn from."""
         return len(self.memory) >= self.needed
 
     def remember(self, records: list[GameRecord], capacity: int) -> tuple[int, int]:
@@ -58,14 +58,14 @@ class BoardTraining:
         return new, due
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-        """Return all that the board needs to go on but the games in memory: tensors by name, and plain data."""
+        """Return what the board needs to continue, except the games in memory: tensors by name, and plain data."""
         games, source = self.source.state()
         memory = {"games": len(self.memory.entries), "capacity": self.memory.capacity, "added": self.memory.added}
         data = {"memory": memory, "has_learned": self.has_learned, "source": source}
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
-        """Go on from what `state` returned, with the games that were in memory, oldest first."""
+        """Continue from what `state` returned, with the games that were in memory, oldest first."""
         self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])
         self.has_learned = data["has_learned"]
         self.source.restore(unpack_arrays(tensors[tensor_name(self.env.N)]), data["source"])
@@ -77,7 +77,7 @@ def tensor_name(board: int) -> str:
 
 
 class Boards:
-    """The boards of a stage, and what they do together."""
+    """The boards of a stage, with what they do together."""
 
     def __init__(
         self,
@@ -92,13 +92,13 @@ class Boards:
     ) -> None:
         """Divide the games that are left among the boards.
 
-        A board's share is one of moves: of the games side by side.  Games of a larger board are longer, as its area,
-        so that it gets fewer of them, and all boards come to their last game at about the same time.  Of B boards,
-        board b has every B-th number from b on: no two games of a run have a random stream in common.
+        A board's share is one of moves, that is, of the games side by side.  Games on a larger board are longer, in
+        proportion to its area, so it gets fewer, and all boards come to their last game at about the same time.
+        Of B boards, board b has every B-th number from b on: no two games of a run have a random stream in common.
 
         Args:
-            numbers: of the games that are left.
-            memories: of the boards of the stage before; a board that was among them goes on with its own.
+            numbers: those of the games that are left.
+            memories: those of the previous stage's boards; a board that was among them keeps its own.
             device: where games are played.
         """
         self.settings = settings
@@ -142,12 +142,12 @@ class Boards:
 
     @property
     def begun(self) -> int:
-        """A number greater than those of all games that have begun."""
+        """A number above those of all games begun so far."""
         return max(source.begun for source in self.sources)
 
     @property
     def capacity(self) -> int:
-        """Positions that the memories keep together at this point of the run."""
+        """The number of positions that the memories keep together at this point of the run."""
         return min(window(self.added), self.settings.memory_size)
 
     def main(self, goal: GameEnv) -> BoardTraining:
@@ -166,7 +166,7 @@ class Boards:
             source.begin(self.settings.plies_per_iteration, readouts, count)
 
     def learning(self) -> list[BoardTraining]:
-        """Return the boards with positions enough to learn from."""
+        """Return the boards with enough positions to learn from."""
         return [board for board in self.boards if board.may_learn]
 
     def sample(self, generator: np.random.Generator) -> list[Sample]:
@@ -184,12 +184,12 @@ class Boards:
         return spent
 
     def state(self) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-        """Return what the boards need to go on: tensors by name, and plain data of one board after the other."""
+        """Return what the boards need to continue: tensors by name, and plain data of one board after another."""
         states = [board.state() for board in self.boards]
         return {name: tensor for tensors, _ in states for name, tensor in tensors.items()}, [data for _, data in states]
 
     def restore(self, shards: Shards, tensors: Mapping[str, torch.Tensor], data: Any) -> list[str]:
-        """Go on from what `state` returned, after `publish`; return sentences about files that had to be set aside."""
+        """Continue from what `state` returned, after `publish`; return sentences about files that were set aside."""
         notes: list[str] = []
         for board, board_data in zip(self.boards, data, strict=True):
             records, lost = shards.latest(board_data["memory"]["games"], board.env.N)

@@ -1,6 +1,6 @@
 """Games of self-play on this machine: a Group plays some on one thread, SelfPlay has a group for each thread.
 
-Game i belongs to group i mod G and has its own random stream (seed, i), so what a game is does not depend on which
+Game i belongs to group i mod G and has its own random stream (seed, i), so that a game does not depend on which
 thread was faster.
 """
 
@@ -36,7 +36,7 @@ SLOT_FIELDS = ("plies", "opening", "may_resign")
 class Group:
     """Some games of a run side by side, on one thread, with one network call per wave.
 
-    numbers: of the games that have not begun.
+    numbers: those of the games that have not begun.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Group:
         self.stopwatch = Stopwatch()  # of the thread that plays
 
     def use(self, evaluator: Evaluator) -> None:
-        """Play on with another evaluator; drop what the trees hold of the one before, and fill free slots."""
+        """Continue with another evaluator: drop the earlier one's results from the trees, and fill free slots."""
         search = self._search_with(evaluator)
         for slot in range(self.capacity):
             if self.builders[slot] is None:
@@ -188,7 +188,7 @@ class Group:
         return unfinished + [record for _, record in self.finished]
 
     def state(self) -> dict[str, Any]:
-        """Return what the group needs, beside `records`, to go on between two moves, as plain data, without trees."""
+        """Return what the group needs to continue between two moves, beside `records`: plain data, without trees."""
         return {
             "next": self.numbers.start,
             "left": self.left,
@@ -205,7 +205,7 @@ class Group:
         return {**fields, "generator": self.generators[slot].bit_generator.state}
 
     def restore(self, state: Mapping[str, Any], records: Iterator[GameRecord], evaluator: Evaluator) -> None:
-        """Go on from `state`, taking this group's `records` from the iterator; empty slots begin what is left."""
+        """Continue from `state`, taking this group's `records` from the iterator; empty slots begin new games."""
         self.left, self.readouts, self.capacity = state["left"], state["readouts"], state["capacity"]
         self._search_with(evaluator)
         for slot, slot_state in enumerate(state["slots"]):
@@ -233,7 +233,7 @@ class Group:
 class SelfPlay:
     """The GameSource of this machine: the games with these numbers, in groups on threads.
 
-    Games that are unfinished when the moves of an iteration are played go on in the next one.
+    Games that are unfinished at the end of an iteration continue in the next one.
     """
 
     def __init__(
@@ -281,8 +281,8 @@ class SelfPlay:
 
         Args:
             plies: moves in every game; None for all games to their ends.
-            readouts: of a move, instead of the settings'.
-            side_by_side: games in progress at most, never fewer than before and one in each group at least; None for
+            readouts: for each move, instead of the settings'.
+            side_by_side: the most games in progress, never fewer than before or than one in each group; None for
                 `games_in_flight`.
         """
         assert self.evaluator is not None
@@ -327,7 +327,7 @@ class SelfPlay:
         return spent
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return all that is needed to go on between two moves, but trees: games as arrays, and plain data.
+        """Return what is needed to continue between two moves, except trees: games as arrays, and plain data.
 
         Call it while no thread plays.
         """
@@ -335,7 +335,7 @@ class SelfPlay:
         return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Go on from what `state` returned, after `publish`: games, groups and games side by side are as they were."""
+        """Continue from what `state` returned, after `publish`: games, groups and games side by side are as before."""
         assert self.evaluator is not None
         if not data["groups"]:
             return
@@ -349,7 +349,7 @@ class SelfPlay:
 
     @property
     def begun(self) -> int:
-        """A number greater than those of all games that have begun; without gaps it is the next one's."""
+        """A number above those of all games begun so far; the next game's number if there are no gaps."""
         return max((group.numbers.start for group in self.groups), default=self.numbers.start)
 
     @property
@@ -359,12 +359,12 @@ class SelfPlay:
 
     @property
     def readouts_done(self) -> int:
-        """Simulations so far, and evaluations of roots."""
+        """Simulations and evaluations of roots so far."""
         return sum(group.readouts_done for group in self.groups)
 
 
 def divide(games: int, groups: int) -> list[int]:
-    """Return how many of the games each group has: as many, or one more in the first ones."""
+    """Return how many of the games each group has: equally many, or one more in the first ones."""
     return [games // groups + (group < games % groups) for group in range(groups)]
 
 

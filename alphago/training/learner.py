@@ -53,7 +53,7 @@ class Learner:
         self.autocast = has_native_bfloat16(device) if settings.bfloat16 is None else settings.bfloat16
 
     def resize(self, env: GameEnv) -> None:
-        """Train on for another board of the game; weights and optimizer stay.  Samples may be of any board."""
+        """Continue training on another board of the game; weights and optimizer stay.  Samples may be of any board."""
         self.net, *others = (net.resized(env) for net in self.replicas)
         self.replicas = [self.net, *others]
 
@@ -101,7 +101,7 @@ class Learner:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return weights and optimizer state by name, on the CPU; on a CPU these are no copies.
 
-        ValueError if the optimizer keeps something else for a parameter than tensors and numbers.
+        Raises ValueError if the optimizer keeps anything but tensors and numbers for a parameter.
         """
         found = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
         for name, parameter in self.net.named_parameters():
@@ -133,7 +133,7 @@ class Learner:
         self.steps, self.skipped = steps, skipped
 
     def _remembered(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
-        """Return a tensor of optimizer state where a step reads it: counts on a device only where the step is fused."""
+        """Return a tensor of optimizer state where a step reads it; counts are on the device only if it is fused."""
         if tensor.shape == parameter.shape:
             # Laid out as the parameter is: the fused step goes through memory without looking at strides.
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)
@@ -150,7 +150,7 @@ class Learner:
         return [None if sample is None else self.add_gradients(net, sample, weight) for sample in samples]
 
     def add_gradients(self, net: NeuralNet, part: Part, batch_weight: float) -> Outputs:
-        """Adds the gradients of a share of a batch of such a whole weight to those in `net`."""
+        """Add the gradients of a share of a batch, whose whole weight is `batch_weight`, to those in `net`."""
         policy, result, weight = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
         planes = torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
@@ -180,12 +180,12 @@ class Learner:
 
 
 def number_type(value: int | float) -> torch.dtype:
-    """A type that holds the number exactly."""
+    """Return a dtype that holds the number exactly."""
     return torch.bool if isinstance(value, bool) else torch.int64 if isinstance(value, int) else torch.float64
 
 
 def replica(net: NeuralNet) -> NeuralNet:
-    """A copy whose parameters are the same memory; gradients and running statistics are its own."""
+    """Return a copy that shares the parameters' memory; gradients and running statistics are its own."""
     twin = copy.deepcopy(net)
     for parameter, original in zip(twin.parameters(), net.parameters(), strict=True):
         parameter.data = original.data

@@ -32,7 +32,7 @@ def train_loop(run: Run, stop: threading.Event) -> None:
         steps = learn(run, stop)
         run.publish()  # the new network plays next
         run.end_iteration(steps)  # metrics, reports, autosave
-        run.judge(stop)  # gate, proof: whoever is due
+        run.judge(stop)  # the gate or the proof, if due
 
 
 def play(run: Run, stop: threading.Event) -> list[list[GameRecord]]:

@@ -19,11 +19,11 @@ class Sample(NamedTuple):
     """n training positions, each turned by a random symmetry; everything from the mover's view."""
 
     planes: np.ndarray  # float32 [n, planes, height, width]
-    policy: np.ndarray  # float32 [n, A], what the search made of the position
+    policy: np.ndarray  # float32 [n, A], the result of the search
     value: np.ndarray  # float32 [n], the game's result mixed with later search values, -1 .. 1
     weight: np.ndarray  # float32 [n]
     score: np.ndarray  # float32 [n], the final margin in points
-    ownership: np.ndarray  # int8 [n, height * width], 1 what became the mover's; no columns where games have none
+    ownership: np.ndarray  # int8 [n, height * width], 1 the mover's in the end; no columns where games have none
     ended: np.ndarray  # float32 [n], 0 after a resignation (score and ownership are unknown then), else 1
 
 
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 
 def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
-    """Return how many of the latest positions to train on after `positions` in all; it grows slower and slower.
+    """Return how many of the latest positions to train on after `positions` in all; it grows ever more slowly.
 
     first (1 + growth ((N / first)^exponent - 1) / exponent) from N = `first` on (Wu 2019, "Accelerating
     Self-Play Learning in Go", appendix C, with a smaller start).
@@ -55,10 +55,10 @@ def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: f
 
 @checks_keywords()
 class ReplayMemory:
-    """The searched positions of the latest games, at least `capacity` of them once so many have been played.
+    """The searched positions of the latest games, at least `capacity` of them once there are that many.
 
-    Stores records, not planes: sampling rebuilds a position from its game's moves and draws its symmetry.  Whole games
-    are dropped, the oldest first.
+    It stores records, not planes: sampling rebuilds a position from its game's moves and draws its symmetry.  Whole
+    games are dropped, the oldest first.
 
     Args:
         search_share: how much of each value target comes from the search instead of the game's result, per ply that
@@ -151,7 +151,7 @@ class ReplayMemory:
         return self._starts[key]
 
     def _planes(self, entries: list[Entry], plies: list[int]) -> np.ndarray:
-        """Return float32 [n, planes, height, width], each game's position before a ply."""
+        """Return the planes of each game's position before a ply, float32 [n, planes, height, width]."""
         count = len(entries)
         out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)
         batch = self.env.new_batch(min(count, REBUILT_AT_ONCE))
@@ -169,7 +169,7 @@ class ReplayMemory:
         return out
 
     def _final_ownership(self, record: GameRecord, start: GameBatch) -> np.ndarray:
-        """Return int8 [points], 1 Black's; zeros after a resignation, which leaves the board open."""
+        """Return the final owners, int8 [points], 1 Black; zeros after a resignation, which leaves the board open."""
         if not self.env.has_ownership:
             return np.zeros(0, np.int8)
         points = self.env.plane_shape[0] * self.env.plane_shape[1]

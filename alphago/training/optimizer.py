@@ -1,4 +1,4 @@
-"""Optimizers (Muon with AdamW, AdamW, momentum SGD), and how the learning rate goes over a run."""
+"""Optimizers (Muon with AdamW, AdamW, momentum SGD), and schedules of the learning rate over a run."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -91,7 +91,7 @@ def adamw(parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight
 def momentum_sgd(
     parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    """Return stochastic gradient descent with momentum, AlphaGo Zero's; weight decay is part of the gradient."""
+    """Return AlphaGo Zero's stochastic gradient descent with momentum; weight decay is part of the gradient."""
     return torch.optim.SGD(decayed(parameters, weight_decay), lr=learning_rate, momentum=SGD_MOMENTUM, foreach=True)
 
 

@@ -1,8 +1,8 @@
 """Recipes: the measured network and settings for each board (docs/results.md).
 
-`train(GoEnv(9))` takes the recipe of its board, or of the next larger one that has a recipe; arguments of the call go
-first.  Recipes are for runs that end by the clock: where games are counted (`num_games`), each has to teach more, and
-TrainingSettings' defaults apply.
+`train(GoEnv(9))` takes the recipe of its board, or of the next larger one that has a recipe; arguments of the call
+take precedence.  Recipes are for runs that end by the clock: a run of `num_games` games has to learn more from each, so
+TrainingSettings' defaults apply to it.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from alphago.mcts.search import SearchSettings
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to train a network with on one board.
+    """The game, network and settings to train with on one board.
 
     Args:
         env: options of the game.
@@ -46,7 +46,7 @@ class Recipe:
         return env if board_size in (None, env.N) else env.resized(board_size)
 
     def positions_to_beat(self, opponent: str, env: GameEnv) -> int:
-        """Return the positions of self-play after which it was stronger than an opponent; 0 where none are known."""
+        """Return the positions of self-play after which the network was stronger than an opponent; 0 if unknown."""
         positions = self.proved_after.get(opponent, 0)
         return positions if positions and self.make_env().accepts(env) else 0
 
@@ -112,7 +112,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse; 700 000
     # batches from games of some 200 plies; a candidate plays 400 games after 25 000 of self-play.  Not as there: the
-    # threshold of resignation is fixed, not fitted to 5 % of false positives (`alphago info RUN` tells how many came).
+    # threshold of resignation is fixed, not fitted to 5 % of false positives (`alphago info RUN` shows their share).
     "paper": Recipe(
         {"board_size": 19, "komi": 7.5, "planes": 17, "max_moves": 722},
         {"preset": "paper"},
@@ -160,7 +160,7 @@ def recipe_for(env: GameEnv) -> Recipe:
 
 
 def named_recipe(name: str) -> Recipe:
-    """Return the recipe of that name; raise ValueError with all names for another one."""
+    """Return the recipe of that name; raise ValueError that lists the names for an unknown one."""
     if name not in RECIPES:
         raise ValueError(f"preset must be one of {', '.join(map(repr, RECIPES))}, got {name!r}")
     return RECIPES[name]

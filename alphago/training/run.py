@@ -45,7 +45,7 @@ class Stopped(Exception):
 
 
 class Judge(Protocol):
-    """What decides about a run's networks: a gate, a proof."""
+    """A judge of a run's networks: a gate or a proof."""
 
     @property
     def name(self) -> str:
@@ -72,16 +72,16 @@ class Judge(Protocol):
         """Return the tensors that go into the run's state, by name."""
 
     def state(self) -> dict[str, Any]:
-        """Return what else goes into the run's state, as plain data."""
+        """Return all else that goes into the run's state, as plain data."""
 
     def restore(self, run: "Run", tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Go on from `tensors` and `state`; None where the run did not have this judge until now."""
+        """Continue from `tensors` and `state`; None where the run did not have this judge until now."""
 
 
 class Run:
     """One run, which `alphago.training.loop.train_loop` takes further.
 
-    `state` is all that it needs to go on from where it stands, at any move and before any gradient step.
+    `state` is all that it needs to continue from where it stands, at any move and before any gradient step.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Run:
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
-        self.stopwatch = Stopwatch()  # of the thread that runs all this
+        self.stopwatch = Stopwatch()  # of the run's own thread
         self.games = 0
         self.positions = 0  # of boards that are not played any more
         self.iterations = 0
@@ -119,7 +119,7 @@ class Run:
         self._enter(0, 0, 0, {})
 
     def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
-        """Begin a stage after `games` games: new games, `first` the number of the first, and memories there were."""
+        """Begin a stage after `games` games, with new games numbered from `first` and the earlier stage's memories."""
         self.stage, self.entered, self.first = stage, games, first
         numbers = range(first, first + self.settings.game_limit - games)
         self.boards = Boards(
@@ -150,7 +150,7 @@ class Run:
     def is_over(self) -> bool:
         """Whether all games are played, the time is over, or a judge has ended the run.
 
-        Not within an iteration: what the last games teach is still to be learned.
+        It is not over within an iteration, as the last games are still to be learned from.
         """
         ended = self.is_proved or self.games >= self.settings.game_limit or self.clock.is_over
         return ended and not self.in_iteration
@@ -258,7 +258,7 @@ class Run:
             self._published = version
 
     def judge(self, stop: threading.Event) -> None:
-        """Let each judge decide that has to now, between two iterations; raise Stopped if `stop` comes first."""
+        """Let each judge that is due decide, between two iterations; raise Stopped if `stop` comes first."""
         for judge in self.judges:
             if not self.in_iteration and judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
@@ -274,9 +274,9 @@ class Run:
 
     @SAVING
     def checkpoint(self, keep: bool = False) -> Path:
-        """Save all, with the threshold at which the network may resign where the latest games show one.
+        """Save everything, with the resignation threshold if the latest games determine one.
 
-        keep: whether this network is kept when later ones are saved.
+        keep: whether to keep this network when later ones are saved.
         """
         began = time.monotonic()
         latest = islice(reversed(self.main.memory.entries), CALIBRATION_GAMES)
@@ -289,12 +289,12 @@ class Run:
         return path
 
     def autosave(self) -> None:
-        """Save all if the last checkpoint is long ago."""
+        """Save everything if a checkpoint is due."""
         if self.saving.due:
             self.checkpoint()
 
     def state(self) -> State:
-        """Return where the run stands; self-play's threads must stand still."""
+        """Return the run's state; self-play's threads must not be playing."""
         tensors, boards = self.boards.state()
         data = {
             "stage": [self.stage, self.entered, self.first],
@@ -310,7 +310,7 @@ class Run:
         return State({**self.learner.tensors(), **tensors, **judged}, data)
 
     def restore(self, state: State) -> list[str]:
-        """Go on from a state of this run's folder; return sentences about files that had to be set aside."""
+        """Continue from a state of this run's folder; return sentences about files that had to be set aside."""
         data = state.data
         stage, games, first = data["stage"]
         self._enter(stage, games, first, {})

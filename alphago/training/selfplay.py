@@ -1,4 +1,4 @@
-"""Self-play: `selfplay`, and GameSource, what a run asks of whatever plays its games."""
+"""Self-play: `selfplay`, and GameSource, through which a run has its games played."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -18,17 +18,17 @@ from alphago.training.settings import SelfPlaySettings
 
 
 class GameSource(Protocol):
-    """What plays the games of one board of a run: threads of this machine (SelfPlay), or other machines.
+    """The source of a run's games on one board: threads of this machine (SelfPlay), or other machines.
 
     An iteration is `publish` (where there is another network), `begin`, `go_on` until it returns True, and `take`.
-    Between two moves `state` holds all that another source of the same settings needs to go on.
+    Between two moves `state` holds all that another source of the same settings needs to continue.
     """
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator."""
 
     def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
-        """Let the next calls of `go_on` play `plies` moves in every game, of at most `side_by_side`."""
+        """Let the next calls of `go_on` play `plies` moves in each game, at most `side_by_side` games at once."""
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play the moves until `stop` is set or time.monotonic() is `until`; return False if some are left."""
@@ -40,14 +40,14 @@ class GameSource(Protocol):
         """Return the seconds of all threads together since the last call, by kind of work."""
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return what is needed to go on: arrays by name, and plain data."""
+        """Return all that is needed to continue: arrays by name, and plain data."""
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Go on from what `state` returned, after `publish`."""
+        """Continue from what `state` returned, after `publish`."""
 
     @property
     def begun(self) -> int:
-        """A number greater than those of all games that have begun."""
+        """A number above those of all games begun so far."""
 
     @property
     def moves(self) -> int:
@@ -55,7 +55,7 @@ class GameSource(Protocol):
 
     @property
     def readouts_done(self) -> int:
-        """Simulations so far, and evaluations of roots."""
+        """Simulations and evaluations of roots so far."""
 
 
 # (env, settings, numbers of the games, workers, seed=…, device=…) -> GameSource

@@ -81,12 +81,12 @@ def train(
             ends early when it is proved to be the stronger one (a sequential test, see
             `alphago.training.judges.proof`; the proof is written to proof.json).  Without a proof its final network is
             examined too.  The time that these matches take is not training time.
-        stop_after: minutes after which this call stops as Ctrl-C does it, with everything saved: a slice of a run whose
-            length, and with it its schedules, `num_games` or `max_minutes` say.  All that the call does counts; the
+        stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved: a slice of a run whose
+            length and schedules follow from `num_games` or `max_minutes`.  All that the call does counts; the
             move or gradient step in progress and the saving come on top.
         compact: whether to leave a folder that is easily carried to another machine, at most 60 MiB and 16 MiB a file
             (see `alphago.training.runs.compact`): older networks go, and so do the oldest games of the memory.  It goes
-            on there as any run, but no longer to the bit as it would have without.
+            on there as any run, but no longer with the same bits as it would have.
         device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU where there is one
             that suits game and network, and as long as its memory is enough: then the run goes on on the CPU from
             where it was saved, and says so.  It is no setting of the run, which may go on elsewhere.
@@ -106,7 +106,7 @@ def train(
     check_env(env)
     check_types(model, until, reports)
     deadline = None if stop_after is None else began + 60 * check_positive("stop_after, in minutes,", stop_after)
-    where = find_device(env, device)  # raises now for one that does not exist
+    where = find_device(env, device)  # raises now if it does not exist
     warm_up()
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
@@ -114,7 +114,7 @@ def train(
     call = TrainCall(env, num_games, preset, model, given_sizes, opponent, settings, where)
     name = f"{env.name}{env.N}"
     path = Path(folder) if folder is not None else default_folder(name)
-    plan = None if holds_run(path) else new_run(call)  # raises for what cannot be trained before anything is written
+    plan = None if holds_run(path) else new_run(call)  # raises, before anything is written, if it cannot be trained
     if plan is not None and compact:
         check_network(plan.model)
     with RunFolder(path if folder is not None else new_folder(name)) as run_folder:
@@ -141,7 +141,7 @@ def train(
                 if device != "auto" or where == "cpu":
                     raise
                 notes = [f"{error}: this run goes on on the CPU, from where it was saved"]
-                where, run = "cpu", None  # frees what is on the GPU
+                where, run = "cpu", None  # frees the GPU's memory
             finally:
                 plan.model.cpu()
 
@@ -251,7 +251,7 @@ def compact_folder(run: Run) -> str:
 
 
 def longer(run: Run) -> str:
-    """Return the option of `alphago train` that doubles a run which is over by its games or by its time."""
+    """Return the option of `alphago train` that doubles the games or the time of a finished run."""
     settings = run.settings
     if settings.max_minutes is None or run.games >= settings.game_limit:
         return f"--games {2 * settings.game_limit}"
@@ -259,7 +259,7 @@ def longer(run: Run) -> str:
 
 
 def estimate(plan: Plan, metrics: Row) -> str | None:
-    """Return a sentence on when `until` should be beaten, "" if that time is over, None while the speed is unknown."""
+    """Return a sentence on when `until` should be beaten, "" if that time has passed, None while unknown."""
     if plan.until is None or metrics["seconds"] <= 60 * MEASURED_MINUTES:
         return None
     if plan.positions_to_beat <= metrics["positions"]:

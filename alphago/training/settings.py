@@ -1,7 +1,7 @@
-"""How a run plays and learns: frozen dataclasses, kept in the run's config.
+"""The settings of how a run plays and learns: frozen dataclasses, kept in the run's config.
 
-A setting is one `setting(...)`: its help, its default and its range.  One of SelfPlaySettings is one of a run too, and
-a flag of `alphago selfplay` and `alphago train`, without another line anywhere.
+Each field is one `setting(...)` with its help, default and range.  A field of SelfPlaySettings is also a setting of
+runs and a flag of `alphago selfplay` and `alphago train`, without further code.
 """
 
 import operator
@@ -38,7 +38,7 @@ MOST_IN_FLIGHT = 256  # games side by side of a run on a CPU
 
 @settings
 class SelfPlaySettings:
-    """How games of a network against itself are played."""
+    """Settings of how games of a network against itself are played."""
 
     readouts: int = setting(
         "simulations added per move (800 in AlphaZero and AlphaGo.jl)", default=800, least=1, most=MOST_READOUTS
@@ -88,7 +88,7 @@ class SelfPlaySettings:
         if isinstance(self.search, Mapping):  # as numbers that can be saved in the run's config
             plain = {name: plain_number(value) for name, value in self.search.items()}
             object.__setattr__(self, "search", plain)
-        self.search_for(64)  # raises for what is no search
+        self.search_for(64)  # raises if it is not a search
 
     def search_for(self, games: int) -> SearchSettings:
         """Return the search of self-play with `games` games side by side.
@@ -106,7 +106,7 @@ class SelfPlaySettings:
         return make_settings(SearchSettings, **{**usual, **(self.search or {})})
 
     def resolved(self, device: str, games: int) -> "SelfPlaySettings":
-        """Return these settings without None where a device ("cpu" or another) and `games` games in all decide."""
+        """Return these settings with None values decided by the device ("cpu" or another) and `games` games in all."""
         in_flight = min(self.games_in_flight or default_games_in_flight(device), games)
         return replace(
             self,
@@ -122,13 +122,13 @@ def default_games_in_flight(device: str) -> int:
 
 
 def default_groups(device: str) -> int:
-    """Return the threads of self-play: on a GPU so many that its network never waits for trees, and no more."""
+    """Return the number of self-play threads: on a GPU just enough that its network never waits for trees."""
     return available_cores() if device == "cpu" else 4
 
 
 @settings
 class TrainingSettings(SelfPlaySettings):
-    """How a run is trained: the settings of self-play, and these; num_games to readouts have AlphaGo.jl's names."""
+    """Settings of how a run is trained, self-play's included; num_games to readouts have AlphaGo.jl's names."""
 
     games_in_flight: int | None = setting(
         "games played side by side; None for an eighth of num_games, at most 256 (4096 on a GPU), so that a run of any "
@@ -289,11 +289,11 @@ class TrainingSettings(SelfPlaySettings):
 
     @property
     def game_limit(self) -> int:
-        """`num_games`, or more than any run plays."""
+        """The number of games: `num_games`, or more than any run plays."""
         return NO_LIMIT if self.num_games is None else self.num_games
 
     def side_by_side(self, games: int) -> int:
-        """Return how many games are side by side after `games` games of a run that has chosen `games_in_flight`."""
+        """Return how many games are side by side after `games` games of a run with `games_in_flight` decided."""
         most = self.games_in_flight or self.boards_at_once
         return min(most, max(self.first_games_in_flight or most, int(GENERATION * games), self.boards_at_once))
 
@@ -355,7 +355,7 @@ def check_sizes(given: Any) -> Sizes:
 
 
 class Stage(NamedTuple):
-    """A part of a run: boards that are played side by side, with their shares, until that progress."""
+    """A part of a run: boards that are played side by side, with their shares, until the run's progress is `end`."""
 
     boards: tuple[tuple[GameEnv, float], ...]
     end: float

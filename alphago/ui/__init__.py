@@ -1,1 +1,1 @@
-"""Where people and programs meet the engine."""
+"""Interfaces of the engine to people and programs."""

@@ -91,7 +91,7 @@ def is_vital(row, colour, head, scratch, begin, end):
 
 @part
 def count_vital(row, colour, scratch, begin, end, at_counts):
-    """Add one to each chain that the region is vital to; return how many these are."""
+    """Add one to each chain that the region is vital to; return the number of these chains."""
     i = begin
     while i < end and not has_to_touch(row, load(scratch, i)):
         i += 1

@@ -65,7 +65,7 @@ def list_empty(row, point):
 
 @part
 def unlist_empty(row, point):
-    """Take a point off the list of empty points, where the last one gets its place."""
+    """Remove a point from the list of empty points; the last one takes its place."""
     last = load(row, layout.EMPTIES) - 1
     store(row, layout.EMPTIES, last)
     place = load(row, cell(point) + layout.PLACE)
@@ -87,7 +87,7 @@ def swap_empties(row, a, b):
 
 @part
 def join(row, a, b):
-    """Make one chain of the two whose heads are the points a and b; the one with fewer liberties takes the other's."""
+    """Join the chains whose heads are the points a and b; the head of the one with more liberties is kept."""
     at_a = cell(a)
     at_b = cell(b)
     count_a = load_long(row, at_a + layout.LIBERTIES_LOW) >> layout.COUNT_BITS
@@ -134,7 +134,7 @@ def take(row, head_point, taker, at_board):
 
 @part
 def place_stone(row, point, colour):
-    """Make a stone on an empty point a chain of its own, and takes the point from the liberties beside it.
+    """Make a stone on an empty point a chain of its own, and take the point from the liberties beside it.
 
     Returns the sides, as 4 bits, where an enemy chain has no liberty left.
     """
@@ -161,7 +161,7 @@ def place_stone(row, point, colour):
 
 @part
 def put(row, point, colour):
-    """Place a stone, joins its chains and takes what has no liberty left, the enemy's before its own.
+    """Place a stone, join its chains and take what has no liberty left, the enemy's before its own.
 
     Keeps bits, hash and the list of empty points in step.
     """

@@ -11,7 +11,7 @@ from alphago.system.kernels.jit import load, part, store
 
 @part
 def superko_key(row, board, mover):
-    """Return what superko compares: the board's hash, under situational superko with the side to move."""
+    """Return the key that superko compares: the board's hash, with the side to move under situational superko."""
     return board ^ (mover * layout.SIDE_FACTOR) if load(row, layout.KO_RULE) == layout.SITUATIONAL else board
 
 
@@ -29,7 +29,7 @@ def record_board(row):
 
 @part
 def ko_forbids(row, board, mover):
-    """Return whether the ko rule forbids to bring about the board with this hash, `mover` to play."""
+    """Return whether the ko rule forbids making the board with this hash, with `mover` to play next."""
     if load(row, layout.KO_RULE) == layout.SIMPLE:
         return board == load_long(row, layout.BEFORE_LOW)
     board = superko_key(row, board, mover)

@@ -29,7 +29,7 @@ def allowed(row, point, colour, check_repetition):
 
 @part
 def has_liberties(row, point, colour):
-    """Return whether a stone without an empty neighbour has a liberty: that of an own chain, or by a capture."""
+    """Return whether a stone without an empty neighbour gets a liberty from a chain of its own or by a capture."""
     stride = load(row, layout.SIZE) + 1
     found = 0
     for side in range(4):
@@ -125,7 +125,7 @@ def is_own_eye(row, point, colour):
 
 @part
 def without_own_eyes(row, r, legal):
-    """Return the bits of `legal`, points of board row r, that are not the mover's own eyes."""
+    """Return those bits of `legal`, the points of board row r, that are not the mover's own eyes."""
     size = load(row, layout.SIZE)
     colour = load(row, layout.TO_PLAY)
     left = legal

@@ -38,7 +38,7 @@ def play_batch(rows, slots, actions):
 
 @kernel
 def replay_batch(rows, roots, paths, lengths, targets):
-    """Copy each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
+    """Copy each root and play the first `lengths[i]` actions of `paths[i]` on the copy."""
     for i in range(roots.shape[0]):
         target = rows[targets[i]]
         copy(rows[roots[i]], target)
@@ -79,14 +79,14 @@ def score_batch(rows, slots, out):
 
 @kernel
 def ownership_batch(rows, slots, out):
-    """Write whose area each point is in, int8 [n, N * N]."""
+    """Write the side whose area each point is in, int8 [n, N * N]."""
     for i in range(slots.shape[0]):
         ownership(rows[slots[i]], out[i], 0)
 
 
 @kernel
 def outcome_batch(rows, slots, margin_weight, out):
-    """Return the mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10)."""
+    """Write (1 - margin_weight) times the mover's result, -1, 0 or 1, plus margin_weight times tanh(margin / 10)."""
     for i in range(slots.shape[0]):
         margin = score(rows[slots[i]])
         sign = np.float32(margin > 0) - np.float32(margin < 0)

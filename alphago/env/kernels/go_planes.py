@@ -28,7 +28,7 @@ PASSED = 12  # all ones if the last move was a pass
 KOMI = 13  # the mover's komi in tens of points
 SCORE = 14  # the mover's margin if the game ended here, in tens of points, -3 to 3
 AHEAD = 15  # its sign
-KO = 16  # the forbidden points that are so because a board would be repeated
+KO = 16  # points forbidden because a board would be repeated
 OWN_ALIVE, ENEMY_ALIVE = 17, 18  # stones and points that are pass-alive
 PLIES_LEFT = 19  # until the longest game allowed, in shares of 2 N^2 plies, at most 1
 PLANES = 20
@@ -121,7 +121,7 @@ def write_bits(bits, size, place, out, at):
 
 @part
 def repeating_bits(row, r, forbidden):
-    """Return the bits of `forbidden`, points of board row r, that only the ko rule forbids."""
+    """Return those bits of `forbidden`, the points of board row r, that only the ko rule forbids."""
     size = load(row, layout.SIZE)
     left = forbidden
     while left:

@@ -26,7 +26,7 @@ PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: divi
 LAST, BEFORE_LAST, THIRD_LAST = 20, 21, 22  # the latest actions, NO_ACTION before the start
 EMPTIES = 23  # how many points are empty
 KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: several stones may take themselves off the board
-PASSES_TO_END = 26  # so many passes in a row end the game
+PASSES_TO_END = 26  # passes in a row that end the game
 BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
 HEADER = 32
 
@@ -48,7 +48,7 @@ NO_ACTION = -1
 # Ko rules: what a stone may not bring back. The board before the other side's last move; any board that
 # occurred; any that occurred with the same side to move, be it after a pass.
 SIMPLE, POSITIONAL, SITUATIONAL = 0, 1, 2
-SIDE_FACTOR = 0x5DEECE66D123457  # brings the side to move into what situational superko compares
+SIDE_FACTOR = 0x5DEECE66D123457  # adds the side to move to the key of situational superko
 
 
 def bordered_points(size):
@@ -57,7 +57,7 @@ def bordered_points(size):
 
 
 def row_words(size, depth, ko_rule, max_moves):
-    """Return the words of a row: board side, boards kept for the planes, ko rule, longest game in plies."""
+    """Return the words of a row, given board side, boards kept for the planes, ko rule, longest game in plies."""
     words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
     if ko_rule == SIMPLE:
         return words
@@ -134,7 +134,7 @@ def occupied_bits(row, r):
 
 @kernel
 def is_over(row):
-    """Return whether there were enough passes in a row, or the longest game is played."""
+    """Return whether enough passes in a row, or the greatest number of plies, have ended the game."""
     return load(row, PASSES) >= load(row, PASSES_TO_END) or load(row, PLY) >= load(row, MAX_MOVES)
 
 

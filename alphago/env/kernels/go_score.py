@@ -39,7 +39,7 @@ def reach(row, own, size):
 
 @part
 def mark_areas(row):
-    """Leave in the scratch words what Black's stones reach, then what White's do: N words each."""
+    """Mark in the scratch words the points that Black's stones reach, then those of White's: N words each."""
     size = load(row, layout.SIZE)
     newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
     black = load(row, layout.AT_SCRATCH)
@@ -73,7 +73,7 @@ def area(row):
 
 @part
 def ownership(row, out, at):
-    """Write N * N numbers into `out` from index `at`: whose area a point is in, 1 the mover's, -1 the other's, 0."""
+    """Write each point's owner into `out` from index `at`, N * N numbers: 1 the mover, -1 the other side, 0 neither."""
     size = load(row, layout.SIZE)
     sign = 1 if load(row, layout.TO_PLAY) == layout.BLACK else -1
     mark_areas(row)

@@ -27,7 +27,7 @@ CONNECT, DEPTH = 6, 7  # header words of this game
 
 
 def row_words(size, depth):
-    """Return the words of a row: board side, actions kept for the planes."""
+    """Return the words of a row, given the board's side and the actions kept for the planes."""
     return HEADER + size * size + depth
 
 

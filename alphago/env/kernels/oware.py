@@ -29,7 +29,7 @@ PLANES = EXACT + 4
 
 
 def row_words(limit):
-    """Return the words of a row for games of so many plies."""
+    """Return the words of a row for games of at most `limit` plies."""
     return AT_HASHES + limit + 1
 
 
@@ -118,7 +118,7 @@ def can_move(row):
 
 @part
 def end_if_decided(row):
-    """End a game that is won, or that cannot go on; then both take the seeds of their houses."""
+    """End a game that is won, or that cannot go on; both sides then take the seeds of their houses."""
     if 2 * max(in_store(row, BLACK), in_store(row, -BLACK)) > SEEDS:
         store(row, OVER, 1)
         return

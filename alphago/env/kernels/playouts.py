@@ -14,7 +14,7 @@ from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 @part
 def next_random(state):
-    """Advance state[0] (splitmix64) and returns 32 random bits."""
+    """Advance state[0] (splitmix64) and return 32 random bits."""
     seed = wrap(load(state, 0) + GOLDEN)
     store(state, 0, seed)
     return (mix(seed) >> 16) & 0xFFFFFFFF
@@ -22,7 +22,7 @@ def next_random(state):
 
 @kernel
 def random_action(row, state, fill_eyes):
-    """Return a uniformly random legal point; pass when there is none. Without `fill_eyes`, own eyes are left out.
+    """Return a uniformly random legal point, or a pass if there is none; without `fill_eyes`, own eyes are left out.
 
     Points are drawn from the list of empty points; those that do not fit go to its end.
     """

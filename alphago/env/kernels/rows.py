@@ -1,4 +1,4 @@
-"""What the rows of small games have in common: one position in one row of int64 words.
+"""The layout that rows of small games share: one position in one row of int64 words.
 
     header     HEADER words: side, ply, whether it is over, Black's margin, and the board's sides
     cells      a word per point of the board, row by row from the top
@@ -15,7 +15,7 @@ import numpy as np
 from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import kernel, load, part, specialise, store, wrap
 
-# Header words.  MARGIN is what Black would have won by if the game ended here: points, or 1, 0, -1.
+# Header words.  MARGIN is Black's margin if the game ended here: points, or 1, 0, -1.
 TO_PLAY, PLY, OVER, MARGIN, HEIGHT, WIDTH = 0, 1, 2, 3, 4, 5
 HEADER = 8  # the words 6 and 7 are the game's own
 
@@ -24,7 +24,7 @@ BLACK, WHITE, EMPTY = 1, -1, 0
 
 @part
 def clear(row, height, width):
-    """Return an empty board of that size before Black's first move; the game's own words are 0."""
+    """Make the row an empty board of that size before Black's first move; the game's own words become 0."""
     for i in range(row.shape[0]):
         store(row, i, 0)
     store(row, TO_PLAY, BLACK)
@@ -39,7 +39,7 @@ def points(row):
 
 @part
 def end_turn(row):
-    """Count a ply and hands the move to the other side."""
+    """Count a ply and hand the move to the other side."""
     store(row, PLY, load(row, PLY) + 1)
     store(row, TO_PLAY, -load(row, TO_PLAY))
 
@@ -119,7 +119,7 @@ def play_batch(rows, slots, actions):
 
 
 def replay_batch(rows, roots, paths, lengths, targets):
-    """Copy each root and plays the first `lengths[i]` actions of `paths[i]` on the copy."""
+    """Copy each root and play the first `lengths[i]` actions of `paths[i]` on the copy."""
     for i in range(roots.shape[0]):
         row = rows[targets[i]]
         copy(rows[roots[i]], row)
@@ -188,7 +188,7 @@ def outcome_batch(rows, slots, out):
 
 @kernel
 def ownership_batch(rows, slots, out):
-    """Write whose stone is on each point."""
+    """Write the owner of the stone on each point."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         for point in range(out.shape[1]):

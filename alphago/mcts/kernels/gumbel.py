@@ -50,7 +50,7 @@ def value_scale(tree, game, node, rule):
 
 @inlined
 def greatest_value(tree, game, node, unvisited):
-    """Return the greatest value of all actions of a node: the visited ones', and `unvisited`, that of all others."""
+    """Return the greatest value of a node's actions, where all unvisited ones have the value `unvisited`."""
     greatest = unvisited
     child = tree.first_child[game, node]
     while child != NONE:
@@ -135,9 +135,9 @@ def choose_candidate(tree, game, rule):
 
 @inlined
 def choose(tree, game, node, rule):
-    """Return the child to follow, or NONE if the best action has no child yet; below the root:
+    """Return the child to follow below the root, or NONE if the best action has no child yet.
 
-    that of the action whose share of visits lags furthest behind the improved policy: the greatest
+    The best action's share of visits lags furthest behind the improved policy: it has the greatest
     pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (equation 14).  Simulations on their way
     count as visits.
     """

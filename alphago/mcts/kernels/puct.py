@@ -1,4 +1,4 @@
-"""PUCT: which child a simulation follows by AlphaGo Zero's formula."""
+"""PUCT: AlphaGo Zero's formula, by which a simulation chooses the child to follow."""
 
 import math
 
@@ -52,7 +52,7 @@ select = select_by(choose)
 
 @kernel
 def mix_noise(tree, games, noise, weight):
-    """Make root priors (1 - weight) prior + weight noise; `noise` float32 [n, A], 0 on illegal actions."""
+    """Set root priors to (1 - weight) prior + weight noise; `noise` is float32 [n, A], 0 on illegal actions."""
     for i in range(games.shape[0]):
         game = games[i]
         child = tree.first_child[game, ROOT]

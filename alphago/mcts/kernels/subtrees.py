@@ -17,7 +17,7 @@ from alphago.system.kernels.jit import inlined, kernel
 
 @inlined
 def clear(tree, game):
-    """Leave one unevaluated root."""
+    """Reduce the tree to one unevaluated root."""
     tree.used[game] = 1
     make_new(tree, game, ROOT, NONE, NONE)
 
@@ -31,7 +31,7 @@ def clear_all(tree, games):
 
 @kernel
 def restart_all(tree, games):
-    """Take the visits of each game (int64 [n]) back and cache its evaluated nodes; the root keeps its first visit."""
+    """Take back the visits of each game (int64 [n]) and cache its evaluated nodes; the root keeps its first visit."""
     for i in range(games.shape[0]):
         game = games[i]
         for node in range(tree.used[game]):
@@ -64,7 +64,7 @@ def untry_children(tree, game, node):
 
 @kernel
 def advance(tree, games, actions, moved_to):
-    """Make the child of each root's action the root, keeps what is below it and frees the rest.
+    """Make the child of each root's action the root, keep what is below it and free the rest.
 
     `moved_to` int32 [N] is scratch.  A root without that child becomes unevaluated.  The root's sum
     of values changes from its chooser's view to its own mover's.

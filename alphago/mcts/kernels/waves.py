@@ -26,7 +26,7 @@ def choose(tree, game, node, rule):
 
 
 def descend(tree, game, rule, out_path):
-    """Follow the rule from the root to a node that is not expanded, which is made where there is none.
+    """Follow the rule from the root to an unexpanded node, which is made if it does not exist.
 
     Returns the node and its depth; the actions that lead there are written to `out_path`.
     """

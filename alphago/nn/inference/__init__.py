@@ -1,1 +1,1 @@
-"""Networks as search computes them: a fast snapshot for each kind of hardware."""
+"""Networks for search: a fast snapshot for each kind of hardware."""

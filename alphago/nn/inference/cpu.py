@@ -45,7 +45,7 @@ class NetEvaluator:
         float32; the attributes `dtype` and `form` say what was chosen.
     exact: whether a position's results are bit-identical whatever else is in the call.  OpenVINO's always are; torch
         then computes whole blocks of BATCH_SIZE positions, which takes as long for few of them.
-    form: what computes it: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (torch, as it is); None
+    form: the implementation: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (torch, as it is); None
         takes the fastest available one that agrees with the network.
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it here.
     """

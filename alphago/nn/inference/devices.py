@@ -23,7 +23,7 @@ LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13
 
 
 def find_device(env: GameEnv, device: str) -> str:
-    """Return where a game is played and a network for it computed: "cpu", "cuda" or "host".
+    """Return the device on which a game is played and its network computed: "cpu", "cuda" or "host".
 
     device: one of these; or "auto", the GPU if torch and CuPy can use one and the game has kernels for it, else the
         CPU.
@@ -37,7 +37,7 @@ def find_device(env: GameEnv, device: str) -> str:
 
 
 def torch_device(device: str) -> torch.device:
-    """Return where torch computes for boards on "cpu", "cuda" or "host"."""
+    """Return torch's device for boards on "cpu", "cuda" or "host"."""
     return torch.device(TORCH_NAMES[device])
 
 

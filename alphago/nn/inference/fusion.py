@@ -1,8 +1,8 @@
 """Graph transformations that make a trained network of any modules fast on a CPU.
 
 `fold_batch_norms` puts batch norms into the convolutions before them; `fuse_convolutions` turns each convolution with
-the addition and relu after it into one oneDNN call on weights laid out for the CPU in advance; `to_torchscript` takes
-Python out of the way.  Each may fail on a module that it cannot trace (torch.fx runs it once, with batch size and
+the addition and relu after it into one oneDNN call on weights laid out for the CPU in advance; `to_torchscript` removes
+Python.  Each may fail on a module that it cannot trace (torch.fx runs it once, with batch size and
 dtypes unknown), or give a graph that does something else: callers compare the results and fall back on the modules.
 
 The fused calls are those that torch.compile uses on CPUs (torch/_inductor/mkldnn_ir.py); they are internal to torch,
@@ -33,7 +33,7 @@ LAYOUT_BATCH = 128  # weights are laid out for batches of about this size; any o
 
 
 class OneThreadTracer(fx.Tracer):
-    """A tracer that leaves the modules alone that other threads call meanwhile: torch.fx patches nn.Module for all."""
+    """A tracer that leaves modules usable by other threads meanwhile: torch.fx itself patches nn.Module for all."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -118,7 +118,7 @@ class DeviceEvaluator:
 
     @translate_out_of_memory()
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Evaluate a wave; see `alphago.mcts.evaluator.WaveEvaluator`.  ValueError if the output is not finite."""
+        """Evaluate a wave as `WaveEvaluator.evaluate_leaves`; raise ValueError if the output is not finite."""
         check_batch(batch, self.env)
         count = len(leaves.slots)
         stream = self._stream()
@@ -264,9 +264,9 @@ def choose_gpu_form(
 
 
 def agrees_with_cpu(net: Frozen, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:
-    """Return whether a form on a device gives the results of the network that it was built from, but for rounding.
+    """Return whether a form on a device gives, up to rounding, the results of the network it was built from.
 
-    True also if these are not finite, which the evaluator reports when it occurs.
+    Also returns True if these are not finite, which the evaluator reports when it occurs.
     """
     planes = example_planes(env)
     expected = frozen(planes)

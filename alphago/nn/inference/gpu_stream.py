@@ -35,7 +35,7 @@ def aligned(nbytes: int) -> int:
 
 
 class Answer(NamedTuple):
-    """What comes down after a wave, for each position of a padded batch: NumPy arrays, or torch's on the device."""
+    """The results of a wave, for each position of a padded batch: NumPy arrays, or torch's on the device."""
 
     broken: Any  # int32 [1]: positions for which the network's output is not finite
     values: Any  # float32 [size], mover's view; the outcome where the game is over
@@ -173,7 +173,7 @@ class Uploads:
     """Pinned memory and its twin on the device, through which a wave's arrays go up in one copy."""
 
     def __init__(self, capacity: int, device: torch.device, backend: Backend) -> None:
-        """capacity: in bytes."""
+        """Allocate `capacity` bytes on both sides."""
         self.capacity = capacity
         self._host = torch.empty(capacity, dtype=torch.uint8, pin_memory=device.type == "cuda")
         self._device = torch.empty(capacity, dtype=torch.uint8, device=device)

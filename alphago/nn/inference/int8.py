@@ -22,7 +22,7 @@ HEADROOM = 1.25  # times the largest number in these positions: in others it may
 
 
 class Range(NamedTuple):
-    """An interval of numbers, from 0, or from -most if they may be negative, to `most`."""
+    """An interval of numbers: 0 to `most`, or -most to `most` if they may be negative."""
 
     most: float
     negative: bool
@@ -50,9 +50,10 @@ def random_planes(env: GameEnv) -> torch.Tensor:
 
 
 class RangeRecorder(fx.Interpreter):
-    """Runs a traced module and records the range of what each convolution larger than 1x1 reads, over all calls.
+    """An interpreter of a traced module that records the range of each convolution's inputs, except 1x1.
 
-    Those that read the module's own input are left out: planes may hold any numbers, and the entry is little work.
+    Ranges are over all calls.  Convolutions that read the module's own input are left out: planes may hold any
+    numbers, and the entry is little work.
     """
 
     def __init__(self, module: fx.GraphModule) -> None:

@@ -44,7 +44,7 @@ def core() -> Any:
 
 
 class Translator(fx.Interpreter):
-    """Runs a traced module with OpenVINO nodes instead of tensors.
+    """An interpreter that runs a traced module with OpenVINO nodes instead of tensors.
 
     ranges: of the inputs of the convolutions that are computed in 8 bits, by name; see alphago.nn.inference.int8.
     """

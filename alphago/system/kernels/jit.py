@@ -32,7 +32,7 @@ from numba.extending import intrinsic
 
 
 def cache_folder(package: pathlib.Path) -> str:
-    """Return the folder of compiled kernels: its name is a digest of all kernel sources and numba's version."""
+    """Return the folder of compiled kernels, named by a digest of all kernel sources and numba's version."""
     sources = {*package.glob("*/kernels.py"), *package.glob("*/kernels/*.py")}
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(sources):
@@ -52,9 +52,9 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def part(function: Callable[..., Any], **options: bool) -> Any:
-    """As `kernel`, for functions that only kernels call: without the wrapper for Python, a sixth of the compile time.
+    """Compile as `kernel`, for calls by kernels only: without Python's wrapper, a sixth of the compile time.
 
-    Called from Python it raises TypeError.
+    A call from Python raises TypeError.
     """
     made = compiled(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
@@ -65,9 +65,9 @@ def part(function: Callable[..., Any], **options: bool) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """As `part`, and inlined wherever it is called.
+    """Compile as `part`, and inline the function wherever it is called.
 
-    Else each call copies what it is given, which of a NamedTuple of arrays such as a search's tree is a kilobyte.
+    Otherwise each call copies its arguments: a kilobyte for a NamedTuple of arrays such as a search's tree.
     """
     return part(function, forceinline=True)
 
@@ -102,9 +102,9 @@ def compiled(function: Callable[..., Any], **options: bool) -> Any:
 
 
 def compiled_once(kernel: Any) -> Any:
-    """Return the kernel, for which an integer argument is an int64, be it a constant or an int32.
+    """Return the kernel with every integer argument taken as int64, whether it is a constant or an int32.
 
-    numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` apart.
+    numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` separately.
     """
     template = kernel.get_call_template
     kernel.get_call_template = lambda args, kws: template([plain_type(arg) for arg in args], kws)

@@ -1,1 +1,1 @@
-"""Who decides about a network: gate, proof, resignation."""
+"""Judges of a run's networks: gate, proof, resignation."""

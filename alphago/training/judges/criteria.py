@@ -1,4 +1,4 @@
-"""What a network of a run is judged by: the settings of the gate, and an opponent to beat."""
+"""The criteria by which a run's networks are judged: the settings of the gate, and an opponent to beat."""
 
 from alphago.arena.sprt import Sprt
 from alphago.system.validation import check_ranges, setting, settings
@@ -6,7 +6,7 @@ from alphago.system.validation import check_ranges, setting, settings
 
 @settings
 class Gate:
-    """When a candidate, the network that learns, becomes the one that plays."""
+    """The conditions under which a candidate, the network that learns, becomes the one that plays."""
 
     win_rate: float = setting(
         "what it has to reach against the best so far, a draw counting half (the paper: 0.55)",
@@ -36,13 +36,13 @@ class Gate:
         if self.sprt is not None:
             if not isinstance(self.sprt, (tuple, list)) or len(self.sprt) != 2:
                 raise ValueError(f"a gate's sprt must be a pair of Elo differences or None, got {self.sprt!r}")
-            Sprt(*self.sprt)  # raises for what is no pair of numbers in order
+            Sprt(*self.sprt)  # raises unless it is an ordered pair of numbers
             object.__setattr__(self, "sprt", tuple(map(float, self.sprt)))
 
 
 @settings
 class Opponent:
-    """A player that a run has to beat, and when it is played."""
+    """A player that a run has to beat, and the schedule of the matches against it."""
 
     name: str = setting('as `evaluate` takes it ("gnugo:10", "rave:1000", "random")', default="")
     readouts: int = setting("of the network per move; 0 plays its policy alone", default=64, least=0)

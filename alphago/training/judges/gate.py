@@ -46,7 +46,7 @@ class Gatekeeper:
         self.judged_steps = steps  # of its training: without more of them there is nothing new to judge
 
     def due(self, run: Run) -> bool:
-        """Return whether the network that learns is to be played against the best one now."""
+        """Return whether the network that learns should play the best one now."""
         every = self.gate.every or run.settings.ckp_freq
         at_the_end = run.is_over and not run.is_proved
         return run.learner.steps > self.judged_steps and (at_the_end or run.games // every > self.judged_games // every)
@@ -95,7 +95,7 @@ class Gatekeeper:
         return {name: getattr(self, name) for name in ("candidates", "judged_games", "judged_steps")}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Go on from `tensors` and `state`; a run that had no gate until now begins with its latest network."""
+        """Continue from `tensors` and `state`; a run that had no gate until now begins with its latest network."""
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
             return
@@ -139,7 +139,7 @@ class Match:
 
     @property
     def outcomes(self) -> np.ndarray:
-        """Results from the candidate's point of view, 1, 0 or -1, in pairs."""
+        """The results from the candidate's point of view, 1, 0 or -1, in pairs."""
         return np.concatenate([np.zeros(0), *(result.outcomes for _, result in self.results)])
 
     @property
@@ -148,7 +148,7 @@ class Match:
 
     @property
     def verdict(self) -> str:
-        """Result of the sequential test so far; "continue" where there is none."""
+        """The result of the sequential test so far; "continue" where there is none."""
         return Sprt(*self.gate.sprt).judge(pair_scores(self.outcomes)).state if self.gate.sprt else "continue"
 
     @property

@@ -38,7 +38,7 @@ class Examiner:
     """The judge that plays an opponent on a schedule, in `evaluations.jsonl`, and ends the run with a proof."""
 
     name = "proof"
-    best: NeuralNet | None = None  # self-play goes on by the latest network
+    best: NeuralNet | None = None  # self-play continues with the latest network
 
     def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:
         self.env = env
@@ -58,8 +58,8 @@ class Examiner:
         return run.main.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Examine the network that plays, while the run's clock stands still; return False if `stop` came before."""
-        run.checkpoint()  # examinations take long: what came before is not lost in one
+        """Examine the network that plays, with the run's clock stopped; return False if `stop` came before the end."""
+        run.checkpoint()  # examinations take long: save what came before
         net = run.player
         with run.clock.stopped(), EXAMINATION:
             # Where time ended within the curriculum, the network is still on a smaller board.
@@ -70,7 +70,7 @@ class Examiner:
         return True
 
     def examine(self, run: Run, net: NeuralNet, stop: threading.Event) -> bool:
-        """Play until the test decides; return False if `stop` came before.
+        """Play until the test decides; return False if `stop` came first.
 
         Games that an engine lost by a fault of its own prove nothing: they count for neither side, nor do those that
         share their openings.  Raises EngineError if it plays no pair of games without a fault.
@@ -124,7 +124,7 @@ class Examiner:
         return {"opponent": asdict(self.opponent), **{name: getattr(self, name) for name in names}}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Go on with the schedule where it stood; another opponent has a new one."""
+        """Continue with the schedule where it stood; another opponent has a new one."""
         if state is None:
             return
         self.examinations = state["examinations"]
@@ -132,7 +132,7 @@ class Examiner:
             self.next_at, self.examined, self.ends_run = state["next_at"], state["examined"], state["ends_run"]
 
     def conclusion(self, longer: str) -> str:
-        """Return how the run ended: with its proof, or what its latest matches said, and how to go on.
+        """Return how the run ended: with its proof, or with the results of its latest matches and how to go on.
 
         longer: options of `alphago train` with which it has more time.
         """
@@ -145,7 +145,7 @@ class Examiner:
         )
 
     def matches(self) -> str:
-        """Return what the latest matches against the opponent said, as the end of a sentence."""
+        """Return the results of the latest matches against the opponent, as the end of a sentence."""
         path = self.folder / EVALUATIONS
         rows = read_rows(path, "opponent") if path.is_file() else []
         rows = [row for row in rows if row["opponent"] == self.opponent.name]
@@ -177,7 +177,7 @@ WORDS = {
 def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
     """Return a sentence on when the network should be stronger than the opponent, at the run's speed so far.
 
-    needed: positions of self-play after which another run was proved to be.
+    needed: positions of self-play after which another run was proved to be stronger.
     """
     rate = max(metrics["positions"], 1) / metrics["seconds"]
     return (

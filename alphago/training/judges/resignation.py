@@ -19,7 +19,7 @@ class Resignation(NamedTuple):
     wrong: float  # the share of them that did not lose
 
     def notes(self) -> dict[str, str]:
-        """Return it as texts to save with the network's weights."""
+        """Return the threshold and its basis as texts to save with the network's weights."""
         names = ("resign_threshold", "resignations_judged", "resignations_wrong")
         return dict(zip(names, (f"{self.threshold:.3f}", f"{self.resigned}", f"{self.wrong:.4f}"), strict=True))
 

@@ -1,4 +1,4 @@
-"""Making a run's folder small enough to carry to another machine.
+"""Reduction of a run's folder until it is small enough to carry to another machine.
 
 Config, metrics, the latest network, one state and the newest games stay.  The memory is truncated to these games: the
 run goes on, but not to the bit as it would have otherwise.
@@ -22,12 +22,12 @@ FOLDER_LIMIT = 60 * 2**20  # bytes of all files
 FILE_LIMIT = PIECE  # bytes of one file
 LOG_LIMIT = 4 * 2**20  # bytes of metrics, and of evaluations
 UNFINISHED_LIMIT = 12 * 2**20  # bytes of games in progress
-SPARE = 2**18  # bytes left for what grows when the run goes on; smaller files of games are not worth writing
+SPARE = 2**18  # bytes left for growth when the run continues; smaller files of games are not worth writing
 COPIES = 3  # of the weights, at least: latest network, learning network, and optimizer state
 
 
 class CompactSize(NamedTuple):
-    """What is left of a run's folder."""
+    """The size of a compact folder."""
 
     games: int  # in memory
     games_before: int
@@ -52,7 +52,7 @@ def check_network(net: NeuralNet) -> None:
 
 
 def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> CompactSize:
-    """Remove from a run's folder what is not needed to go on, and the oldest games until it is small enough.
+    """Remove from a run's folder what is not needed to continue, and the oldest games until it is small enough.
 
     No file is larger than FILE_LIMIT then, and all together are at most FOLDER_LIMIT.  A process killed meanwhile
     leaves a run that goes on.

@@ -75,7 +75,7 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
 
 @contextlib.contextmanager
 def version_errors(path: Path, what: str) -> Iterator[None]:
-    """Turn a TypeError or KeyError of the block, which uses `what` of the run in a folder, into `other_version`."""
+    """Turn a TypeError or KeyError in the block, which uses `what` of the run in a folder, into `other_version`."""
     try:
         yield
     except (TypeError, KeyError) as error:

@@ -162,7 +162,7 @@ def same_weights(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tens
 
 
 def is_free(path: Path) -> bool:
-    """Return whether a folder is empty, but for what a run leaves that is killed before it has a config."""
+    """Return whether a folder is empty, except for what is left by a run killed before it had a config."""
     names = {entry.name for entry in path.iterdir() if not re.fullmatch(r"\..*\.part", entry.name)}
     return not names or (LOCK in names and names <= {LOCK, STATE, LATEST})
 
@@ -174,7 +174,7 @@ def file_size(path: Path) -> int:
 
 @contextlib.contextmanager
 def explain_os_error(sentence: str) -> Iterator[None]:
-    """Put a sentence on what failed in front of the reason of an OSError of the block."""
+    """Put a sentence on what failed in front of the message of an OSError in the block."""
     try:
         yield
     except OSError as error:
@@ -185,7 +185,7 @@ def explain_os_error(sentence: str) -> Iterator[None]:
 
 
 def default_folder(name: str) -> Path:
-    """Return runs/<name>-<date>-<time>, with a number behind if that exists."""
+    """Return runs/<name>-<date>-<time>, with a number appended if that exists."""
     stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     path, number = Path("runs") / stem, 1
     while path.exists():

@@ -35,7 +35,7 @@ NESTED = ("search", "losses", "gate")  # settings that hold settings
 class TrainCall:
     """The arguments of a call of `train`.
 
-    Whatever the caller left unset is taken from the run folder when resuming, otherwise from the defaults.
+    Arguments that the caller left unset are taken from the run folder when resuming, otherwise from the defaults.
     """
 
     env: GameEnv
@@ -54,7 +54,7 @@ class TrainCall:
             )
 
     def explicit(self, recipe: Recipe | None) -> dict[str, Any]:
-        """Return the settings that the call or its recipe names; the call's own go first."""
+        """Return the settings that the call or its recipe names; the call's own take precedence."""
         games = {} if self.num_games is UNSET else {"num_games": self.num_games}
         before = recipe.settings_on(self.device) if recipe else {}
         return {**before, **update_settings(before, self.settings), **games}
@@ -102,7 +102,7 @@ def new_run(call: TrainCall) -> Plan:
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
-    """Return the plan of a run that goes on: what the call leaves unset is as before, None takes a setting off.
+    """Return the plan of a run that goes on: settings that the call leaves unset stay as before, None removes one.
 
     Raise ValueError for what a run cannot change, with both values.
     """
@@ -120,7 +120,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     model = call.model
     if model is None:
         compare(network, {**(recipe.network if recipe else {}), **call.sizes}, differs)
-        with version_errors(folder, "a network"), seeded(0):  # which weights, the state says
+        with version_errors(folder, "a network"), seeded(0):  # the state has the weights
             if network["custom"]:
                 slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
                 raise ValueError(
@@ -156,7 +156,7 @@ def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, 
 
 
 def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `new` settings, in which a dictionary for a nested one is completed from the one `before`.
+    """Return the `new` settings, where dictionaries for nested settings are completed from those `before`.
 
     Raise TypeError that names near misses for a nested setting that does not exist.
     """

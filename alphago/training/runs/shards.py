@@ -54,7 +54,7 @@ class Shards:
         return {"written": self.written, "files": [list(shard) for shard in self.files]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` returned; remove files of later games, which will be played again."""
+        """Continue from what `state` returned; remove files of later games, which will be played again."""
         self.files, self.written = [Shard(*fields) for fields in state["files"]], state["written"]
         self.waiting.clear()
         for path in self.folder.glob("games-*.npz"):

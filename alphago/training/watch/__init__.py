@@ -1,1 +1,1 @@
-"""What a run tells: metrics, diagnosis, reports, plots, clock."""
+"""Observation of a run: metrics, diagnosis, reports, plots, clock."""

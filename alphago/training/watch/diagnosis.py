@@ -216,7 +216,7 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any]) -> list[Finding]:
     """Return what is wrong at the end of `rows`, lines of metrics.jsonl, oldest first.
 
     Rules whose metrics or settings are missing find nothing, nor do rules about games before a trained network has
-    played JUDGED_GAMES of them.  settings: of the run, as in its config.json.
+    played JUDGED_GAMES of them.  settings: the run's, as in its config.json.
     """
     recent = Recent(rows, settings)
     return [finding for rule in RULES if (finding := rule(recent)) is not None]

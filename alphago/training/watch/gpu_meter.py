@@ -18,7 +18,7 @@ class GpuMeter:
     """A thread that measures how busy torch's current GPU is, until `close`.
 
     Args:
-        read: in place of the driver's, which is read once torch uses a GPU.
+        read: in place of the driver's function, which is found once torch uses a GPU.
         every: seconds between two readings.
     """
 
@@ -66,7 +66,7 @@ class GpuMeter:
 
 
 def device_name() -> str:
-    """Return the driver's name of torch's current GPU, which holds whatever number it has in this process."""
+    """Return the driver's name of torch's current GPU, whatever its number in this process."""
     return f"GPU-{torch.cuda.get_device_properties(torch.cuda.current_device()).uuid}"
 
 

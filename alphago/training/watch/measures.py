@@ -1,4 +1,4 @@
-"""What a gradient step shows of the network: losses, and what they do not say."""
+"""Measurements of the network in a gradient step: losses, and what these do not show."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class Outputs(NamedTuple):
 def batch_metrics(parts: Sequence[Part], outputs: Sequence[Sequence[Outputs | None]]) -> dict[str, torch.Tensor]:
     """Return mean losses and measurements of a batch, scalars; where it has several parts, of each of them too.
 
-    outputs: of each part, of each thread.
+    outputs: one for each part and thread.
     """
     count = sum(len(part.value) for part in parts)
     weight = max(sum(weight_sum(part) for part in parts), 1e-12)

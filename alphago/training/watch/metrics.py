@@ -1,4 +1,4 @@
-"""Metrics of an iteration: what its games were like, how fast it was, and what took its time."""
+"""Metrics of an iteration: the kind of its games, its speed, and where its time went."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,13 @@ WORK = (
     *(work.name for work in (NET, TREE, BOARDS, TRANSFER, OPTIMIZER, SAMPLING, PUBLISHING, SAVING, MATCHES)),
     GAMES, WAITING, OTHER,
 )  # fmt: skip
-NECESSARY = (NET.name, OPTIMIZER.name)  # what a run is for; all else only serves them
+NECESSARY = (NET.name, OPTIMIZER.name)  # the purpose of a run; all else only serves them
 
 
 class Pace:
     """The speed of self-play in an iteration, its share of the time, and how busy the run's threads were.
 
-    It begins when it is made.  threads: how many work for the run.
+    Time counts from its creation.  threads: how many work for the run.
     """
 
     def __init__(self, boards: Boards, threads: int) -> None:

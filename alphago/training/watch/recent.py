@@ -1,4 +1,4 @@
-"""The end of a run: averages over its latest iterations and games."""
+"""Averages over the latest iterations and games of a run."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -11,7 +11,7 @@ JUDGED_GAMES = 64  # games to average over: 95 % for one side is no accident the
 
 
 class Recent:
-    """The end of a run's `rows` of metrics.jsonl, oldest first, and its settings.
+    """The latest of a run's `rows` of metrics.jsonl, oldest first, and its settings.
 
     Averages are None where rows lack the metric or are too few.
     """
@@ -32,7 +32,7 @@ class Recent:
         return sum(values) / len(values) if len(values) >= RECENT_ROWS // 2 else None
 
     def growth(self, key: str) -> float | None:
-        """Return how much a running count rose."""
+        """Return how much a running count rose over the rows."""
         values = numbers(self.rows, key)
         return values[-1] - values[0] if len(values) >= RECENT_ROWS // 2 else None
 

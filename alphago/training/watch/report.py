@@ -17,25 +17,25 @@ class Report(Protocol):
     """A callback that follows a run.  `metrics` is what a line of metrics.jsonl holds."""
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Called before the first game, and once more where a run goes on without its GPU."""
+        """Begin, before the first game, and once more where a run goes on without its GPU."""
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        """Called after each iteration of self-play and training."""
+        """Report an iteration of self-play and training."""
 
     def note(self, text: str) -> None:
-        """Called with a sentence about something that happened in between: a match, a diagnosis."""
+        """Report a sentence about something that happened in between: a match, a diagnosis."""
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
-        """Called after the last iteration; `stopped`: whether the user ended the run before its time."""
+        """Report the end, after the last iteration; `stopped`: whether the user ended the run before its time."""
 
 
 class Reporter:
-    """Sends what happens in a run to its reports, with a diagnosis of the metrics.
+    """A distributor of a run's events to its reports, with a diagnosis of the metrics.
 
     Args:
-        settings: of the run, as its config has them.
-        rows: metrics of the iterations before.
-        meter: of the GPU; None for none.
+        settings: the run's, as in its config.
+        rows: the metrics of earlier iterations.
+        meter: the GPU's; None without one.
         estimate: called with the metrics until it returns a sentence, which is reported.
     """
 
@@ -59,7 +59,7 @@ class Reporter:
         return None if self.meter is None else self.meter.busy()
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        """Report an iteration, and what is newly wrong."""
+        """Report an iteration and the new findings of the diagnosis."""
         self.metrics = metrics
         for report in self.reports:
             report.iteration(metrics)
@@ -78,7 +78,7 @@ class Reporter:
 class TensorBoardReport:
     """Curves for TensorBoard, in the folder `tensorboard` of the run, over games.
 
-    Raises ImportError with a sentence when it is made where tensorboard is not installed.
+    Raises ImportError with a sentence when it is made without tensorboard installed.
     """
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class TensorBoardReport:
 
 
 def tensorboard_writer() -> Callable[[str], Any]:
-    """Return what makes a writer of TensorBoard's files from a folder's name; raise ImportError without it."""
+    """Return what makes a TensorBoard writer from a folder's name; raise ImportError without TensorBoard."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -147,7 +147,7 @@ class ConsoleReport:
             shown["bound"] = f"{slowest[0]} {slowest[1]:.0%}"
         if (busy := number(metrics, "gpu_busy")) is not None:
             shown["gpu"] = f"{busy:.0%}"
-        if self.bar.n == 0 and metrics["iteration"] > 1:  # a run that goes on: what was done before tells no rate
+        if self.bar.n == 0 and metrics["iteration"] > 1:  # a resumed run: earlier games give no rate
             self.bar.initial = self.bar.n = done
         self.bar.set_postfix(shown, refresh=False)
         self.bar.update(done - self.bar.n)

@@ -26,7 +26,7 @@ class RunClock:
         self.set(0.0)
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
-        """Go on from these seconds of training time and processor time."""
+        """Continue from these seconds of training time and processor time."""
         self._began = time.monotonic() - seconds
         self._processor_began = time.process_time() - processor
 
@@ -35,7 +35,7 @@ class RunClock:
         return {"seconds": self.seconds, "processor": self.processor, "ready": self.ready}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self.set(state["seconds"], state["processor"])
         self.ready = state["ready"]
 
@@ -46,7 +46,7 @@ class RunClock:
 
     @property
     def seconds(self) -> float:
-        """Training time so far."""
+        """The training time so far, in seconds."""
         return time.monotonic() - self._began
 
     @property
@@ -64,7 +64,7 @@ class RunClock:
 
     @property
     def progress(self) -> float:
-        """The share of the time from `ready` to the limit that is over; 0 without a limit."""
+        """The elapsed share of the time from `ready` to the limit; 0 without a limit."""
         if self.is_over:
             return 1.0
         return 0.0 if self.ready is None else max(0.0, self.seconds - self.ready) / (self.limit - self.ready)
@@ -85,7 +85,7 @@ class RunClock:
 
 
 class SavingTimes:
-    """When to save: `next` is a time of time.monotonic()."""
+    """The times of checkpoints; `next` is a time of time.monotonic()."""
 
     def __init__(self) -> None:
         self.next = time.monotonic() + SAVE_EVERY

@@ -200,7 +200,7 @@ class GoEngine:
             raise GtpFailure("board not empty")
 
     def fixed_handicap(self, arguments: list[str]) -> str:
-        """Put Black's stones at the usual places, which are the reply."""
+        """Put Black's stones at the usual places, and reply with these."""
         count, size = integer(argument(arguments, 0)), self.game.env.N
         self.expect_empty()
         with replying("invalid number of stones"):
@@ -209,7 +209,7 @@ class GoEngine:
         return " ".join(map(self.game.env.to_text, stones))
 
     def place_free_handicap(self, arguments: list[str]) -> str:
-        """Put as many of the stones as have a usual place, which GTP allows."""
+        """Place as many of the stones as have a usual place; GTP allows fewer than asked for."""
         count, most = integer(argument(arguments, 0)), most_handicap(self.game.env.N)
         if count < 2 or not most:
             raise GtpFailure("invalid number of stones")
@@ -305,7 +305,7 @@ class GoEngine:
         return int(min(self.readouts, self.rate * seconds))
 
     def evaluate(self, position: GoPosition) -> tuple[int, float]:
-        """Return the network's most probable legal action, but for rash passes, and its value for the mover."""
+        """Return the network's most probable legal action, except rash passes, and its value for the mover."""
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         self.evaluator.evaluate(position.batch, np.zeros(1, np.int64), priors, values)
         priors = np.where(position.legal_mask, priors, 0)
@@ -320,5 +320,5 @@ def player(text: str) -> int:
 
 
 def print_message(text: str) -> None:
-    """Print a line for people, on stderr."""
+    """Print a line for people to stderr."""
     print(f"alphago gtp: {text}", file=sys.stderr, flush=True)

@@ -37,7 +37,7 @@ def parse(line: str) -> Request | None:
 
 
 def reply(request: Request, text: str, success: bool = True) -> str:
-    """Return the reply as it is sent, without empty lines inside, which would end it."""
+    """Return the text of a reply, without empty lines inside, which would end it."""
     body = re.sub(r"\n\s*\n", "\n", text.rstrip())
     return f"{'=' if success else '?'}{request.id} {body}\n\n"
 
@@ -86,7 +86,7 @@ def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
 
 @contextlib.contextmanager
 def replying(text: str) -> Iterator[None]:
-    """Turn a ValueError of the block into the protocol's words for it."""
+    """Turn a ValueError in the block into a GtpFailure with this text."""
     try:
         yield
     except ValueError:

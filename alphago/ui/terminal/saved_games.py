@@ -15,7 +15,7 @@ from alphago.system.files import write_atomic
 def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players: tuple[str, str]) -> None:
     """Write a game atomically, replacing an existing file.
 
-    over: whether the game has ended with the record's result; otherwise an SGF file has none.
+    over: whether the game has ended; an SGF file of an unfinished game names no result.
     players: names of Black and White.
     """
     if env.has_sgf:

@@ -1,4 +1,4 @@
-"""Input and output: lines through any two functions, and on a terminal colours and a status line."""
+"""Input and output: lines through any two functions; on a terminal also colours and a status line."""
 
 import os
 import re
@@ -20,7 +20,7 @@ STATUS_SECONDS = 0.1  # between two changes of the status line
 
 
 class Screen:
-    """Reads lines and shows text.
+    """Input and output in lines of text.
 
     read, write: instead of `input` and `print`; with another `write` all output is plain lines.
     """

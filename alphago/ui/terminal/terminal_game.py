@@ -153,7 +153,7 @@ class TerminalGame:
         return bool(text)
 
     def after_game(self) -> None:
-        """Announce the result once, and ask for what can still be done."""
+        """Announce the result once, and ask for a command."""
         if not self.announced:
             self.announce_result()
             self.announced = True
@@ -227,7 +227,7 @@ class TerminalGame:
         self.go_to(self.positions[: before[-1] + 1])
 
     def go_to(self, positions: list[Position]) -> None:
-        """Go on from the last position of a game."""
+        """Continue from the last of these positions of a game."""
         self.player.initialize_game(positions[-1])
         self.positions = positions
         self.resigned = self.announced = False

@@ -1,4 +1,4 @@
-"""How long the engine thinks about a move in a game with a person, and what it reports."""
+"""Thinking in a game with a person: how long the engine searches for a move, and what it reports."""
 
 import time
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class Limit:
             check_positive("seconds", self.seconds)
 
     def left(self, done: int, seconds: float) -> int:
-        """Return the readouts of the next wave, after `done` readouts in so many seconds; 0 at the limit."""
+        """Return the readouts of the next wave, after `done` readouts in `seconds` seconds; 0 at the limit."""
         if self.seconds is not None and seconds >= self.seconds:
             return 0
         return WAVE if self.readouts is None else min(WAVE, self.readouts - done)
@@ -46,7 +46,7 @@ class Thought:
 
     @property
     def win_rate(self) -> str:
-        """The mover's chance: '75 %'."""
+        """The mover's chance to win, such as '75 %'."""
         return f"{50 * (1 + self.value):.0f} %"
 
 
