@@ -26,8 +26,8 @@ from alphago.cli.rates import network_rate
 from alphago.env.game import GameBatch, stack
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.devices import describe_machine
 from alphago.nn.inference.frozen import frozen_parts
+from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.system.cores import available_cores
 

@@ -9,7 +9,7 @@ import argparse
 import time
 
 from alphago import load_model, selfplay
-from alphago.nn.inference.devices import describe_machine
+from alphago.nn.inference.hardware import describe_machine
 from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 

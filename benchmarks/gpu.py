@@ -28,7 +28,7 @@ from alphago.cuda.backend import find_backend
 from alphago.cuda.contract import BackendMissing
 from alphago.cuda.device import import_cupy
 from alphago.env.devices import choose_device
-from alphago.nn.inference.devices import describe_machine
+from alphago.nn.inference.hardware import describe_machine
 
 ROOT = Path(__file__).resolve().parents[1]
 TIME_LIMIT = 1200.0  # seconds of the tests, and of compute-sanitizer

@@ -19,7 +19,7 @@ from alphago import GoEnv, load_model
 from alphago.env.game import GameBatch
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
-from alphago.nn.inference.devices import processor
+from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import one_torch_thread
 from alphago.training.group import Group, SelfPlaySettings
 from alphago.training.recipes import RECIPES

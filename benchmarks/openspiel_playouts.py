@@ -31,7 +31,7 @@ from figures import Figures, add_option
 
 from alphago import GoEnv
 from alphago.env.kernels.playouts import playout_batch
-from alphago.nn.inference.devices import processor
+from alphago.nn.inference.hardware import processor
 
 try:
     import pyspiel

@@ -34,7 +34,7 @@ from alphago import GoEnv, SearchSettings
 from alphago.cli.rates import random_starts
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
-from alphago.nn.inference.devices import processor
+from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import Workers
 from alphago.system.cores import available_cores
 

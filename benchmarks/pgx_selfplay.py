@@ -29,7 +29,7 @@ import torch
 from figures import Figures, add_option
 
 from alphago import GoEnv, NeuralNet
-from alphago.nn.inference.devices import processor
+from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.group import SelfPlaySettings

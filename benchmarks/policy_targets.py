@@ -22,7 +22,7 @@ from alphago import SearchSettings, load_model, selfplay
 from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
-from alphago.nn.inference.devices import processor
+from alphago.nn.inference.hardware import processor
 from alphago.training.recipes import recipe_for
 from alphago.training.settings import TrainingSettings
 

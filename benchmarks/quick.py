@@ -29,7 +29,7 @@ from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.devices import processor
+from alphago.nn.inference.hardware import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores

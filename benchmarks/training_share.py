@@ -12,7 +12,7 @@ from alphago.training.watch.time_shares import mean_shares, overhead
 from figures import Figures, add_option
 
 from alphago import train
-from alphago.nn.inference.devices import describe_machine
+from alphago.nn.inference.hardware import describe_machine
 from alphago.training.history import Row, read_history
 from alphago.training.recipes import RECIPES
 

@@ -13,7 +13,7 @@ from figures import Figures, add_option
 from alphago import NeuralNet
 from alphago.cli.rates import random_sample
 from alphago.nn import passes
-from alphago.nn.inference.devices import describe_machine
+from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.learner import Learner

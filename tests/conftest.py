@@ -20,7 +20,7 @@ def gpu_for_marked_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
 def float32_on_every_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """No bfloat16 and no int8 where a test does not ask for them, whatever the processor has instructions for."""
     if "torch" in sys.modules:
-        monkeypatch.setattr("alphago.nn.inference.devices.cpu_has", lambda *instructions: False)
+        monkeypatch.setattr("alphago.nn.inference.hardware.cpu_has", lambda *instructions: False)
 
 
 @pytest.fixture(autouse=True, scope="module")

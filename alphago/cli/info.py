@@ -8,7 +8,7 @@ from typing import Any
 import alphago
 from alphago.cli.options import number
 from alphago.cli.rates import measure_rates
-from alphago.nn.inference.devices import describe_machine
+from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.model_files import LATEST, read_weights
 from alphago.system.validation import check_float
 from alphago.training.history import number as number_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.devices import has_native_bfloat16
+from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.devices import torch_device
+from alphago.nn.inference.hardware import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord

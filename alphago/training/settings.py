@@ -13,7 +13,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings, leaves_for
-from alphago.nn.inference.devices import DTYPES
+from alphago.nn.inference.hardware import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
 from alphago.system.cores import available_cores

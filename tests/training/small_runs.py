@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,6 @@ from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.resume import TrainCall, new_run, old_run
 from alphago.training.selfplay import MakeSource
 from alphago.training.session import begin, run_for, train
-from alphago.training.watch import run_clock as clock
 from alphago.training.watch.run_clock import SavingTimes
 
 GO = GoEnv(3, komi=0.5)
@@ -157,19 +155,6 @@ def run_killed(folder: Path, saves: int, **settings: Any) -> None:
     """A run that saves before every move and every gradient step, until it is killed after so many saves."""
     with pytest.raises(Killed), opened(folder, saving=EagerSaving(kill_after=saves), **settings) as run:
         train_loop(run, threading.Event())
-
-
-def time_by_iterations(patch: pytest.MonkeyPatch, *seconds: float) -> None:
-    """The clock of runs stands still, but for so many seconds at each time of self-play, the last number ever after."""
-    play, now, steps = SelfPlay.go_on, time.monotonic() + 1e6, list(seconds)
-
-    def go_on(selfplay: SelfPlay, *options: Any) -> bool:
-        nonlocal now
-        now += steps.pop(0) if len(steps) > 1 else steps[0]
-        return play(selfplay, *options)
-
-    patch.setattr(SelfPlay, "go_on", go_on)
-    patch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: now, process_time=time.process_time))
 
 
 def same(one: NeuralNet, other: NeuralNet) -> bool:

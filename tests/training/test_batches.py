@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.nn.inference.devices import torch_device
+from alphago.nn.inference.hardware import torch_device
 from alphago.training.batches import (
     DeviceSample,
     Part,

@@ -12,7 +12,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.base import DenseBase, ResidualTower
-from alphago.nn.inference.devices import torch_device
+from alphago.nn.inference.hardware import torch_device
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers

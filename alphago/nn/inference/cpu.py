@@ -10,9 +10,9 @@ from torch import fx, nn
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.nn.inference import openvino
-from alphago.nn.inference.devices import choose_dtype, dtype_name, fastest_float, has_int8_products
 from alphago.nn.inference.frozen import TRACING, Frozen, Outputs, example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions, to_torchscript
+from alphago.nn.inference.hardware import choose_dtype, dtype_name, fastest_float, has_int8_products
 from alphago.nn.inference.int8 import input_ranges, random_planes
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import game_structure

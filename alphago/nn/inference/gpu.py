@@ -15,10 +15,10 @@ from torch import nn
 from alphago.cuda.backend import find_backend
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
-from alphago.nn.inference.devices import choose_dtype, dtype_name, find_device, torch_device
 from alphago.nn.inference.frozen import TRACING, Frozen, example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions
 from alphago.nn.inference.gpu_stream import GpuStream
+from alphago.nn.inference.hardware import choose_dtype, dtype_name, find_device, torch_device
 from alphago.system.stopwatch import BOARDS, NET, TRANSFER
 
 GPU_FORMS = ("fused", "folded", "modules")  # the fastest first
@@ -180,7 +180,7 @@ def make_evaluator(
 ) -> NetEvaluator | DeviceEvaluator:
     """Return the evaluator of a network's base, value and policy on a device.
 
-    device: where it computes and the boards of searches should be, see `alphago.nn.inference.devices.find_device`;
+    device: where it computes and the boards of searches should be, see `alphago.nn.inference.hardware.find_device`;
         "auto" takes the CPU also for a network that the GPU cannot compute or has no memory for.
     exact: see NetEvaluator; on a GPU nothing is.
     """

@@ -13,9 +13,9 @@ from torch import nn
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import FORMS, NetEvaluator, choose_form
-from alphago.nn.inference.devices import has_native_bfloat16
 from alphago.nn.inference.frozen import frozen_parts
 from alphago.nn.inference.fusion import FusedConv, fold_batch_norms, fuse_convolutions
+from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import (

@@ -18,10 +18,10 @@ from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference import gpu as device_evaluator
 from alphago.nn.inference.cpu import ROUNDING, NetEvaluator
-from alphago.nn.inference.devices import dtype_name, fastest_float, torch_device
 from alphago.nn.inference.frozen import example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.gpu import DeviceEvaluator, Unsuited, build_gpu_form, translate_out_of_memory
 from alphago.nn.inference.gpu_stream import padded_size
+from alphago.nn.inference.hardware import dtype_name, fastest_float, torch_device
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in
 

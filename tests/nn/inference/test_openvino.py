@@ -10,8 +10,8 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
-from alphago.nn.inference.devices import has_native_bfloat16
 from alphago.nn.inference.fusion import fold_batch_norms
+from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.inference.openvino import BATCH_SIZE, OpenVinoModel
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in, module_results, needs_openvino, planes_of, random_batch

@@ -7,7 +7,7 @@ from alphago.cuda.backend import BackendMissing
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.devices import choose_dtype
+from alphago.nn.inference.hardware import choose_dtype
 from alphago.nn.net import NeuralNet
 
 
