@@ -65,7 +65,7 @@ class Blank:
     device = "cpu"
     action_space, max_moves = 2, 8
 
-    def new_batch(self, count: int) -> "Blank":
+    def new_batch(self, count: int, device: str) -> "Blank":
         return self
 
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:

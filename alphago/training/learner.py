@@ -1,4 +1,4 @@
-"""Gradient steps on samples, and what they tell about the network."""
+"""Gradient steps on samples, and their metrics."""
 
 import copy
 import math
@@ -53,17 +53,17 @@ class Learner:
         self.autocast = has_native_bfloat16(device) if settings.bfloat16 is None else settings.bfloat16
 
     def resize(self, env: GameEnv) -> None:
-        """Goes on for another board of the game; weights and optimizer stay.  Samples may be of any board."""
+        """Train on for another board of the game; weights and optimizer stay.  Samples may be of any board."""
         self.net, *others = (net.resized(env) for net in self.replicas)
         self.replicas = [self.net, *others]
 
     def rate(self, progress: float) -> float:
-        """The learning rate of the next step; `progress` is 0 .. 1."""
+        """Return the learning rate of the next step; `progress` is 0 .. 1."""
         rise = min(1.0, (self.steps + 1) / WARM_UP_STEPS)
         return self.settings.learning_rate * rate_factor(self.settings.schedule, progress) * rise
 
     def step(self, *parts: Part, progress: float = 0.0) -> dict[str, float] | None:
-        """One gradient step on a batch of one part for each board; its metrics, or None if it was skipped.
+        """Take one gradient step on a batch of one part for each board; return its metrics, or None if it was skipped.
 
         Where there are several parts, each metric comes for each of them too, as `value_loss_7x7`.
         """
@@ -99,7 +99,7 @@ class Learner:
         return metrics
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Weights, averaged weights and the optimizer's memory, by name, on the CPU; where they are, not copies.
+        """Return weights and optimizer state by name, on the CPU; on a CPU these are no copies.
 
         ValueError if the optimizer keeps something else for a parameter than tensors and numbers.
         """
@@ -118,7 +118,7 @@ class Learner:
 
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, torch.Tensor], steps: int, skipped: int) -> None:
-        """Goes on from what `tensors` gave, after so many steps; RuntimeError if it is another network's."""
+        """Resume from what `tensors` returned, after that many steps; raise RuntimeError for another network's."""
         weights = {name.removeprefix("net."): tensor for name, tensor in tensors.items() if name.startswith("net.")}
         for net in self.replicas:
             net.load_state_dict(weights)
@@ -133,7 +133,7 @@ class Learner:
         self.steps, self.skipped = steps, skipped
 
     def _remembered(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
-        """A tensor of the optimizer's memory where a step looks for it: counts only where the step is fused."""
+        """Return a tensor of optimizer state where a step reads it: counts on a device only where the step is fused."""
         if tensor.shape == parameter.shape:
             # Laid out as the parameter is: the fused step goes through memory without looking at strides.
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)
@@ -141,7 +141,7 @@ class Learner:
         return tensor.to(self.device, copy=True) if on_device else tensor.clone()
 
     def gradients(self, net: NeuralNet, samples: Sequence[Part | None], weight: float) -> list[Outputs | None]:
-        """Leaves in `net` the gradients of a thread's shares of a batch; returns what the network said to each.
+        """Compute in `net` the gradients of a thread's shares of a batch; return the network's outputs for each.
 
         weight: of the whole batch.
         """

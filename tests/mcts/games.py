@@ -89,6 +89,17 @@ class SamePriors(Evaluator):
         values[:] = self.value
 
 
+class DummyNet:
+    """Fixed priors and values, Black's view; the values are given out in turn, the last for good."""
+
+    def __init__(self, env: GameEnv, priors: np.ndarray | None = None, *values: float) -> None:
+        self.priors = np.ones(env.action_space) / env.action_space if priors is None else priors
+        self.values = list(values or (0.0,))
+
+    def __call__(self, position: Position) -> tuple[np.ndarray, float]:
+        return self.priors, self.values.pop(0) if len(self.values) > 1 else self.values[0]
+
+
 def misleading(position: Position, good: list[int]) -> np.ndarray:
     """Priors [A] that all but rule out the good actions: 0.001 each, the rest on the other legal ones."""
     priors = np.where(position.legal_mask, 1.0, 0.0)

@@ -65,8 +65,8 @@ def test_a_lead_as_large_as_the_budget_is_not_enough() -> None:
     first, second = np.sort(search.visits(ONE)[0])[[-1, -2]]
     lead = int(first - second)
     assert lead > 0
-    assert search.settled(np.array([lead - 1])).tolist() == [True]
-    assert search.settled(np.array([lead])).tolist() == [False]
+    assert search.rule.settled(search.tree, np.array([lead - 1])).tolist() == [True]
+    assert search.rule.settled(search.tree, np.array([lead])).tolist() == [False]
 
 
 @pytest.mark.parametrize("gumbel", [True, False])

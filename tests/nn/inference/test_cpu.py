@@ -295,6 +295,20 @@ def test_four_threads_at_once(dtype, form):
     assert not wrong
 
 
+def test_modules_are_called_while_another_thread_traces():
+    other, results = nn.Sequential(nn.Linear(2, 2)), []
+
+    class Traced(nn.Module):
+        def forward(self, planes):
+            thread = threading.Thread(target=lambda: results.append(other(torch.ones(1, 2))))
+            thread.start()
+            thread.join()
+            return planes + 1
+
+    fold_batch_norms(Traced())
+    assert torch.equal(results[0], other(torch.ones(1, 2)))
+
+
 def test_priors_with_few_legal_moves():
     env = GoEnv(5)
     full = env.position(

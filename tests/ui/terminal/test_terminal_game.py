@@ -55,7 +55,7 @@ class ScriptedPlayer:
         self.position = self.position.play(action)
         self.next_move = None
 
-    def should_resign(self) -> bool:
+    def should_resign(self, value: float | None = None) -> bool:
         return self.resigns
 
     def set_result(self, winner: int, was_resign: bool) -> None:
