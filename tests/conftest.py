@@ -1,6 +1,7 @@
 """What no verdict may depend on: a machine's GPU, its processor's kinds of numbers, and chance."""
 
 import sys
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
@@ -16,11 +17,13 @@ def gpu_for_marked_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
 
 
-@pytest.fixture(autouse=True)
-def float32_on_every_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def float32_on_every_processor() -> Iterator[None]:
     """No bfloat16 and no int8 where a test does not ask for them, whatever the processor has instructions for."""
-    if "torch" in sys.modules:
-        monkeypatch.setattr("alphago.nn.inference.hardware.cpu_has", lambda *instructions: False)
+    with pytest.MonkeyPatch.context() as patch:
+        if "torch" in sys.modules:
+            patch.setattr("alphago.nn.inference.hardware.cpu_has", lambda *instructions: False)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -23,7 +23,7 @@ def float32_is_float32(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def float32_on_every_processor() -> None:
     """These tests are of what a processor has; each says in what it computes."""
 
