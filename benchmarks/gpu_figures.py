@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from alphago.training.watch.time_shares import mean_shares, overhead
 from torch.utils.flop_counter import FlopCounterMode
 
 from alphago import GoEnv, NeuralNet, selfplay, train
@@ -22,6 +21,7 @@ from alphago.system.cores import available_cores
 from alphago.training.history import METRICS, number, read_history
 from alphago.training.recipes import RECIPES
 from alphago.training.watch.gpu_meter import GpuMeter
+from alphago.training.watch.metrics import mean_shares, overhead
 
 OPENING = 10  # plies before a wave is timed
 

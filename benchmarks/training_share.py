@@ -8,13 +8,13 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from alphago.training.watch.time_shares import mean_shares, overhead
 from figures import Figures, add_option
 
 from alphago import train
 from alphago.nn.inference.hardware import describe_machine
 from alphago.training.history import Row, read_history
 from alphago.training.recipes import RECIPES
+from alphago.training.watch.metrics import mean_shares, overhead
 
 WANTED = 0.12  # at most
 WARM_UP = 2  # iterations

@@ -109,7 +109,7 @@ class TestEvaluate:
             ("rave:9@3 random", "rave:9@3: there is no file rave:9, and only networks take readouts"),
             ("none.safetensors random", "there is no file none.safetensors"),
             ("random@3 random", "random@3: there is no file random, and only networks take readouts"),
-            ("{nets} random", "{nets} is a folder, wanted a network saved with NeuralNet.save"),
+            ("{nets} random", "{nets} is a folder, not a network saved with NeuralNet.save"),
             ("{nets}/new.safetensors@ random", "{nets}/new.safetensors@: after @ come readouts, puct or gumbel, or"),
             ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ come readouts"),
             ("{nets}/new.safetensors@5000000000 random", "readouts must be an integer from 0 to 10000000, got 5"),

@@ -103,7 +103,7 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
         (["--board-size", "1"], "board_size must be an integer from 2 to 25, got 1"),
         (["--games", "0"], "num_games must be an integer >= 1, got 0"),
         (["--minutes", "-1"], "max_minutes must be a number > 0"),
-        (["--preset", "8x8"], "no preset '8x8': there are '7x7'"),
+        (["--preset", "8x8"], "preset must be one of '7x7'"),
         (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
         (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),

@@ -137,7 +137,7 @@ def test_untrained_network_knows_nothing(size_free):
 
 
 def test_position_of_another_game_is_an_error_with_both():
-    with pytest.raises(ValueError, match=r"GoEnv\(7\).*GoEnv\(5\)"):
+    with pytest.raises(ValueError, match=r"GoEnv\(5\).*GoEnv\(7\)"):
         small()(GoEnv(7).position())
 
 

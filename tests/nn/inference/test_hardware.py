@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from alphago.cuda.backend import BackendMissing
+from alphago.cuda.contract import BackendMissing
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.nn.inference.cpu import NetEvaluator

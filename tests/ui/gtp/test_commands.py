@@ -237,8 +237,8 @@ class TestGenmove:
         assert gtp.player.root_visits > 40
 
     def test_raw_policy(self) -> None:
-        """No search: the most probable legal action."""
-        gtp = engine(network=prefers("C3", "D3", "pass"), readouts=0)
+        """No search: the most probable legal action; Black, who has lost, passes."""
+        gtp = engine(network=prefers("C3", "D3", "pass", value=-1.0), readouts=0)
         assert ask(gtp, "genmove b", "genmove w", "genmove b") == ["C3", "D3", "pass"]
 
     def test_resign(self) -> None:
