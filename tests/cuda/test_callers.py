@@ -22,8 +22,8 @@ class Watched(NeuralNet):
 
     places: list[str]
 
-    def evaluator(self, *arguments: Any, **options: Any) -> Any:
-        made = super().evaluator(*arguments, **options)
+    def evaluator(self, dtype: str | None = None, device: str = "auto", **options: Any) -> Any:
+        made = super().evaluator(dtype, device, **options)
         self.places.append(made.device)
         return made
 
