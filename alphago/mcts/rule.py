@@ -99,14 +99,15 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     """Return the priors [n, A] with 0 for each pass that could throw the game away.
 
     A policy passes once a game is decided, with dead stones left on the board; if the other side passes too, they count
-    as alive.  A search sees that a ply ahead.  Without one, a mover whose value [n] is clearly better than the outcome
-    [n] of the board as it stands (mover's view) plays on, if only by its second choice.
+    as alive.  A search sees that a ply ahead.  Without one, a mover whose value [n] says that it wins plays on, if only
+    by its second choice, where the board as it stands is lost (outcome [n], mover's view); where it is drawn, only if
+    the value is clear.
     """
     if env.pass_action is None:
         return priors
     others = np.delete(priors, env.pass_action, axis=1).any(axis=1)
     priors = priors.copy()
-    priors[(values > outcomes + CLEARLY) & others, env.pass_action] = 0
+    priors[(values > np.maximum(outcomes + CLEARLY, 0)) & others, env.pass_action] = 0
     return priors
 
 

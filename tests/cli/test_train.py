@@ -167,7 +167,7 @@ class TestPackaged:
     def test_each_plays(self, name: str) -> None:
         """Without any search it beats random moves.
 
-        It won all of 2000 games (each colour 1000) on its own board, so that less than one in 600 is lost: of 20 more
+        It lost none of 2000 games (each colour 1000) on its own board, so that less than one in 600 is lost: of 20 more
         than 4 then in one run of 10^10.
         """
         net = load_model(name)

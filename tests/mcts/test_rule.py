@@ -72,7 +72,15 @@ def test_rows_are_independent() -> None:
 
 @pytest.mark.parametrize(
     ("value", "outcome", "passes"),
-    [(0.9, -1, False), (0.9, 0, False), (0.2, 0, True), (0.9, 1, True), (-0.9, -1, True), (-0.2, -1, False)],
+    [
+        (0.9, -1, False),
+        (0.9, 0, False),
+        (0.2, 0, True),
+        (0.9, 1, True),
+        (-0.9, -1, True),
+        (-0.2, -1, True),
+        (0.1, -1, False),
+    ],
 )
 def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, outcome: float, passes: bool) -> None:
     env = GoEnv(2)
