@@ -21,9 +21,9 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import one_torch_thread
-from alphago.training.group import Group, SelfPlaySettings
+from alphago.training.group import Group
 from alphago.training.recipes import RECIPES
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings import SelfPlaySettings, TrainingSettings
 
 GAMES = 128  # side by side
 BOARDS = (7, 9)
@@ -37,7 +37,7 @@ class Forgetful(Search):
 
 class ForgetfulGroup(Group):
     def make_search(self, evaluator: Evaluator) -> Search:
-        return Forgetful(self.env, evaluator, len(self.builders), self.settings.search)
+        return Forgetful(self.env, evaluator, len(self.builders), self.settings.search_for(len(self.builders)))
 
 
 class Counting(Evaluator):

@@ -32,8 +32,8 @@ from alphago import GoEnv, NeuralNet
 from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.training.group import SelfPlaySettings
-from alphago.training.selfplay import SelfPlay
+from alphago.training.group import SelfPlay
+from alphago.training.settings import SelfPlaySettings
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 try:
@@ -55,17 +55,17 @@ class OurGames:
         env = GoEnv(9)
         net = NeuralNet(env, tower_height=height, channels=channels, preset="paper")  # the heads of AlphaGo Zero
         self.name = f"alphago, {width} games, {dtype}"
-        self.evaluator = net.evaluator(dtype=dtype)
-        settings = SelfPlaySettings(readouts=readouts, games_in_flight=width, resign_threshold=-1)
-        self.games = SelfPlay(env, settings, range(1_000_000), seed=1)
-        self.workers = workers
-        self.games.run(workers, self.evaluator, 1)  # compiles
+        settings = SelfPlaySettings(readouts=readouts, games_in_flight=width, resign_threshold=-1, opening_plies=0)
+        self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
+        self.games.evaluator = net.evaluator(dtype=dtype)
+        self.games.begin(1)  # compiles
+        self.games.go_on()
 
     def rate(self, seconds: float) -> float:
         """Moves per second, measured for about so long."""
         before, start = self.games.moves, time.monotonic()
-        self.games.begin(self.evaluator)
-        self.games.go_on(self.workers, until=start + seconds)
+        self.games.begin(None)
+        self.games.go_on(until=start + seconds)
         return (self.games.moves - before) / (time.monotonic() - start)
 
 

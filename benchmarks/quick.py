@@ -33,8 +33,8 @@ from alphago.nn.inference.hardware import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.training.group import SelfPlaySettings
-from alphago.training.selfplay import SelfPlay
+from alphago.training.group import SelfPlay
+from alphago.training.settings import SelfPlaySettings
 
 GAMES, READOUTS = 64, 400  # of the search without a network
 NETWORKS = ((9, 5, 64, 64), (7, 4, 32, 32))  # board, blocks, channels, readouts of self-play
@@ -92,13 +92,16 @@ def threads_rate(evaluator: Evaluator, games: int, threads: int, seconds: float)
 def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, readouts: int, plies: int) -> tuple:
     """Moves and network evaluations per second of self-play on all cores."""
     counting = Counting(evaluator)
-    settings = SelfPlaySettings(readouts=readouts, games_in_flight=width * cores, resign_threshold=-1)
-    games = SelfPlay(env, settings, range(1_000_000), seed=1)
+    settings = SelfPlaySettings(readouts=readouts, games_in_flight=width * cores, resign_threshold=-1, opening_plies=0)
     with one_torch_thread(), Workers(cores) as workers:
-        games.run(workers, counting, 1)
+        games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
+        games.evaluator = counting
+        games.begin(1)
+        games.go_on()
         counting.counts.clear()
         before, start = games.moves, time.perf_counter()
-        games.run(workers, counting, plies)
+        games.begin(plies)
+        games.go_on()
         seconds = time.perf_counter() - start
     return (games.moves - before) / seconds, sum(counting.counts.values()) / seconds
 

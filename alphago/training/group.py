@@ -76,10 +76,14 @@ class Group:
         search.evaluator = evaluator
         search.forget(np.arange(len(self.builders)))
 
+    def make_search(self, evaluator: Evaluator) -> Search:
+        """Return the trees and boards of the group's games."""
+        settings = self.settings.search_for(len(self.builders))
+        return Search(self.env, evaluator, len(self.builders), settings, self.threads)
+
     def _search_with(self, evaluator: Evaluator) -> Search:
         if self.search is None:
-            settings = self.settings.search_for(len(self.builders))
-            self.search = Search(self.env, evaluator, len(self.builders), settings, self.threads)
+            self.search = self.make_search(evaluator)
         return self.search
 
     def begin(self, slot: int) -> None:
