@@ -9,10 +9,8 @@ import pytest
 import torch
 import torch.nn.functional as functional
 
-from alphago.cuda.contract import BackendMissing
 from alphago.cuda.device import KEPT
 from alphago.cuda.host import Host, find_compiler
-from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
@@ -380,18 +378,3 @@ def test_padded_sizes_waste_little(count: int) -> None:
     assert count <= size
     assert size <= max(8, 2 * count - 1, 64) if count <= 64 else size < 1.25 * count
     assert padded_size(size) == size
-
-
-def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    net = NeuralNet(ENV, tower_height=1, channels=4)
-    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
-    with pytest.raises(BackendMissing, match="no CUDA device can be used: torch finds none"):
-        net.evaluator(device="cuda")
-    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
-        net.evaluator(device="tpu")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    other = NeuralNet(ConnectFourEnv(), tower_height=1, channels=4)
-    assert isinstance(other.evaluator(device="auto"), NetEvaluator)
-    with pytest.raises(ValueError, match="has no CUDA kernels"):
-        other.evaluator(device="cuda")
