@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from alphago import GoEnv, train
+from alphago.training.watch.report import Report
 
 COLUMNS = ("games", "positions", "policy_loss", "value_loss", "top_move_agreement")
 
 
-class TableReport:
+class TableReport(Report):
     """Prints a line every so many games, and the run's notes in between."""
 
     def __init__(self, every: int) -> None:

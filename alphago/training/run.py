@@ -20,6 +20,7 @@ from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.batches import Part, Prefetcher, to_device
 from alphago.training.boards import Boards, BoardTraining
 from alphago.training.group import SelfPlay
+from alphago.training.history import Row
 from alphago.training.judges.resignation import calibrate
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory
@@ -45,11 +46,15 @@ class Stopped(Exception):
 
 
 class Judge(Protocol):
-    """A judge of a run's networks: a gate or a proof."""
+    """A judge of a run's networks: a gate, a proof, or one that only watches."""
 
     @property
     def name(self) -> str:
-        """The name of its entry in the run's state."""
+        """The name of its entry in the run's state and in its rows."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether a verdict may end the run or change who plays: the run is saved after each."""
 
     @property
     def best(self) -> NeuralNet | None:
@@ -177,6 +182,16 @@ class Run:
         """Batches whose positions have not been learned yet."""
         return int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
 
+    @property
+    def standing(self) -> dict[str, float]:
+        """Time, games and positions so far, as rows of the logs begin."""
+        return {
+            "seconds": round(self.clock.seconds, 3),
+            "processor_seconds": round(self.clock.processor, 3),
+            "games": self.games,
+            "positions": self.positions + self.boards.added,
+        }
+
     # --- what an iteration does beside the algorithm ---
 
     def begin_iteration(self) -> None:
@@ -231,11 +246,8 @@ class Run:
         boards = self.boards.boards
         return {
             "iteration": self.iterations,
-            "seconds": round(self.clock.seconds, 3),
-            "processor_seconds": round(self.clock.processor, 3),
-            "games": self.games,
+            **self.standing,
             "board_size": boards[0].env.N if len(boards) == 1 else None,
-            "positions": self.positions + self.boards.added,
             "memory": sum(len(board.memory) for board in boards),
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
@@ -263,12 +275,18 @@ class Run:
             if not self.in_iteration and judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
                     raise Stopped
-                self.publish()
-                self.checkpoint()  # matches take long: they are not played twice
+                if judge.decides:
+                    self.publish()
+                    self.checkpoint()  # matches take long: they are not played twice
 
     def note(self, *sentences: str) -> None:
         """Report these sentences."""
         self.reporter.note(*sentences)
+
+    def add_match(self, row: Row) -> None:
+        """Write down and report what a judge has measured, a row with `standing`, `judge` and `opponent`."""
+        self.folder.add_match(row)
+        self.reporter.match(row)
 
     # --- what is saved ---
 

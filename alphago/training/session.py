@@ -16,12 +16,14 @@ from alphago.nn.inference.hardware import find_device
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.group import SelfPlay
 from alphago.training.history import METRICS, Row, read_rows
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.judges.gate import Gatekeeper
 from alphago.training.judges.proof import Examiner, expectation
+from alphago.training.judges.watcher import Watcher
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
 from alphago.training.runs.compact import check_network, make_compact
@@ -100,7 +102,7 @@ def train(
         BlockingIOError: if another process trains in the folder.
         OSError: with a sentence if something cannot be written; the last checkpoint then stands.
         BackendMissing: for device="cuda" where there is none; MemoryError where its memory is too small.
-        EngineError: where `until` names an engine that is not installed or refuses the board.
+        EngineError: where `until` or `watch` names an engine that is not installed or refuses the board.
     """
     began = time.monotonic()
     check_env(env)
@@ -177,6 +179,9 @@ def run_for(
             run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
         if plan.until is not None:
             run.judges.append(Examiner(env, plan.until, folder.path))
+        if plan.watched:
+            at_once = max(1, available_cores() // 2)
+            run.judges.append(Watcher(env, plan.watched, plan.settings.watch_share, at_once=at_once))
         yield run
 
 

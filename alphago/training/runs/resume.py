@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,6 +19,7 @@ from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, make_settings
 from alphago.training.judges.criteria import Gate, Opponent
+from alphago.training.judges.watched import Watched, make_watched
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.recipes import Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import other_version, version_errors
@@ -69,6 +70,7 @@ class Plan:
     until: Opponent | None
     config: dict[str, Any]
     positions_to_beat: int = 0  # after which the recipe's run was proved to be stronger than `until`; 0 if unknown
+    watched: Sequence[Watched] = ()  # what the settings' `watch` names
     note: str = ""  # of a new run's recipe
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of a resumed run: before and now, by name
 
@@ -98,7 +100,10 @@ def new_run(call: TrainCall) -> Plan:
     config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
     config |= {"changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
-    return Plan(settings, model, check_opponent(until, env), config, positions, recipe.note if recipe else "")
+    return Plan(
+        settings, model, check_opponent(until, env), config, positions, make_watched(settings.watch or (), env),
+        recipe.note if recipe else "",
+    )  # fmt: skip
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
@@ -147,7 +152,8 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     recipe = recipe or (recipe_for(env) if settings.num_games is None else None)
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
     new = {**config, **changeable(settings, until)}
-    return Plan(settings, model, check_opponent(until, env), new, positions, changes=changes)
+    watched = make_watched(settings.watch or (), env)
+    return Plan(settings, model, check_opponent(until, env), new, positions, watched, changes=changes)
 
 
 def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, Any]:

@@ -7,20 +7,26 @@ from typing import Any, Protocol
 
 from tqdm.auto import tqdm
 
-from alphago.training.history import Row, number
+from alphago.training.history import Row, number, opponent_name
 from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import bottleneck
 
 
 class Report(Protocol):
-    """A callback that follows a run.  `metrics` is what a line of metrics.jsonl holds."""
+    """A callback that follows a run.  `metrics` is what a line of metrics.jsonl holds.
+
+    A subclass may leave methods out.
+    """
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
         """Begin, before the first game, and once more where a run goes on without its GPU."""
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Report an iteration of self-play and training."""
+
+    def match(self, row: Row) -> None:
+        """Report what a judge has measured; `row` is what a line of evaluations.jsonl holds."""
 
     def note(self, text: str) -> None:
         """Report a sentence about something that happened in between: a match, a diagnosis."""
@@ -68,6 +74,11 @@ class Reporter:
             self.estimate = None
             self.note(*filter(None, [sentence]))
 
+    def match(self, row: Row) -> None:
+        """Report what a judge has measured."""
+        for report in self.reports:
+            report.match(row)
+
     def note(self, *sentences: str) -> None:
         """Report these sentences."""
         for sentence in sentences:
@@ -99,6 +110,14 @@ class TensorBoardReport:
         for name, value in metrics.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 self.writer.add_scalar(name, value, self.games)
+        self.writer.flush()
+
+    def match(self, row: Row) -> None:
+        """Add each number of the row to the curve of its name and its opponent's."""
+        name = opponent_name(row).replace(":", "-")  # which TensorBoard would replace by _
+        for key in row.keys() - {"seconds", "processor_seconds", "games", "positions", "readouts"}:
+            if (value := number(row, key)) is not None:
+                self.writer.add_scalar(f"{key}/{name}", value, row["games"])
         self.writer.flush()
 
     def note(self, text: str) -> None:
@@ -151,6 +170,9 @@ class ConsoleReport:
             self.bar.initial = self.bar.n = done
         self.bar.set_postfix(shown, refresh=False)
         self.bar.update(done - self.bar.n)
+
+    def match(self, row: Row) -> None:
+        """Print nothing: judges note their results."""
 
     def note(self, text: str) -> None:
         tqdm.write(text, file=sys.stderr)

@@ -1,0 +1,82 @@
+"""What a run's networks can be watched by: an opponent, or the moves of given records."""
+
+import threading
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from alphago.arena.engine import Engine
+from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.players import resolve_player
+from alphago.env.game import GameEnv
+from alphago.env.games import require_go
+from alphago.mcts.evaluator import Evaluator
+from alphago.nn.model_files import model_file, packaged_nets, saved_game
+from alphago.nn.net import load_model
+from alphago.records.collection import read_collection
+from alphago.training.judges.criteria import RECORDS, split_readouts
+from alphago.training.judges.prediction import WatchedRecords
+from alphago.training.judges.watched_opponent import WatchedOpponent
+
+POSITIONS = 4096  # of records: enough to tell 40 % from 42 %
+
+
+class Examination(Protocol):
+    """One network's examination by an opponent or by records, which may be made in pieces.
+
+    A piece is a pair of games, or some records.
+    """
+
+    @property
+    def pieces_left(self) -> int:
+        """Pieces that are still to be made."""
+
+    def go_on(self, evaluator: Evaluator, pieces: int, stop: threading.Event) -> None:
+        """Make so many pieces more, or fewer if `stop` comes first; raise EngineError if an engine does not start."""
+
+    def row(self) -> dict[str, Any] | None:
+        """Return the result of all pieces so far as a part of a row of evaluations.jsonl; None without any."""
+
+    def summary(self) -> str:
+        """Return the result of all pieces so far as a part of a sentence."""
+
+    def state(self) -> Any:
+        """Return the pieces so far as plain data."""
+
+
+class Watched(Protocol):
+    """An opponent or records by which networks are examined again and again."""
+
+    @property
+    def name(self) -> str:
+        """The name by which `watch` has it."""
+
+    def examination(self, seed: int, device: str, state: Any = None) -> Examination:
+        """Begin an examination on a device, or go on with one from its `state`."""
+
+
+def make_watched(names: Sequence[str], env: GameEnv) -> list[Watched]:
+    """Return what these names of `watch` stand for.
+
+    Raises ValueError, OSError or EngineError that names the first that does not exist or does not play the game.
+    """
+    return [make_one(name, env) for name in names]
+
+
+def make_one(text: str, env: GameEnv) -> Watched:
+    """Return what one name stands for; raises as `make_watched`."""
+    if text.startswith(RECORDS):
+        return WatchedRecords(text, env, read_collection(text.removeprefix(RECORDS), env, POSITIONS))
+    name, readouts = split_readouts(text)
+    try:
+        player: Any = resolve_player(name, env)
+    except ValueError as error:
+        if not (name in packaged_nets() or model_file(name).is_file()):
+            raise ValueError(f"watch, {text!r}: there is no network {name}, and {error}") from None
+        path = model_file(name)
+        own = saved_game(path, env.N, env.config.get("komi"))
+        if own.name != env.name:
+            raise ValueError(f"watch, {text!r}: its network must play {env.name}, got one for {own.name}") from None
+        player = load_model(path, own)
+    if isinstance(player, Engine):
+        EnginePlayer(require_go(env.match_variant(), player.name), player, [1]).close()  # raises if it refuses
+    return WatchedOpponent(name, readouts, player, env)
