@@ -4,7 +4,6 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +20,6 @@ from alphago.training.batches import Part, Prefetcher, to_device
 from alphago.training.boards import Boards, BoardTraining
 from alphago.training.group import SelfPlay
 from alphago.training.history import Row
-from alphago.training.judges.resignation import calibrate
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory
 from alphago.training.runs.folder import RunFolder
@@ -33,7 +31,6 @@ from alphago.training.watch.metrics import Pace, board_metrics, time_shares
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 
-CALIBRATION_GAMES = 1000  # the latest ones, by which the threshold of resignation is set
 # The plain values of a Run that go into its state as they are.
 COUNTS = (
     "in_iteration", "saved_games", "games", "positions", "iterations", "samples_due", "readouts", "game_metrics",
@@ -253,6 +250,7 @@ class Run:
             "skipped_steps": self.learner.skipped,
             "learning_rate": self.learner.rate(self.progress),
             "readouts": self.readouts,
+            "resign_threshold": self.main.resign_threshold,
             **self.pace.metrics(),
             **time_shares(self.stopwatch.take(), self.boards.time_spent(), self.workers.count),
             "compacted": self.compacted,
@@ -297,8 +295,7 @@ class Run:
         keep: whether to keep this network when later ones are saved.
         """
         began = time.monotonic()
-        latest = islice(reversed(self.main.memory.entries), CALIBRATION_GAMES)
-        resignation = calibrate([entry.record for entry in latest])
+        resignation = self.main.resignation()
         notes = resignation.notes() if resignation else {}
         if keep:
             self.saved_games = self.games

@@ -27,8 +27,17 @@ class GameSource(Protocol):
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator."""
 
-    def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
-        """Let the next calls of `go_on` play `plies` moves in each game, at most `side_by_side` games at once."""
+    def begin(
+        self,
+        plies: int | None,
+        readouts: int | None = None,
+        side_by_side: int | None = None,
+        resign_threshold: float | None = None,
+    ) -> None:
+        """Let the next calls of `go_on` play `plies` moves in each game, at most `side_by_side` games at once.
+
+        A player resigns below `resign_threshold`; None: below the settings'.
+        """
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play the moves until `stop` is set or time.monotonic() is `until`; return False if some are left."""

@@ -226,6 +226,11 @@ class TrainingSettings(SelfPlaySettings):
         "against it; None lets the latest play, a dictionary changes some settings of the Gate",
         default=None,
     )
+    adaptive_resignation: bool = setting(
+        "fit the threshold of resignation to the games in which no one resigns, again after each iteration, so that at "
+        "most 5 % of the resignations are wrong (AlphaGo Zero); `resign_threshold` holds until enough games are over",
+        default=False,
+    )
     watch: tuple[str, ...] | None = setting(
         'opponents that play the network now and then: "random@0", "gnugo:10@64", "rave:1000@64", "runs/old@0"; after '
         "the @ come the readouts of the network that learns (64), 0 is its policy alone; an opponent that is a network "
@@ -254,7 +259,8 @@ class TrainingSettings(SelfPlaySettings):
         self._set("curriculum", check_curriculum(self.curriculum))
         self._set("sizes", check_sizes(self.sizes))
         self._set("watch", check_watch(self.watch))
-        self._set("exact_rules", check_bool("exact_rules", self.exact_rules))
+        for name in ("exact_rules", "adaptive_resignation"):
+            self._set(name, check_bool(name, getattr(self, name)))
         if self.num_games is None and self.max_minutes is None:
             raise ValueError("num_games or max_minutes must end the run, got None for both")
         if self.start_training_after > self.memory_size:

@@ -27,6 +27,7 @@ from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.resume import TrainCall, new_run, old_run
 from alphago.training.selfplay import MakeSource
 from alphago.training.session import begin, run_for, train
+from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
 
 GO = GoEnv(3, komi=0.5)
@@ -40,7 +41,7 @@ SETTINGS: dict[str, Any] = {
 TINY: dict[str, Any] = {**SIZES, **SETTINGS}
 
 
-class Listener:
+class Listener(Report):
     """A report that keeps what it is called with; `at_iteration` is called with the number of its rows."""
 
     def __init__(self, at_iteration: Callable[[int], Any] | None = None) -> None:
@@ -194,7 +195,13 @@ class RandomGames:
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         self.published.append(frozen_copy(net))
 
-    def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
+    def begin(
+        self,
+        plies: int | None,
+        readouts: int | None = None,
+        side_by_side: int | None = None,
+        resign_threshold: float | None = None,
+    ) -> None:
         assert self.published
         self.asked.append((plies, readouts, side_by_side))
         self.left = min(side_by_side or 1, len(self.numbers))

@@ -98,7 +98,9 @@ class WatchedMatch:
         texts = []
         if valid.games:
             low, high = valid.interval
-            texts.append(f"{valid.win_rate:.0%} of {len(valid.games)} games (95 % interval {low:.0%} to {high:.0%})")
+            texts.append(
+                f"won {valid.win_rate:.0%} of {len(valid.games)} games (95 % interval {low:.0%} to {high:.0%})"
+            )
         if result.forfeits:
             why = min(result.forfeits.items())[1]
             texts.append(f"{len(result.forfeits)} games that it lost by a fault do not count: {why}")
