@@ -69,7 +69,9 @@ def draw_boards(axes: "Axes", boards: list[FinalBoard]) -> None:
 
     height, width = boards[0].stones.shape
     step_x, step_y = width * (1 + MARGIN / 2), height * (1 + MARGIN)
-    grounds, grid, stones = [], [], {1: [], -1: []}
+    grounds: list[Any] = []
+    grid: list[Any] = []
+    stones: dict[int, list[Any]] = {1: [], -1: []}
     for i, board in enumerate(boards):
         left, top = (i % COLUMNS) * step_x, -(i // COLUMNS) * step_y
         grounds.append(Rectangle((left - 0.7, top - height + 0.3), width + 0.4, height + 0.4))

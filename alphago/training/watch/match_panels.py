@@ -76,7 +76,8 @@ def lines(
             ends = [[number(row, end) for row in rows] for end in measure.interval or ()]
             # Without an end, or with an infinite one, there is no bar on that side.
             finite = [[v if end is None else end for v, end in zip(values, side, strict=True)] for side in ends]
-            yield Line(run, label, style, at, values, *finite)
+            low, high = finite or (None, None)
+            yield Line(run, label, style, at, values, low, high)
 
 
 def shared_panels(history: History, x: str) -> Iterator[Panel]:
