@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -179,10 +179,13 @@ def run_for(
             run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
         if plan.until is not None:
             run.judges.append(Examiner(env, plan.until, folder.path))
-        if plan.watched:
-            at_once = max(1, available_cores() // 2)
-            run.judges.append(Watcher(env, plan.watched, plan.settings.watch_share, at_once=at_once))
-        yield run
+        with ExitStack() as stack:
+            if plan.watched:
+                at_once = max(1, available_cores() // 2)
+                watcher = Watcher(env, plan.watched, plan.settings.watch_share, at_once=at_once)
+                run.judges.append(watcher)
+                stack.callback(watcher.stop)
+            yield run
 
 
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:

@@ -36,13 +36,11 @@ class Prediction:
             self.pieces, self.sums = state["pieces"], np.array(state["sums"])
 
     @property
-    def pieces_left(self) -> int:
-        return -(-len(self.watched.records) // AT_ONCE) - self.pieces
+    def is_over(self) -> bool:
+        return self.pieces * AT_ONCE >= len(self.watched.records)
 
-    def go_on(self, evaluator: Evaluator, pieces: int, stop: threading.Event) -> None:
-        for _ in range(pieces):
-            if stop.is_set():
-                return
+    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
+        while not self.is_over and not stop.is_set():
             first = self.pieces * AT_ONCE
             self.sums += predict(evaluator, self.watched.env, self.watched.records[first : first + AT_ONCE])
             self.pieces += 1
@@ -69,6 +67,9 @@ class Prediction:
 
     def state(self) -> dict[str, Any]:
         return {"pieces": self.pieces, "sums": self.sums.tolist()}
+
+    def close(self) -> None:
+        """Do nothing: there is nothing between two calls."""
 
 
 def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> np.ndarray:

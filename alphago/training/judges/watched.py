@@ -21,26 +21,36 @@ POSITIONS = 4096  # of records: enough to tell 40 % from 42 %
 
 
 class Examination(Protocol):
-    """One network's examination by an opponent or by records, which may be made in pieces.
+    """One network's examination by an opponent or by records, which may pause between two moves.
 
-    A piece is a pair of games, or some records.
+    It has pieces: pairs of games, or some records each.
     """
 
     @property
-    def pieces_left(self) -> int:
-        """Pieces that are still to be made."""
+    def pieces(self) -> int:
+        """Pieces that are over."""
 
-    def go_on(self, evaluator: Evaluator, pieces: int, stop: threading.Event) -> None:
-        """Make so many pieces more, or fewer if `stop` comes first; raise EngineError if an engine does not start."""
+    @property
+    def is_over(self) -> bool:
+        """Whether all pieces are."""
+
+    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
+        """Go on until the examination is over or `stop` is set, with so many pieces side by side.
+
+        Raises EngineError if an engine does not start.
+        """
 
     def row(self) -> dict[str, Any] | None:
-        """Return the result of all pieces so far as a part of a row of evaluations.jsonl; None without any."""
+        """Return the result of the pieces that are over as a part of a row of evaluations.jsonl; None without any."""
 
     def summary(self) -> str:
-        """Return the result of all pieces so far as a part of a sentence."""
+        """Return the result of the pieces that are over as a part of a sentence."""
 
     def state(self) -> Any:
-        """Return the pieces so far as plain data."""
+        """Return the pieces that are over as plain data."""
+
+    def close(self) -> None:
+        """End what goes on between two calls of `go_on`, such as engines."""
 
 
 class Watched(Protocol):

@@ -1,20 +1,23 @@
-"""A match of a run's network against an opponent that is watched, pair of games by pair of games."""
+"""A match of a run's network against an opponent that is watched, which pauses whenever its time is over."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import MatchResult, play_match
-from alphago.arena.match_games import MatchGame, MatchPlan
+from alphago.arena.match import MatchResult, open_games
+from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
 from alphago.arena.players import PlayerSource, resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 
 PAIRS = 10  # of a match
@@ -51,34 +54,65 @@ class WatchedOpponent:
 
 
 class WatchedMatch:
-    """A match whose pairs of games may be played at any time; its games follow from the seed."""
+    """A match whose games may pause between any two moves, and follow from the seed."""
 
     def __init__(self, watched: WatchedOpponent, seed: int, device: str, games: Sequence[Mapping[str, Any]]) -> None:
         self.watched = watched
         self.device = device
         self.plan = MatchPlan(2 * PAIRS, 0, OPENING, seed, 1)
-        self.games = {g["number"]: MatchGame(**{**g, "moves": tuple(g["moves"])}) for g in games}
+        self.finished = {g["number"]: MatchGame(**{**g, "moves": tuple(g["moves"])}) for g in games}
+        self.waiting = [number for number in range(2 * PAIRS) if number not in self.finished]
+        self.open: list[ParallelGames] = []  # begun and not over, a part for each thread
 
     @property
-    def pieces_left(self) -> int:
-        return PAIRS - len(self.games) // 2
+    def games(self) -> list[MatchGame]:
+        """The games of the pairs that are over, in order."""
+        return [game for number, game in sorted(self.finished.items()) if number ^ 1 in self.finished]
 
-    def go_on(self, evaluator: Evaluator, pieces: int, stop: threading.Event) -> None:
-        """Play so many pairs; of one that `stop` interrupts nothing remains."""
-        pairs = [pair for pair in range(PAIRS) if 2 * pair not in self.games][:pieces]
-        numbers = [number for pair in pairs for number in (2 * pair, 2 * pair + 1)]
-        games: dict[int, MatchGame] = {}
-        add: Callable[[MatchGame], Any] = lambda game: games.update({game.number: game})  # noqa: E731
-        network = Entrant(evaluator, self.watched.readouts, SEARCH)
-        play_match(
-            self.watched.env, (network, self.watched.entrant(self.device)), self.plan, numbers, add, stop=stop
-        )  # fmt: skip
-        self.games |= {number: game for number, game in games.items() if number ^ 1 in games}
+    @property
+    def pieces(self) -> int:
+        return len(self.games) // 2
+
+    @property
+    def is_over(self) -> bool:
+        return self.pieces == PAIRS
+
+    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
+        """Play on with so many pairs side by side, on all cores."""
+        while not self.is_over and not stop.is_set():
+            if not self.open:
+                self.begin(evaluator, 2 * at_once)
+            with one_torch_thread(), Workers(len(self.open)) as workers:
+                workers.run([partial(play_games, part, self.add, stop) for part in self.open], stop)
+            for part in self.open:
+                if not len(part.active):
+                    part.close()
+            self.open = [part for part in self.open if len(part.active)]
+
+    def begin(self, evaluator: Evaluator, count: int) -> None:
+        """Begin the next games."""
+        opponent = self.watched.entrant(self.device)
+        if isinstance(opponent.player, Engine):
+            count = min(count, opponent.player.at_once)
+        numbers, self.waiting = self.waiting[:count], self.waiting[count:]
+        entrants = (Entrant(evaluator, self.watched.readouts, SEARCH), opponent)
+        threads = min(available_cores(), len(numbers))
+        for thread in range(threads):
+            self.open.append(open_games(self.watched.env, entrants, self.plan, numbers[thread::threads]))
+
+    def add(self, game: MatchGame) -> None:
+        """Keep a game that is over; several threads may call it at once."""
+        self.finished[game.number] = game
+
+    def close(self) -> None:
+        """End the games that are open, of which nothing remains."""
+        for part in self.open:
+            part.close()
+        self.open = []
 
     def results(self) -> tuple[MatchResult, MatchResult]:
         """Return the result of all games, and of the pairs in which no engine failed, numbered anew."""
-        renumbered = dict(enumerate(sorted(self.games)))
-        games = [MatchGame(**{**vars(self.games[old]), "number": new}) for new, old in renumbered.items()]
+        games = [replace(game, number=number) for number, game in enumerate(self.games)]
         result = MatchResult.of(self.watched.env, games)
         return result, without_forfeits(result)
 
@@ -107,4 +141,4 @@ class WatchedMatch:
         return "; ".join(texts)
 
     def state(self) -> list[dict[str, Any]]:
-        return [asdict(game) for game in self.games.values()]
+        return [asdict(game) for game in self.games]

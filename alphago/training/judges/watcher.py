@@ -1,8 +1,9 @@
 """Opponents watched during a run: a judge that measures, and decides nothing.
 
 Watching takes at most a share of the run's time.  An examination of one network by one opponent is made in slices, each
-as large as the time that has been earned; the next slice may come many iterations later, and is of the same network.
-So even an examination that takes long is one of the untrained network, and costs the run no more than its share.
+as long as the time that has been earned; games pause between two moves and go on in the next slice, perhaps many
+iterations later, with the same network.  So even an examination that takes long is one of the untrained network, and
+costs the run no more than its share.
 """
 
 import threading
@@ -25,7 +26,8 @@ from alphago.training.watch.metrics import EXAMINATION
 
 POINTS = 20  # examinations by one opponent in a run, at most
 AT_THE_END = 0.25  # of the time is kept for the network that the run ends with
-SLICE = 2.0  # seconds, about, of a slice: of quick games many side by side, of slow ones few
+SHORTEST = 0.25  # seconds of a slice
+SIDE_BY_SIDE = 2.0  # seconds, about, of the games that are played together: many quick ones, few slow ones
 PREFIX = "watch."  # of the tensors' names
 
 Clock = Callable[[], float]
@@ -59,9 +61,15 @@ class Budget:
         finally:
             self._spent, self._since = self.spent, None
 
-    def left(self, kept: float = 0.0) -> float:
-        """Return the seconds that may be spent now, negative after too many; `kept` is a share for later."""
-        return self.share / (1 - self.share) * self.trained * (1 - kept) - self.spent
+    @property
+    def earned(self) -> float:
+        """Seconds that may have been spent by now."""
+        return self.share / (1 - self.share) * self.trained
+
+    @property
+    def left(self) -> float:
+        """Seconds that may be spent now, negative after too many."""
+        return self.earned - self.spent
 
     @property
     def used(self) -> float:
@@ -84,9 +92,9 @@ class Limit(threading.Event):
 class Account:
     """One opponent's account: its time, and its examination in progress.
 
-    spent: seconds so far.  cost: of a piece, as the latest slice has shown; 0 while unknown.
+    spent: seconds so far.  cost: of a piece, in the latest examination; 0 while unknown.
     begun: the run's progress when its latest examination began; None before the first.
-    seed, network, standing: of that examination; `network` is a number in Watcher.networks.
+    seed, network, standing, seconds: of that examination; `network` is a number in Watcher.networks.
     """
 
     watched: Watched
@@ -139,26 +147,16 @@ class Watcher:
             return False
         return account.begun is None or not account.begun <= run.progress < account.begun + 1 / POINTS
 
-    def payable(self, kept: float = AT_THE_END) -> tuple[Account, int] | None:
-        """Return whose turn it is, and how many pieces can be paid; None while there is not enough time for a slice.
+    def payable(self) -> Account | None:
+        """Return whose turn it is; None while there is no examination, or not enough time for a slice.
 
         The turn is that of the opponent that has had the least time: quick ones leave to slow ones what they do not
-        need.  Where no time is `kept` for later, a slice may be small.
+        need.
         """
         accounts = [account for account in self.accounts if account.examination is not None]
-        left = self.budget.left(kept)
-        if not accounts or left <= 0:
+        if not accounts or self.budget.left - self.budget.earned * AT_THE_END < SHORTEST:
             return None
-        account = min(accounts, key=lambda account: account.spent)
-        assert account.examination is not None
-        most = account.examination.pieces_left
-        if not account.cost:
-            return account, 1
-        slice_size = min(most, max(self.at_once, int(SLICE / account.cost)))
-        affordable = min(most, int(left / account.cost))
-        if not kept:
-            return account, max(1, affordable)
-        return (account, affordable) if affordable >= slice_size else None
+        return min(accounts, key=lambda account: account.spent)
 
     # --- what ---
 
@@ -169,18 +167,32 @@ class Watcher:
         if at_the_end:
             due = self.accounts if self.ending != run.iterations else []
             self.ending = run.iterations
-        kept = 0.0 if at_the_end else AT_THE_END
         with run.clock.stopped(), EXAMINATION, self.budget.spending():
             for account in due:
                 self.close(account, run)
                 self.begin(account, run, standing, progress)
-            while (turn := self.payable(kept)) is not None:
-                self.go_on(*turn, run, stop, kept)
-                if stop.is_set():
-                    return False
-            if at_the_end:
-                for account in self.accounts:
-                    self.close(account, run)
+            return self.end(run, stop) if at_the_end else self.spend(run, stop)
+
+    def spend(self, run: Run, stop: threading.Event) -> bool:
+        """Let examinations go on in the time that has been earned, but for what is kept; False if `stop` came."""
+        while (account := self.payable()) is not None:
+            self.go_on(account, run, stop, self.budget.earned * AT_THE_END)
+            if stop.is_set():
+                return False
+        return True
+
+    def end(self, run: Run, stop: threading.Event) -> bool:
+        """Examine the last network in all the time that is left, in equal parts; return False if `stop` came."""
+        for account in sorted(self.accounts, key=lambda account: account.cost):
+            others = sum(other.examination is not None for other in self.accounts) - 1
+            if account.examination is not None and self.budget.left > 0:
+                kept = self.budget.left * others / (others + 1)
+                self.go_on(account, run, stop, kept, at_the_end=True)
+            if stop.is_set():
+                return False
+            if account.examination is not None and not account.examination.pieces:
+                run.note(f"{account.watched.name} had no time for the last network: a larger watch_share gives it more")
+            self.close(account, run)
         return True
 
     def begin(self, account: Account, run: Run, standing: Mapping[str, float], progress: float) -> None:
@@ -193,26 +205,32 @@ class Watcher:
         account.standing, account.seconds = standing, 0.0
         account.examination = account.watched.examination(account.seed, run.device)
 
-    def go_on(self, account: Account, pieces: int, run: Run, stop: threading.Event, kept: float) -> None:
-        """Make a slice of an examination; one of several pieces ends where the time does."""
+    def go_on(
+        self, account: Account, run: Run, stop: threading.Event, kept: float, *, at_the_end: bool = False
+    ) -> None:
+        """Let an examination go on until it is over, or no more time is left than is `kept`."""
         examination = account.examination
         assert examination is not None
-        began, before = self.budget.spent, examination.pieces_left
-        limit = Limit(stop, lambda: pieces > 1 and self.budget.left(kept) <= 0)
+        began, earned = self.budget.spent, self.budget.left - kept
+        at_once = self.at_once
+        if account.cost:
+            at_once = max(at_once, int(SIDE_BY_SIDE / account.cost))
+            at_once = max(1, min(at_once, int(earned / account.cost))) if at_the_end else at_once
         failure = ""
         try:
-            examination.go_on(self.evaluator(account.network, run), pieces, limit)
+            limit = Limit(stop, lambda: self.budget.left <= kept)
+            examination.go_on(self.evaluator(account.network, run), at_once, limit)
         except EngineError as error:
             failure = f"watching {account.watched.name} failed, after {self.budget.trained / 60:.1f} minutes: {error}"
         seconds = self.budget.spent - began
         account.spent += seconds
         account.seconds += seconds
-        # Where the time was over before the first piece was, the next slice waits for more.
-        account.cost = seconds / max(1, before - examination.pieces_left)
+        if examination.pieces:
+            account.cost = account.seconds / examination.pieces
         if failure:
             run.note(failure)
             self.drop(account)
-        elif not examination.pieces_left:
+        elif examination.is_over:
             self.close(account, run)
 
     def evaluator(self, network: int, run: Run) -> Evaluator:
@@ -222,7 +240,7 @@ class Watcher:
         return self._evaluators[network]
 
     def close(self, account: Account, run: Run) -> None:
-        """End an examination: write down and report what it has shown so far, if anything."""
+        """End an examination: write down and report what it has shown, if anything."""
         examination, standing = account.examination, account.standing
         row = None if examination is None else examination.row()
         if examination is not None and standing is not None and row is not None:
@@ -234,11 +252,18 @@ class Watcher:
 
     def drop(self, account: Account) -> None:
         """Forget an examination, and its network if no other one needs it."""
-        account.examination = None
+        if account.examination is not None:
+            account.examination.close()
+            account.examination = None
         needed = {other.network for other in self.accounts if other.examination is not None}
         for kept in (self.networks, self._evaluators):
             for number in kept.keys() - needed:
                 del kept[number]
+
+    def stop(self) -> None:
+        """End all examinations without a word, as the run is left; those in its state go on with it."""
+        for account in self.accounts:
+            self.drop(account)
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence on the time that watching took."""

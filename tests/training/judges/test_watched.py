@@ -1,12 +1,15 @@
 """Examinations piece by piece: matches against an opponent, and moves of given records."""
 
 import math
+import sys
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from alphago.arena.engine import Engine
+from alphago.arena.engine_player import EnginePlayer
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.records.collection import read_collection
@@ -38,28 +41,55 @@ class TestMatches:
         random = WatchedOpponent("random", 4, "random", ENV)
         whole = random.examination(3, "cpu")
         whole.go_on(HashEvaluator(), PAIRS, NEVER)
-        pieces = random.examination(3, "cpu")
-        pieces.go_on(HashEvaluator(), 1, NEVER)
-        pieces.go_on(HashEvaluator(), 3, NEVER)
-        assert pieces.pieces_left == PAIRS - 4
-        later = random.examination(3, "cpu", pieces.state())
-        later.go_on(HashEvaluator(), PAIRS, NEVER)
-        assert (later.pieces_left, later.row()) == (0, whole.row())
+        parts = random.examination(3, "cpu")
+        while parts.pieces < 4:
+            parts.go_on(HashEvaluator(), 3, Moves(5))
+        assert not parts.is_over
+        later = random.examination(3, "cpu", parts.state())
+        parts.close()
+        later.go_on(HashEvaluator(), 2, NEVER)
+        assert later.row() == whole.row()
         assert later.row() != random.examination(4, "cpu").row()
 
-    def test_of_an_interrupted_pair_nothing_remains(self) -> None:
-        class Stops(threading.Event):
-            asked = 0
-
-            def is_set(self) -> bool:
-                self.asked += 1
-                return self.asked > 30
-
+    def test_a_stop_only_pauses(self) -> None:
+        """After a move in each game: it goes on from there, and a pair counts when both of its games are over."""
         match = WatchedOpponent("random", 0, "random", ENV).examination(0, "cpu")
-        match.go_on(UniformEvaluator(), PAIRS, Stops())
-        assert all(number ^ 1 in match.games for number in match.games)
+        match.go_on(UniformEvaluator(), PAIRS, Moves(4))
+        moves = [len(game) for part in match.open for game in part.moves]
+        assert sum(moves) > 0
+        match.go_on(UniformEvaluator(), PAIRS, Moves(4))
+        assert sum(len(game) for part in match.open for game in part.moves) > sum(moves)
+        assert match.row() is None
         match.go_on(UniformEvaluator(), PAIRS, NEVER)
-        assert sorted(match.games) == list(range(2 * PAIRS))
+        assert (match.is_over, match.open) == (True, [])
+
+    def test_engines_end_with_their_games(self) -> None:
+        """Or when the examination is closed; not more run than may."""
+        program = "for line in open(0): print('= pass\\n' if 'genmove' in line else '= \\n', flush=True)"
+        engine = Engine("passes", (sys.executable, "-c", program), at_once=1)
+        watched = WatchedOpponent("passes", 0, engine, ENV)
+        match = watched.examination(0, "cpu")
+        match.go_on(UniformEvaluator(), PAIRS, Moves(3))
+        (part,) = match.open
+        (player,) = [player for player in part.players if isinstance(player, EnginePlayer)]
+        (process,) = player.processes
+        match.close()
+        assert process.process.returncode is not None
+        again = watched.examination(0, "cpu")
+        again.go_on(UniformEvaluator(), PAIRS, NEVER)
+        assert again.pieces == PAIRS
+
+
+class Moves(threading.Event):
+    """Is set after it was asked so many times."""
+
+    def __init__(self, moves: int) -> None:
+        super().__init__()
+        self.left = moves
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        return self.left < 0
 
 
 class Favourite(Evaluator):
@@ -75,11 +105,11 @@ class Favourite(Evaluator):
 class TestRecords:
     def test_against_a_count_by_hand(self, records: list[GameRecord]) -> None:
         examination = WatchedRecords("records:x", ENV, records).examination(0, "cpu")
-        assert examination.pieces_left == 2
-        for _ in range(2):
+        while not examination.is_over:
             state = examination.state()
             examination = WatchedRecords("records:x", ENV, records).examination(0, "cpu", state)
-            examination.go_on(Favourite(), 1, NEVER)
+            examination.go_on(Favourite(), 1, Moves(1))
+        assert examination.pieces == 2
         row = examination.row()
         assert row is not None
         moves = [(record, ply) for record in records for ply in range(len(record)) if record.weights[ply]]
