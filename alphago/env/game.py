@@ -72,6 +72,11 @@ class GameEnv(ABC):
         """
         return cls(**config)
 
+    @property
+    def usual_length(self) -> float:
+        """The plies of a typical game of self-play: a guess by which a run forecasts its time until it knows better."""
+        return self.max_moves if self.fixed_length else 0.7 * self.max_moves
+
     @cached_property
     def symmetries(self) -> Symmetries:
         """The board symmetries that leave the game the same."""

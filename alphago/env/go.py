@@ -170,6 +170,10 @@ class GoEnv(GameEnv):
         cap = 0 if self.max_moves == ENDLESS else None
         return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
+    @property
+    def usual_length(self) -> float:
+        return float(min(self.max_moves, 1.3 * self.N * self.N))
+
     def training_variant(self) -> "GoEnv":
         """Return the game with margin weight 0.3, komi spread 1, first pass at 0.9 of the points, unless set."""
         return self.replace(

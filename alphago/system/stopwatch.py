@@ -45,6 +45,12 @@ class Stopwatch:
         taken, self._seconds = self._seconds, {}
         return taken
 
+    @property
+    def current(self) -> tuple[str, float]:
+        """The kind of work that counts now, "" for none, and the seconds since it began; from any thread."""
+        kinds = self._kinds[-1:]
+        return (kinds[0], time.perf_counter() - self._since) if kinds else ("", 0.0)
+
     def _count(self) -> None:
         now = time.perf_counter()
         if self._kinds:

@@ -32,6 +32,7 @@ from alphago.training.selfplay import MakeSource
 from alphago.training.settings import TrainingSettings
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import OTHER
+from alphago.training.watch.progress import RunProgress
 from alphago.training.watch.report import ConsoleReport, Report, Reporter
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
 
@@ -183,12 +184,13 @@ def run_for(
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
     """Write the folder of a new run, or resume the run in it, and report; return whether anything is left to do."""
     damage, news = open_run(run, plan)
+    run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
+    progress = RunProgress(run, plan.step_seconds)
     for report in run.reporter.reports:
-        report.start(run.folder.path, plan.settings.plain())
+        report.start(run.folder.path, plan.settings.plain(), progress)
     if run.device != "cpu":
         run.note(f"boards and network are on {run.device}")
     run.note(*notes, *damage, *news)
-    run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
     return bool(damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
 
 

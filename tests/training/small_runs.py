@@ -48,7 +48,7 @@ class Listener:
         self.notes: list[str] = []
         self.at_iteration = at_iteration
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], object]) -> None:
         self.folder, self.settings = folder, settings
 
     def iteration(self, metrics: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, make_settings
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
+from alphago.training.precision import choose_precision
 from alphago.training.recipes import Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import other_version, version_errors
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
@@ -71,6 +72,7 @@ class Plan:
     positions_to_beat: int = 0  # after which the recipe's run was proved to be stronger than `until`; 0 if unknown
     note: str = ""  # of a new run's recipe
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of a resumed run: before and now, by name
+    step_seconds: float | None = None  # of a gradient step, measured where a run begins on a CPU
 
 
 def new_run(call: TrainCall) -> Plan:
@@ -94,11 +96,15 @@ def new_run(call: TrainCall) -> Plan:
             model = NeuralNet(env, **{**(recipe.network if recipe else {}), **call.sizes})
     model = fitted(model, env)
     check_boards(env, settings, model)
-    until = None if isinstance(call.until, Unset) else call.until
+    until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
+    step_seconds = None
+    if call.device == "cpu":
+        settings, step_seconds = choose_precision(env, model, settings)
     config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
     config |= {"changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
-    return Plan(settings, model, check_opponent(until, env), config, positions, recipe.note if recipe else "")
+    note = recipe.note if recipe else ""
+    return Plan(settings, model, until, config, positions, note, step_seconds=step_seconds)
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
