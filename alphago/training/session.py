@@ -70,7 +70,8 @@ def train(
         num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or those of
             the recipe.
         preset: a recipe by its name (see `alphago.training.recipes`): network and settings that this call does not
-            set.  None: timed runs use the board's recipe, or the next larger board's; counted runs use none.
+            set.  None: the board's recipe, or the next larger board's; where `num_games` is given, its network, and
+            settings that learn more from each game.
         model: a network to go on with, trained in place; None for a new one of `tower_height` residual blocks and
             `channels` channels (see NeuralNet).
         folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes

@@ -17,7 +17,7 @@ from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.validation import UNSET, Unset, make_settings
+from alphago.system.validation import UNSET, Unset, is_int, make_settings
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.precision import choose_precision
@@ -78,9 +78,9 @@ class Plan:
 def new_run(call: TrainCall) -> Plan:
     """Return the plan of a run that begins; raise ValueError or TypeError for what cannot be trained."""
     env = call.env
-    recipe = named_recipe(call.preset) if call.preset is not None else None
-    if recipe is None and call.num_games in (None, UNSET):
-        recipe = recipe_for(env)
+    recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
+    if call.preset is None and is_int(call.num_games, 1):
+        recipe = recipe.for_games(call.num_games)
     given = call.explicit(recipe)
     if given.get("max_minutes") is not None:
         given.setdefault("num_games", None)
@@ -93,7 +93,7 @@ def new_run(call: TrainCall) -> Plan:
     model = call.model
     if model is None:
         with seeded(settings.seed):
-            model = NeuralNet(env, **{**(recipe.network if recipe else {}), **call.sizes})
+            model = NeuralNet(env, **{**recipe.network, **call.sizes})
     model = fitted(model, env)
     check_boards(env, settings, model)
     until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
@@ -102,9 +102,8 @@ def new_run(call: TrainCall) -> Plan:
         settings, step_seconds = choose_precision(env, model, settings)
     config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
     config |= {"changes": [], "compacted": []}
-    positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
-    note = recipe.note if recipe else ""
-    return Plan(settings, model, until, config, positions, note, step_seconds=step_seconds)
+    positions = recipe.positions_to_beat(until.name, env) if until else 0
+    return Plan(settings, model, until, config, positions, recipe.note, step_seconds=step_seconds)
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:

@@ -19,7 +19,7 @@ LENGTH = GoEnv(9).usual_length
 def run_of(settings: TrainingSettings, **values: Any) -> Any:
     """A run with a clock at 0 that has played nothing."""
     clock = SimpleNamespace(seconds=0.0, limit=60 * (settings.max_minutes or 0))
-    boards = SimpleNamespace(added=0, learning=lambda: [])
+    boards = SimpleNamespace(added=0, learning=list)
     run = {
         "settings": settings, "goal": GoEnv(9), "games": 0, "positions": 0, "samples_due": 0.0, "progress": 0.0,
         "learner": SimpleNamespace(steps=0), "clock": clock, "boards": boards, "stopwatch": Stopwatch(),
