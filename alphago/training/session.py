@@ -16,6 +16,7 @@ from alphago.nn.inference.hardware import find_device
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.group import SelfPlay
 from alphago.training.history import METRICS, Row, read_rows
@@ -109,14 +110,16 @@ def train(
     check_types(model, until, reports)
     deadline = None if stop_after is None else began + 60 * check_positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # raises now if it does not exist
-    warm_up()
+    compiles = warm_up() is not None
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     opponent = Opponent(until) if isinstance(until, str) else until
     call = TrainCall(env, num_games, preset, model, given_sizes, opponent, settings, where)
     name = f"{env.name}{env.N}"
     path = Path(folder) if folder is not None else default_folder(name)
-    plan = None if holds_run(path) else new_run(call)  # raises, before anything is written, if it cannot be trained
+    first = "compiling, once on this machine"
+    with LiveBar(desc=first, bar_format="{desc}: {elapsed}", leave=False, disable=reports is not None or not compiles):
+        plan = None if holds_run(path) else new_run(call)  # raises, before anything is written, where it cannot train
     if plan is not None and compact:
         check_network(plan.model)
     with RunFolder(path if folder is not None else new_folder(name)) as run_folder:
