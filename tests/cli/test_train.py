@@ -133,22 +133,6 @@ def test_play_without_a_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert "(O)" in shown or "pass" in shown  # it answered
 
 
-def test_a_model_says_when_it_resigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless the command line does."""
-    thresholds = []
-    monkeypatch.setattr(
-        "alphago.ui.gtp.commands.serve", lambda *_, resign_threshold, **__: thresholds.append(resign_threshold)
-    )
-    net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
-    net.save(tmp_path / "silent.safetensors")
-    net.save(tmp_path / "calibrated.safetensors", {"resign_threshold": "-0.875"})
-    assert load_model(tmp_path / "calibrated.safetensors").notes == {"resign_threshold": "-0.875"}
-    for arguments in (["silent"], ["calibrated"], ["calibrated", "--resign", "-0.5"]):
-        arguments[0] = str(tmp_path / f"{arguments[0]}.safetensors")
-        assert main(["gtp", *arguments]) == 0
-    assert thresholds == [None, None, -0.5]  # None: as the network's note says
-
-
 class TestPackaged:
     def test_there_are_some(self) -> None:
         assert "7x7" in packaged_nets()
