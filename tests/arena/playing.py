@@ -47,11 +47,7 @@ while read command rest; do
   esac
 done
 """
-BODIES = {
-    "genmove": 'reply(moves.pop(0) if moves else "pass")',
-    "play": "reply()",
-    "final_score": 'reply("B+8.5")',
-}
+BODIES = {"genmove": 'reply(moves.pop(0) if moves else "pass")', "play": "reply()", "final_score": 'reply("B+8.5")'}
 
 
 def scripted(folder: Path, moves: str = "", *, timeout: float = 20.0, name: str = "engine", **bodies: str) -> Engine:

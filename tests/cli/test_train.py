@@ -45,10 +45,7 @@ def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
     assert "this run goes on after 4 games" in told
     assert "finished after 6 games" in told
     assert load_model(folder).env == GoEnv(3, komi=2.5)
-    for option, sentence in (
-        ("--board-size", "has board_size 3, got 7"),
-        ("--komi", "has komi 2.5, got 7.0"),
-    ):
+    for option, sentence in (("--board-size", "has board_size 3, got 7"), ("--komi", "has komi 2.5, got 7.0")):
         assert main(["train", "--folder", folder, option, "7"]) == 2
         told = capsys.readouterr().err
         assert sentence in told

@@ -112,14 +112,8 @@ def dict_key(self: TicTacToe, action: int) -> None:
             {"legal_mask": lambda self: np.zeros(9, bool)},
             r"legal_mask: expected a legal action while the game goes on \(is_over is False\), got none",
         ),
-        (
-            {"legal_mask": lambda self: np.ones(10, bool)},
-            r"legal_mask: expected an array bool \[9\], got bool \[10\]",
-        ),
-        (
-            {"legal_mask": lambda self: [True] * 9},
-            r"legal_mask: expected an array bool \[9\], got list \[9\]",
-        ),
+        ({"legal_mask": lambda self: np.ones(10, bool)}, r"legal_mask: expected an array bool \[9\], got bool \[10\]"),
+        ({"legal_mask": lambda self: [True] * 9}, r"legal_mask: expected an array bool \[9\], got list \[9\]"),
         (
             {"legal_mask": taken_squares_too, "is_over": never_over},
             r"is_over: expected True after max_moves = 9 plies, got False\n  in Bro.* after (\w\d ){9}",
@@ -158,10 +152,7 @@ def dict_key(self: TicTacToe, action: int) -> None:
         ),
         ({"outcome": lambda self: 3.0}, r"outcome: expected -1 to 1, got 3.0"),
         ({"outcome": lambda self: float("nan")}, r"outcome: expected"),
-        (
-            {"to_play": property(lambda self: 2, lambda self, value: None)},
-            r"to_play: expected \+1 or -1, got 2",
-        ),
+        ({"to_play": property(lambda self: 2, lambda self, value: None)}, r"to_play: expected \+1 or -1, got 2"),
         ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, got KeyError: 'corner'"),
         (
             {"planes": lambda self: np.stack([self.board.reshape(3, 3), np.eye(3)]).astype(np.float32)},
@@ -181,20 +172,11 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
         ({"max_moves": 0}, "max_moves: expected an integer >= 1, got 0"),
         ({"plane_shape": 3}, "plane_shape: expected a tuple (height, width), got 3"),
         ({"name": ""}, "name: expected a text, got ''"),
-        (
-            {"config": {"size": 3}},
-            "config: expected no error, got TypeError: BrokenEnv() takes no arguments",
-        ),
-        (
-            {"config": {"size": np.ones(1)}},
-            "config: expected no error, got TypeError: Object of type ndarray",
-        ),
+        ({"config": {"size": 3}}, "config: expected no error, got TypeError: BrokenEnv() takes no arguments"),
+        ({"config": {"size": np.ones(1)}}, "config: expected no error, got TypeError: Object of type ndarray"),
         ({"max_moves": 4}, "is_over: expected True after max_moves = 4 plies, got False"),
         ({"action_space": 8}, "legal_mask: expected an array bool [8], got bool [9]"),
-        (
-            {"to_text": lambda self, action: "A1"},
-            "from_text: expected 0 for 'A1', which to_text wrote, got 6",
-        ),
+        ({"to_text": lambda self, action: "A1"}, "from_text: expected 0 for 'A1', which to_text wrote, got 6"),
         ({"from_text": lambda self, text: 0}, "from_text: expected 1 for 'B3', which to_text wrote, got 0"),
         ({"symmetries": symmetry.identity(9, 10)}, "symmetries.actions: expected shape [1, 9], got [1, 10]"),
         (
@@ -379,10 +361,7 @@ class NeedsASlot(GoBatch):
         (HastyReach, "reach, seen by to_play: expected "),
         (StuckReach, "reach, seen by "),
         (SharedSlot, "reset, seen by "),
-        (
-            FirstSlotOnly,
-            "outcome: expected the same for a slot alone and among others, got two answers that",
-        ),
+        (FirstSlotOnly, "outcome: expected the same for a slot alone and among others, got two answers that"),
         (KomiTwice, "score: expected -0.5 (as in the plain game), got -1.0"),
         (SlotInHash, "copy, seen by hash: expected"),
         (ConstantHash, "hash: expected a change from one position to another, got the same for all of"),

@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.records.record import (
-    ARRAYS,
-    POLICY_SCALE,
-    GameRecord,
-    RecordBuilder,
-    load_records,
-    quantise,
-    save_records,
-)
+from alphago.records.record import ARRAYS, POLICY_SCALE, GameRecord, RecordBuilder, load_records, quantise, save_records
 from examples.tic_tac_toe import TicTacToeEnv
 
 GO = GoEnv(3)

@@ -132,8 +132,7 @@ class TestResult:
         assert end.text.endswith(f"You resign.\n{result}The engine wins.")
 
     @pytest.mark.parametrize(
-        ("human", "lines", "result"),
-        [(BLACK, ["c3"], "B+R: Black wins.\n"), (WHITE, [], "W+R: White wins.\n")],
+        ("human", "lines", "result"), [(BLACK, ["c3"], "B+R: Black wins.\n"), (WHITE, [], "W+R: White wins.\n")]
     )
     def test_engine_resigns(self, human, lines, result):
         end = go(human, *lines, engine="D4", resigns=True)
@@ -364,11 +363,7 @@ class TestPlay:
 
     def test_undo_rebuilds_the_search(self):
         position = play(
-            GoEnv(5),
-            UniformEvaluator(),
-            4,
-            read=self.lines("c3", "undo", "d4", "undo", "b2", "quit"),
-            write=[].append,
+            GoEnv(5), UniformEvaluator(), 4, read=self.lines("c3", "undo", "d4", "undo", "b2", "quit"), write=[].append
         )
         assert position.moves[0] == GoEnv(5).from_text("B2")
         assert len(position.moves) == 2
