@@ -2,6 +2,7 @@
 
 import copy
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -248,34 +249,33 @@ class SimpleKoBatch(PlainBatch):
             self.states[slot].seen = set(self.states[slot].boards[-2:])
 
 
-class FirstPointForgotten(GoBatch):
-    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().legal_mask(slots, out)[:, 0] = False
-        return out
+def spoilt(verb: str, spoil: Callable[[np.ndarray, np.ndarray, GoBatch], object]) -> type[GoBatch]:
+    """Go that changes the answers of a verb; `spoil` gets the answers, their slots and the batch."""
+
+    def answer(self: GoBatch, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        getattr(GoBatch, verb)(self, slots, out)
+        other = spoil(out, slots, self)
+        return out if other is None else other
+
+    return type("Spoilt", (GoBatch,), {verb: answer})
 
 
-class HistoryLost(GoBatch):
-    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().planes(slots, out)[:, 2:-1] = 0
-        return out
+def movers(batch: GoBatch, slots: np.ndarray) -> np.ndarray:
+    return batch.to_play(slots, np.empty(len(slots), np.int8))
 
 
-class OwnershipInBlacksView(GoBatch):
-    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().ownership(slots, out)[:] *= self.to_play(slots, np.empty(len(slots), np.int8))[:, None]
-        return out
-
-
-class OwnershipOfTheLastRowMissing(GoBatch):
-    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().ownership(slots, out)[:, -3:] = 0
-        return out
-
-
-class OwnershipInPoints(GoBatch):
-    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().ownership(slots, out)[:] *= 2
-        return out
+FIRST_POINT_FORGOTTEN = spoilt("legal_mask", lambda out, *_: out[:, 0].fill(False))
+HISTORY_LOST = spoilt("planes", lambda out, *_: out[:, 2:-1].fill(0))
+OWNERSHIP_IN_BLACKS_VIEW = spoilt(
+    "ownership", lambda out, slots, batch: np.multiply(out, movers(batch, slots)[:, None], out)
+)
+OWNERSHIP_OF_THE_LAST_ROW_MISSING = spoilt("ownership", lambda out, *_: out[:, -3:].fill(0))
+OWNERSHIP_IN_POINTS = spoilt("ownership", lambda out, *_: np.multiply(out, 2, out))
+NEW_ARRAY = spoilt("to_play", lambda out, *_: out.copy())
+FIRST_SLOT_ONLY = spoilt("outcome", lambda out, *_: out.fill(out[0] if len(out) else 0))
+KOMI_TWICE = spoilt("score", lambda out, *_: np.subtract(out, 0.5, out))
+SLOT_IN_HASH = spoilt("hash", lambda out, slots, _: np.add(out, slots.astype(out.dtype), out))
+CONSTANT_HASH = spoilt("hash", lambda out, *_: out.fill(7))
 
 
 class Unfilled(GoBatch):
@@ -283,11 +283,6 @@ class Unfilled(GoBatch):
         last = out[:, -1].copy()
         super().planes(slots, out)[:, -1] = last
         return out
-
-
-class NewArray(GoBatch):
-    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        return super().to_play(slots, out).copy()
 
 
 class ShortReplay(GoBatch):
@@ -322,30 +317,6 @@ class SharedSlot(GoBatch):
             self.copy(slots[:1], np.array([1]))
 
 
-class FirstSlotOnly(GoBatch):
-    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().outcome(slots, out)[:] = out[:1] if len(out) else 0
-        return out
-
-
-class KomiTwice(GoBatch):
-    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().score(slots, out)[:] -= 0.5
-        return out
-
-
-class SlotInHash(GoBatch):
-    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().hash(slots, out)[:] += slots
-        return out
-
-
-class ConstantHash(GoBatch):
-    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        out[:] = 7
-        return out
-
-
 class NeedsASlot(GoBatch):
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         return super().is_over(slots, out) if slots[-1] >= 0 else out
@@ -354,17 +325,17 @@ class NeedsASlot(GoBatch):
 @pytest.mark.parametrize(
     ("batch", "text"),
     [
-        (FirstPointForgotten, "legal_mask: expected A3 legal (as in the plain game), got A3 illegal"),
+        (FIRST_POINT_FORGOTTEN, "legal_mask: expected A3 legal (as in the plain game), got A3 illegal"),
         (Unfilled, "planes: expected all of `out` filled, the same each time, got two answers that differ"),
-        (NewArray, "to_play: expected the array `out` as the answer, got something else"),
+        (NEW_ARRAY, "to_play: expected the array `out` as the answer, got something else"),
         (ShortReplay, "replay, seen by "),
         (HastyReach, "reach, seen by to_play: expected "),
         (StuckReach, "reach, seen by "),
         (SharedSlot, "reset, seen by "),
-        (FirstSlotOnly, "outcome: expected the same for a slot alone and among others, got two answers that"),
-        (KomiTwice, "score: expected -0.5 (as in the plain game), got -1.0"),
-        (SlotInHash, "copy, seen by hash: expected"),
-        (ConstantHash, "hash: expected a change from one position to another, got the same for all of"),
+        (FIRST_SLOT_ONLY, "outcome: expected the same for a slot alone and among others, got two answers that"),
+        (KOMI_TWICE, "score: expected -0.5 (as in the plain game), got -1.0"),
+        (SLOT_IN_HASH, "copy, seen by hash: expected"),
+        (CONSTANT_HASH, "hash: expected a change from one position to another, got the same for all of"),
         (NeedsASlot, "is_over: expected no error, got IndexError"),
     ],
 )
@@ -375,18 +346,18 @@ def test_faults_of_a_fast_game_are_caught(batch: type[GameBatch], text: str) -> 
 def test_a_lost_history_is_caught_by_the_plain_game() -> None:
     twin = NaiveGoEnv(3, komi=0.5, planes=17)
     check_game(GoEnv(3, komi=0.5, planes=17), twin, games=3)
-    assert caught(faulty(HistoryLost, planes=17), twin).startswith("planes: expected 1 at plane ")
+    assert caught(faulty(HISTORY_LOST, planes=17), twin).startswith("planes: expected 1 at plane ")
 
 
 def test_a_wrong_ownership_is_caught() -> None:
     """Alone where it has no sense or turns the board, else by the plain game."""
-    assert caught(faulty(OwnershipInPoints)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
-    alone = caught(faulty(OwnershipOfTheLastRowMissing))
+    assert caught(faulty(OWNERSHIP_IN_POINTS)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
+    alone = caught(faulty(OWNERSHIP_OF_THE_LAST_ROW_MISSING))
     assert re.match(r"symmetries\[\d\], seen by ownership: expected \[.*\(the same game, all moves turned", alone)
     twin = NaiveGoEnv(3, komi=0.5)
-    assert caught(faulty(OwnershipInBlacksView), twin).startswith("ownership: expected [")
+    assert caught(faulty(OWNERSHIP_IN_BLACKS_VIEW), twin).startswith("ownership: expected [")
     unsaid = type("Unset", (NaiveGoEnv,), {"has_ownership": False})
-    check_game(faulty(OwnershipInBlacksView), unsaid(3, komi=0.5), games=3)  # this twin does not know better
+    check_game(faulty(OWNERSHIP_IN_BLACKS_VIEW), unsaid(3, komi=0.5), games=3)  # this twin does not know better
 
 
 def test_a_plain_game_that_promises_ownership_gives_it() -> None:
@@ -408,7 +379,7 @@ def test_set_ups_are_played_from_and_named() -> None:
     stones[1, 1] = 1
     setups = [{"stones": stones, "to_play": "white", "komi": 3.5}]
     check_game(GoEnv(3), NaiveGoEnv(3), games=5, setups=setups)
-    text = caught(faulty(KomiTwice), NaiveGoEnv(3, komi=0.5), setups=setups)
+    text = caught(faulty(KOMI_TWICE), NaiveGoEnv(3, komi=0.5), setups=setups)
     assert text == (
         "score: expected -5.5 (as in the plain game), got -6.0\n"
         "  in GoEnv(3, komi=0.5) set up with stones=[[0, 0, 0], [0, 1, 0], [0, 0, 0]], "

@@ -155,6 +155,9 @@ def test_numpy_numbers_are_numbers() -> None:
     for one in made:
         json.dumps(asdict(one) if is_dataclass(one) else one)
     assert made[0] == SearchSettings(considered=2, c_scale=0.5)
+    stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
+    assert (stones.board[1, 1], stones.komi) == (1, 0.5)
+    assert Limit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
 
 
 @pytest.mark.parametrize(
@@ -248,9 +251,3 @@ def test_what_is_no_game(call: Callable[..., Any]) -> None:
     needed = {name: None for name in ("nn", "network", "black", "white") if name in inspect.signature(call).parameters}
     with pytest.raises(TypeError, match=re_escape(NOT_A_GAME)):
         call(9, **needed)
-
-
-def test_numbers_of_numpy_are_numbers() -> None:
-    stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
-    assert (stones.board[1, 1], stones.komi) == (1, 0.5)
-    assert Limit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
