@@ -1,5 +1,6 @@
 """Scripted games at the terminal: lines typed, text shown, results announced."""
 
+import io
 from typing import NamedTuple
 
 import numpy as np
@@ -367,6 +368,20 @@ class TestPlay:
         monkeypatch.setattr("builtins.input", lambda prompt: "quit")
         play(GoEnv(5), UniformEvaluator(), 4)
         assert "You left the game after 0 moves." in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("stdin", "text"),
+        [
+            (None, "You left the game after 0 moves."),  # it was closed before Python started
+            (b"", "You left the game after 0 moves."),
+            (b"\xff\xfe\nc3\nquit\n", "is no point of GoEnv(5)"),
+        ],
+    )
+    def test_input_that_is_closed_or_no_text(self, stdin, text, monkeypatch, capsys):
+        lines = None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
+        monkeypatch.setattr("sys.stdin", lines)
+        play(GoEnv(5), UniformEvaluator(), 4)
+        assert text in capsys.readouterr().out
 
     @pytest.mark.parametrize("mode", [2, -1, "black", None])
     def test_unknown_mode(self, mode):
