@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.engine import EngineError
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.sgf import parse_sgf
@@ -27,12 +26,8 @@ RUNS = {
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder but for a run with three checkpoints; and GNU Go is not installed."""
-
-    def absent() -> None:
-        raise EngineError("GNU Go is not installed")
-
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("alphago.arena.engine.gnugo", absent)
+    monkeypatch.setattr("shutil.which", lambda name, path: None)
     for games in (0, 10, 20):
         path = tmp_path / "run" / "weights" / f"games-{games:07d}.safetensors"
         path.parent.mkdir(parents=True, exist_ok=True)

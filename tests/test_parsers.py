@@ -127,8 +127,7 @@ def test_a_player_without_a_network(monkeypatch: pytest.MonkeyPatch, name: str) 
 @MANY
 @given(
     st.one_of(
-        st.text(max_size=10),
-        st.from_regex(r"(runs/a|7x7|random|uct)@?[0-9]{0,5},?(gumbel|puct|max)?", fullmatch=True),
+        st.text(max_size=10), st.from_regex(r"(runs/a|7x7|random|uct)@?[0-9]{0,5},?(gumbel|puct|max)?", fullmatch=True)
     )
 )
 def test_a_player_with_readouts(text: str) -> None:

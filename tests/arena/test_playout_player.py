@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.arena import kernels
 from alphago.arena.entrant import parse_entrant
 from alphago.arena.match import evaluate
 from alphago.arena.players import resolve_player
@@ -227,9 +226,6 @@ class TestGames:
             for cores, seed in ((1, 3), (2, 3), (3, 3), (2, 4))
         )
         assert one == two == three != other
-
-    def test_other_threads_run_during_a_search(self) -> None:
-        assert kernels.search.targetoptions["nogil"]
 
 
 class TestNames:

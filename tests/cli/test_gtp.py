@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from alphago.cli import main
 from alphago.env.go import GoEnv
@@ -16,17 +17,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("nets") / "tiny.safetensors"
     NeuralNet(GoEnv(3), tower_height=1, channels=8).save(path)
     return str(path)
-
-
-@pytest.mark.parametrize(
-    ("verb", "function"), [("play", "alphago.ui.terminal.terminal_game.play"), ("gtp", "alphago.ui.gtp.commands.serve")]
-)
-def test_a_device(verb: str, function: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    devices: list[str] = []
-    monkeypatch.setattr(function, lambda *_, device, **__: devices.append(device))
-    for words in ([], ["--device", "cpu"], ["--device", "cuda"]):
-        assert main([verb, model, *words]) == 0
-    assert devices == ["auto", "cpu", "cuda"]
 
 
 @pytest.mark.parametrize("verb", ["play", "gtp"])
@@ -53,6 +43,29 @@ def test_where_there_is_no_gpu(verb: str, model: str, capfd: pytest.CaptureFixtu
 def test_errors_of_gtp(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture) -> None:
     assert main(["gtp", *arguments]) == 2
     assert capsys.readouterr() == ("", f"alphago gtp: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("notes", "words", "resigns"),
+    [
+        ({}, "", False), ({}, "--resign -0.5", True),
+        ({"resign_threshold": "-0.5"}, "", True), ({"resign_threshold": "-0.5"}, "--resign -0.9", False),
+    ],
+)  # fmt: skip
+def test_a_model_says_when_it_resigns(
+    notes: dict[str, str], words: str, resigns: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Unless the command line does; this one takes every position for lost, by a value of -0.76."""
+    net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
+    *weights, bias = net.value.parameters()
+    with torch.no_grad():
+        weights[-1].zero_()
+        bias.fill_(-1.0)
+    net.save(tmp_path / "net.safetensors", notes)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"genmove b\n")))
+    assert main(["gtp", str(tmp_path / "net.safetensors"), "--readouts", "0", *words.split()]) == 0
+    assert (capsys.readouterr().out == "= resign\n\n") is resigns
 
 
 def test_files_without_a_model(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -175,17 +175,6 @@ def test_coordinates_start_at_the_lower_left_and_leave_out_i() -> None:
     assert env.to_text(361) == "pass"
 
 
-@pytest.mark.parametrize("text", ["D4", "d4", " D4 ", "d4\n"])
-def test_points_are_read_in_either_case(text: str) -> None:
-    assert GoEnv(9).from_text(text) == 5 * 9 + 3
-    assert GoEnv(19).from_text(text) == 15 * 19 + 3
-
-
-@pytest.mark.parametrize("text", ["pass", "PASS", "Pass "])
-def test_pass_is_read_in_either_case(text: str) -> None:
-    assert GoEnv(9).from_text(text) == 81
-
-
 @pytest.mark.parametrize("text", ["", "I5", "i5", "K1", "A0", "A10", "4D", "D", "D4 E5", "D-4", "dd", "resign"])
 def test_other_texts_are_refused_in_a_sentence(text: str) -> None:
     expected = f"{text!r} is no point of GoEnv(9): expected A1 to J9 (no column I) or pass"

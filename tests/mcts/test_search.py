@@ -301,29 +301,20 @@ class TestBrokenEvaluators:
             if self.calls == 5:
                 self.harm(priors, values)
 
-    @staticmethod
-    def not_a_number(priors: np.ndarray, values: np.ndarray) -> None:
-        values[0] = np.nan
+    HARMS = {
+        "not a number": lambda priors, values: values.put(0, np.nan),
+        "infinite": lambda priors, values: values.put(0, np.inf),
+        "no priors": lambda priors, values: priors.fill(0),
+        "priors not numbers": lambda priors, values: priors.fill(np.nan),
+    }
 
-    @staticmethod
-    def infinite(priors: np.ndarray, values: np.ndarray) -> None:
-        values[0] = np.inf
-
-    @staticmethod
-    def no_priors(priors: np.ndarray, values: np.ndarray) -> None:
-        priors[:] = 0
-
-    @staticmethod
-    def priors_not_numbers(priors: np.ndarray, values: np.ndarray) -> None:
-        priors[:] = np.nan
-
-    @pytest.mark.parametrize("harm", [not_a_number, infinite, no_priors, priors_not_numbers])
+    @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
     def test_the_error_says_what_is_wrong(self, harm) -> None:
         search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings())
         with pytest.raises(ValueError, match=r"Broken gave no usable evaluation of . of 2 positions: .*finite"):
             run(search, 20)
 
-    @pytest.mark.parametrize("harm", [not_a_number, no_priors])
+    @pytest.mark.parametrize("harm", [HARMS["not a number"], HARMS["no priors"]])
     def test_the_search_goes_on_after_an_error(self, harm) -> None:
         """No half-changed tree is left, and nothing of the broken evaluation."""
         search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings(leaves=2))

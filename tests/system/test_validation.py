@@ -155,6 +155,9 @@ def test_numpy_numbers_are_numbers() -> None:
     for one in made:
         json.dumps(asdict(one) if is_dataclass(one) else one)
     assert made[0] == SearchSettings(considered=2, c_scale=0.5)
+    stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
+    assert (stones.board[1, 1], stones.komi) == (1, 0.5)
+    assert Limit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
 
 
 @pytest.mark.parametrize(
@@ -191,7 +194,6 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: GoEnv(3, komi="seven"), "komi"),
         (lambda: GoEnv(3, komi=[7]), "komi"),
         (lambda: GoEnv(3, margin_weight="1"), "margin_weight"),
-        (lambda: GoEnv(3, margin_weight=float("nan")), "margin_weight"),
         (lambda: GoEnv(3, komi_spread="1"), "komi_spread"),
         (lambda: GoEnv(3, komi_spread=float("inf")), "komi_spread"),
         (lambda: GoEnv(3, komi_spread=10**400), "komi_spread"),
@@ -199,14 +201,8 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: GO.position(black=[3.7]), "stones"),
         (lambda: GO.position(black=[True]), "stones"),
         (lambda: GO.position(white=5), "stones"),
-        (lambda: train(GO, max_minutes="5"), "max_minutes"),
         (lambda: train(GO, stop_after="5"), "stop_after"),
         (lambda: train(GO, stop_after=float("inf")), "stop_after"),
-        (lambda: train(GO, 9, gradient_norm="5"), "gradient_norm"),
-        (lambda: train(GO, 9, gate={"games": "5"}), "games"),
-        (lambda: train(GO, 9, gate={"win_rate": "5"}), "win_rate"),
-        (lambda: train(GO, 9, gate={"every": 0.5}), "every"),
-        (lambda: train(GO, 9, gate={"readouts": "x"}), "readouts"),
         (lambda: train(GO, 9, search={"c_scale": "1"}), "c_scale"),
         (lambda: SearchSettings(leaves=1.5), "leaves"),
         (lambda: SearchSettings(c_puct=float("inf")), "c_puct"),
@@ -225,7 +221,6 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), seed=1.5), "seed"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), 10**8), "num_readouts"),
-        (lambda: train(GO, 2, exact_rules="no"), "exact_rules"),
         (lambda: SearchSettings(gumbel="no"), "gumbel"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), two_player_mode="no"), "two_player_mode"),
         (lambda: LossWeights(policy="1"), "policy"),
@@ -248,9 +243,3 @@ def test_what_is_no_game(call: Callable[..., Any]) -> None:
     needed = {name: None for name in ("nn", "network", "black", "white") if name in inspect.signature(call).parameters}
     with pytest.raises(TypeError, match=re_escape(NOT_A_GAME)):
         call(9, **needed)
-
-
-def test_numbers_of_numpy_are_numbers() -> None:
-    stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
-    assert (stones.board[1, 1], stones.komi) == (1, 0.5)
-    assert Limit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3

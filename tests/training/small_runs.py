@@ -140,6 +140,7 @@ class EagerSaving(SavingTimes):
     """Saves before every move and every gradient step, but for so many seconds; dies after so many saves."""
 
     def __init__(self, seconds: float = 0.0, kill_after: int | None = None) -> None:
+        super().__init__()
         self.seconds, self.left = seconds, kill_after
         self.next = 0.0
 

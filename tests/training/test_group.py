@@ -288,15 +288,6 @@ class TestErrors:
         assert threading.active_count() == threads
         assert len(calls) < 200  # the other threads stopped too
 
-    def test_values_that_are_no_numbers(self) -> None:
-        class NotANumber(HashEvaluator):
-            def evaluate(self, batch, slots, priors, values) -> None:
-                super().evaluate(batch, slots, priors, values)
-                values[:] = np.nan
-
-        with pytest.raises(ValueError, match="NotANumber gave no usable evaluation"):
-            play(GO, 2, NotANumber())
-
     def test_stop_ends_at_the_next_move(self) -> None:
         stop = threading.Event()
 

@@ -219,9 +219,10 @@ class TestParts:
         assert all(row is not None for row in rows)
         return {name: min(row[name] for row in rows) / rows[0][name] for name in rows[0] if name.endswith("_loss")}  # type: ignore[index, operator]
 
-    @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-    @pytest.mark.parametrize("base", bases())
-    def test_each_base_with_each_optimizer(self, go_sample: Sample, base: str, optimizer: str) -> None:
+    @pytest.mark.parametrize(
+        ("base", "optimizer"), [*((base, "muon") for base in bases()), *(("residual", one) for one in OPTIMIZERS)][1:]
+    )
+    def test_each_base_and_each_optimizer(self, go_sample: Sample, base: str, optimizer: str) -> None:
         torch.manual_seed(0)
         net = NeuralNet(GO, bases()[base])
         made, rate = OPTIMIZERS[optimizer]

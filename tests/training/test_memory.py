@@ -104,8 +104,7 @@ class TestSurprise:
         return (sample.policy.sum(axis=0) / count).tolist()
 
     @pytest.mark.parametrize(
-        ("share", "wanted"),
-        [(0.0, [1 / 3] * 3), (1.0, [0.0, 0.25, 0.75]), (0.5, [1 / 6, 7 / 24, 13 / 24])],
+        ("share", "wanted"), [(0.0, [1 / 3] * 3), (1.0, [0.0, 0.25, 0.75]), (0.5, [1 / 6, 7 / 24, 13 / 24])]
     )
     def test_a_share_of_the_draws_is_in_proportion(self, share: float, wanted: list[float]) -> None:
         memory = ReplayMemory(COUNTERS, surprise_share=share)

@@ -52,10 +52,7 @@ class TestSource:
         """From its state, within an iteration too."""
         net, _ = run(tmp_path / "whole", 16, source=RandomGames)
         saving = EagerSaving(kill_after=saves)
-        with (
-            pytest.raises(Killed),
-            opened(tmp_path / "killed", saving=saving, source=RandomGames) as killed,
-        ):
+        with pytest.raises(Killed), opened(tmp_path / "killed", saving=saving, source=RandomGames) as killed:
             train_loop(killed, threading.Event())
         again, _ = run(tmp_path / "killed", 16, source=RandomGames)
         assert same(again, net)

@@ -4,7 +4,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,23 +12,30 @@ from typing import Any
 SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
 
+Seconds = Callable[[], float]
+
 
 class RunClock:
     """Training time, which stands still during examinations and may have a limit.
 
     `ready` is the training time at the end of the first iteration, in which kernels are compiled; None until then.  It
     counts for the limit, but schedules begin there: compiling may take longer than a curriculum's first board.
+
+    now, work: return the time and the processor time of this process, in seconds.
     """
 
-    def __init__(self, minutes: float | None) -> None:
+    def __init__(
+        self, minutes: float | None, *, now: Seconds = time.monotonic, work: Seconds = time.process_time
+    ) -> None:
+        self._now, self._work = now, work
         self.limit = math.inf if minutes is None else 60 * minutes
         self.ready: float | None = None
         self.set(0.0)
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
         """Continue from these seconds of training time and processor time."""
-        self._began = time.monotonic() - seconds
-        self._processor_began = time.process_time() - processor
+        self._began = self._now() - seconds
+        self._processor_began = self._work() - processor
 
     def state(self) -> dict[str, Any]:
         """Return where the clock stands, as plain data."""
@@ -47,7 +54,7 @@ class RunClock:
     @property
     def seconds(self) -> float:
         """The training time so far, in seconds."""
-        return time.monotonic() - self._began
+        return self._now() - self._began
 
     @property
     def processor(self) -> float:
@@ -55,7 +62,7 @@ class RunClock:
 
         Unlike `seconds`, other programs and machines on the same host do not add to them.
         """
-        return time.process_time() - self._processor_began
+        return self._work() - self._processor_began
 
     @property
     def is_over(self) -> bool:
@@ -85,18 +92,19 @@ class RunClock:
 
 
 class SavingTimes:
-    """The times of checkpoints; `next` is a time of time.monotonic()."""
+    """The times of checkpoints; `next` is a time of `now`."""
 
-    def __init__(self) -> None:
-        self.next = time.monotonic() + SAVE_EVERY
+    def __init__(self, now: Seconds = time.monotonic) -> None:
+        self._now = now
+        self.next = now() + SAVE_EVERY
 
     @property
     def due(self) -> bool:
-        return time.monotonic() >= self.next
+        return self._now() >= self.next
 
     def saved(self, began: float) -> None:
-        """Note that a checkpoint, begun at that time (of time.monotonic()), is written."""
-        now = time.monotonic()
+        """Note that a checkpoint, begun at that time (of `now`), is written."""
+        now = self._now()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
 
 

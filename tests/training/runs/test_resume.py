@@ -221,10 +221,6 @@ class TestChanges:
             go_on(killed, env=env, **changed)
         assert files(killed) == before
 
-    def test_an_unknown_keyword(self, killed: Path) -> None:
-        with pytest.raises(TypeError, match="train has no keyword 'batchsize': did you mean batch_size"):
-            go_on(killed, batchsize=3)
-
     def test_what_can(self, killed: Path) -> None:
         """It is told, kept in the config, and lasts."""
         _, listener = go_on(killed, learning_rate=0.5, readouts=2, num_games=24, losses="cody2007")

@@ -132,7 +132,7 @@ class TestAnyText:
 class TestServe:
     def test_lines_and_a_text_file(self) -> None:
         output = io.StringIO()
-        serve(GoEnv(3), UniformEvaluator(), 0, input=["1 genmove b\n", "2 final_score\n"], output=output)
+        serve(GoEnv(3), UniformEvaluator(), 0, input=["1 genmove b\n", "2 final_score"], output=output)
         assert output.getvalue() == "=1 A3\n\n=2 B+1.5\n\n"
 
     def test_stdout_comes_back(self, capsys: pytest.CaptureFixture) -> None:
@@ -179,12 +179,6 @@ class TestProcess:
         assert done.stdout.decode() == wanted
         assert done.returncode == 0
         assert b"Traceback" not in done.stderr
-
-    def test_the_end_of_input(self) -> None:
-        done = run("gtp", "--board-size", "3", "--readouts", "4", sent=b"1 genmove b\n2 name")
-        assert done.stdout.startswith(b"=1 ")
-        assert done.stdout.endswith(b"\n\n=2 alphago\n\n")
-        assert done.returncode == 0
 
     def test_stdout_carries_protocol_only(self) -> None:
         """Whoever prints, from Python or past it, prints to stderr; warnings too."""
