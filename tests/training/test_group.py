@@ -294,7 +294,7 @@ class TestErrors:
                 super().evaluate(batch, slots, priors, values)
                 values[:] = np.nan
 
-        with pytest.raises(ValueError, match="NotANumber gave no usable evaluation"):
+        with pytest.raises(ValueError, match="NotANumber returned no usable evaluation"):
             play(GO, 2, NotANumber())
 
     def test_stop_ends_at_the_next_move(self) -> None:

@@ -17,7 +17,7 @@ from alphago.system.kernels.jit import kernel, load, store, wrap
 
 @kernel
 def reset_batch(rows, slots, start, komi2):
-    """Make each row equal to `start` (see `lay_out`) but for what belongs to one game."""
+    """Make each row equal to `start` (see `lay_out`), with the komi `komi2` / 2."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         copy(start, row)
@@ -79,7 +79,7 @@ def score_batch(rows, slots, out):
 
 @kernel
 def ownership_batch(rows, slots, out):
-    """Write the side whose area each point is in, int8 [n, N * N]."""
+    """Write each point's owner, int8 [n, N * N]: 1 the mover, -1 the other side, 0 neither."""
     for i in range(slots.shape[0]):
         ownership(rows[slots[i]], out[i], 0)
 
