@@ -112,7 +112,7 @@ class EnginePlayer:
         return action
 
     def _read_move(self, game: int, text: str) -> int:
-        """Return the action of a move as GTP writes it; raise EngineError for a text that is no move or an illegal one."""
+        """Return the action of a move as GTP writes it; raise EngineError if it is not a legal move."""
         try:
             action = self.env.from_text(text)
             if not self.batch.legal_mask(np.array([game]), np.empty((1, self.env.action_space), np.bool_))[0, action]:

@@ -162,7 +162,7 @@ def descend(tree, game, settings):
 
 @part
 def play_out(game, ply):
-    """Play random moves to the end, write them to `game.actions` from index `ply`, and return the index after the last."""
+    """Play random moves to the end, write them to `game.actions` from index `ply`, and return the next index."""
     while not is_over(game.row):
         action = random_action(game.row, game.state, False)
         store(game.actions, ply, action)

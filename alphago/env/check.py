@@ -25,7 +25,7 @@ GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch that a ga
 
 
 class GameError(AssertionError):
-    """The error of a game that breaks its contract; its message has verb, expected and actual answer, and the position."""
+    """The error of a game that breaks its contract; its message has verb, expected and actual answer, and position."""
 
 
 @checks_keywords()
@@ -141,7 +141,7 @@ class _Game:
         return view
 
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
-        """Fail at the first field (default: of all) that differs between two views; `why` is the rule, for the message."""
+        """Fail at the first of `fields` (default: all) that differs between two views; `why` is the rule it breaks."""
         for field in fields or _View._fields:
             values = getattr(expected, field), getattr(got, field)
             if np.array_equal(*values):

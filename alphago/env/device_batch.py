@@ -127,7 +127,7 @@ class DeviceBatch(GameBatch):
         return self._deliver(buffer, out)
 
     def _buffer(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any:
-        """Return the array for a kernel to write: the memory of `out`, or a new array that `_deliver` copies to `out`."""
+        """Return the array for a kernel to write: the memory of `out`, or a new array for `_deliver` to copy."""
         reached = self._reach(out, dtype, shape)
         return self.backend.zeros(shape, dtype) if reached is None else reached
 

@@ -215,7 +215,7 @@ class PlainState(Protocol):
 
 
 class Leaves(NamedTuple):
-    """The leaves of one search wave: `paths[i, :lengths[i]]` are the actions from slot `roots[i]` to slot `slots[i]`."""
+    """The leaves of a search wave: `paths[i, :lengths[i]]` are the actions from slot `roots[i]` to slot `slots[i]`."""
 
     roots: np.ndarray  # int64 [n], slots of a batch
     paths: np.ndarray  # int32 [n, depth]
@@ -247,7 +247,7 @@ class GameBatch(ABC):
 
     @abstractmethod
     def reset(self, slots: np.ndarray, **setup: Any) -> None:
-        """Set the slots to the start position; `setup` are the game's own keywords (Go: `komi`, `stones`, `to_play`)."""
+        """Set the slots to the start position; `setup`: the game's own keywords (Go: `komi`, `stones`, `to_play`)."""
 
     @abstractmethod
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
@@ -440,7 +440,7 @@ class Position:
         return bool(self.batch.is_over(_FIRST, np.empty(1, np.bool_))[0])
 
     def score(self) -> float:
-        """Return Black's margin as if the game ended now: points, komi included; for games without points, the outcome."""
+        """Return Black's margin as if the game ended now, komi included; the outcome in games without points."""
         return self.to_play * float(self.batch.score(_FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
 
     @property
@@ -510,7 +510,7 @@ class Position:
 
 
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
-    """Return a batch with the given positions in its slots, in order; raise ValueError for a position of another game."""
+    """Return a batch with the given positions in its slots, in order; raise ValueError for one of another game."""
     batch = env.new_batch(len(positions))
     for slot, position in enumerate(positions):
         if not env.accepts(position.env):

@@ -175,7 +175,7 @@ class GoEnv(GameEnv):
         return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
     def training_variant(self) -> "GoEnv":
-        """Return the game with margin_weight 0.3, komi_spread 1 and first_pass 0.9 N^2, each unless it is already set."""
+        """Return the game with margin_weight 0.3, komi_spread 1 and first_pass 0.9 N^2, unless they are set already."""
         return self.replace(
             margin_weight=self.margin_weight or 0.3,
             komi_spread=self.komi_spread or 1.0,
@@ -183,7 +183,7 @@ class GoEnv(GameEnv):
         )
 
     def match_variant(self) -> Self:
-        """Return the game in which passing is always legal and, without fixed turns, `max_moves` is at least 4 N^2."""
+        """Return the game in which passing is always legal and, without fixed turns, `max_moves` is 4 N^2 or more."""
         if self.turns is not None:
             return self.replace(first_pass=0)
         return self.replace(max_moves=max(self.max_moves, 4 * self.N * self.N), first_pass=0)

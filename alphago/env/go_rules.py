@@ -106,7 +106,7 @@ def check_player(player: int | str) -> int:
 
 
 def most_handicap(size: int) -> int:
-    """Return the largest number of handicap stones with fixed places: 9, on even boards and 7x7 4, on smaller boards 0."""
+    """Return the largest number of handicap stones with fixed places: 9, on even boards and 7x7 4, below 7x7 0."""
     return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
 
 

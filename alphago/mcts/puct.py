@@ -55,7 +55,7 @@ class Puct(SearchRule):
         """Do nothing: simulations create the nodes that they need."""
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return the games (bool [B]) whose most visited action leads by more than the budget or is the only legal one."""
+        """Return the games (bool [B]) whose most visited action leads by more than the budget or is the only one."""
         games = np.arange(len(budget))
         visits = root_visits(tree, games)
         most = visits.max(axis=1)

@@ -33,7 +33,7 @@ class Ranges:
         return join(wave, bounds, counts, len(wave.game) // len(budget))
 
     def expand(self, tree: Tree, wave: Wave, reached: Reached, priors: np.ndarray, values: np.ndarray) -> int:
-        """Write evaluations into the tree and back them up, as `waves.expand` does; a game's rows must be side by side."""
+        """Write evaluations into the tree and back them up, as `waves.expand`; a game's rows must be neighbours."""
         bounds = self.bounds(len(wave.game))
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)

@@ -79,7 +79,7 @@ def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
 
 
 def temperature_plies(env: GameEnv) -> int:
-    """Return the number of first plies whose moves are drawn in proportion to visits: N^2 / 12, made even (AlphaGo.jl)."""
+    """Return how many first moves of a game are drawn in proportion to visits: N^2 / 12, made even (AlphaGo.jl)."""
     return env.N * env.N // 12 // 2 * 2
 
 

@@ -203,10 +203,7 @@ class Search:
             leaves = self.wave(budget)
 
     def wave(self, budget: np.ndarray) -> int:
-        """Run one wave in the games that have simulations left; return the number of leaves evaluated.
-
-        budget: int32 [games], the simulations left in each game; lowered by those done.
-        """
+        """Run one wave, and lower `budget` (int32 [games], simulations left); return the number of leaves evaluated."""
         leaves, collisions = self._select(self.tree, budget, self.rule.parameters, self._wave, self._all_games)
         if leaves:
             self._evaluate(leaves, collisions)
@@ -240,7 +237,7 @@ class Search:
             raise
 
     def _reach_and_evaluate(self, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
-        """Write the state of the leaves to `out`; return priors [m, A] of the m leaves not over, and values [n] of all."""
+        """Write the leaves' states to `out`; return priors [m, A] of the m leaves not over, and values [n] of all."""
         with BOARDS:
             self.batch.reach(leaves, out)
         over, values = out.over, out.outcomes
@@ -282,7 +279,7 @@ class Search:
         return self.rule.selfplay_moves(self.tree, games, early, generators)
 
     def root_values(self, games: np.ndarray) -> np.ndarray:
-        """Return the mean value of each evaluated root's simulations, float32 [n], from the view of the player to move."""
+        """Return the mean value of each root's simulations, float32 [n], from the view of the player to move."""
         return self.tree.value_sum[games, ROOT] / np.maximum(self.tree.visits[games, ROOT], 1)
 
     @TREE

@@ -43,7 +43,7 @@ def register_part(part: PartClass) -> PartClass:
 
 
 def as_plain_data(value: Any) -> Any:
-    """Return sequences as lists and NumPy's numbers as Python's, as they come back from JSON; other values unchanged."""
+    """Return sequences as lists and NumPy's numbers as Python's, as JSON would; other values unchanged."""
     if isinstance(value, (list, tuple)):
         return [as_plain_data(item) for item in value]
     return plain_number(value) if isinstance(value, np.generic) else value

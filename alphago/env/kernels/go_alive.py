@@ -81,7 +81,7 @@ def has_to_touch(row, point):
 
 @part
 def is_vital(row, colour, head, scratch, begin, end):
-    """Return whether all points of scratch[begin:end] that count (`has_to_touch`) are beside the chain with this head."""
+    """Return whether all points of scratch[begin:end] that count (`has_to_touch`) are beside this chain."""
     for i in range(begin, end):
         point = load(scratch, i)
         if has_to_touch(row, point) and not touches(row, point, colour, head):
@@ -91,7 +91,7 @@ def is_vital(row, colour, head, scratch, begin, end):
 
 @part
 def count_vital(row, colour, scratch, begin, end, at_counts):
-    """Add one to the count of each chain to which the region scratch[begin:end] is vital; return the number of these."""
+    """Add one to the count of each chain to which the region scratch[begin:end] is vital; return how many these are."""
     i = begin
     while i < end and not has_to_touch(row, load(scratch, i)):
         i += 1
@@ -117,7 +117,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
 
 @part
 def touches_struck_out(row, colour, scratch, begin, end, at_counts):
-    """Return whether the region scratch[begin:end] is beside a chain that has fewer than VITAL vital regions."""
+    """Return whether the region scratch[begin:end] is beside a chain with fewer than VITAL vital regions."""
     stride = load(row, layout.SIZE) + 1
     for i in range(begin, end):
         point = load(scratch, i)

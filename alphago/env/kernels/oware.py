@@ -71,7 +71,7 @@ def is_new(row):
 
 @part
 def sow(row, house):
-    """Sow the seeds of the house with row index `house`, and return the row index of the house that got the last seed."""
+    """Sow the seeds of the house with row index `house`; return the row index of the house of the last seed."""
     seeds = load(row, house)
     store(row, house, 0)
     i = house
@@ -85,7 +85,7 @@ def sow(row, house):
 
 @part
 def capture(row, last):
-    """Capture twos and threes from the enemy house with row index `last` backwards, unless that takes all enemy seeds."""
+    """Capture twos and threes from the enemy house with row index `last` backwards, unless all enemy seeds would go."""
     mover = load(row, TO_PLAY)
     left = left_house(-mover)
     first = last + 1

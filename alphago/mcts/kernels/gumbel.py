@@ -89,7 +89,7 @@ def total_weight(tree, game, node, scale, greatest, unvisited_factor):
 
 @inlined
 def root_score(tree, game, child, noise, scale):
-    """Return g(a) + logit(a) + sigma(q(a)) of a root's child, g the noise; without the last term if it has no visits."""
+    """Return g(a) + logit(a) + sigma(q(a)) of a root's child, g the noise; without visits, the first two terms."""
     score = noise[game, tree.action[game, child]] + math.log(tree.prior[game, child])
     if tree.visits[game, child] > 0:
         score += scale * mean_value(tree, game, child)

@@ -1,4 +1,4 @@
-"""A wave: simulations go down to new leaves in all games, the leaves are evaluated together, and values are backed up."""
+"""A wave: simulations go down to new leaves in all games, which are evaluated together, and values are backed up."""
 
 import math
 from typing import Any

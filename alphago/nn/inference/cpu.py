@@ -204,7 +204,7 @@ def choose_form(
 
 
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
-    """Return the network compiled in a form; None if that fails or its outputs for `planes` are not the expected ones."""
+    """Return the network compiled in a form; None if that fails or its outputs for `planes` are not as expected."""
     try:
         run = form(frozen, planes, expected, dtype)
         outputs = torch.empty_like(expected[0]), torch.empty_like(expected[1])

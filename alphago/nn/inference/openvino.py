@@ -104,7 +104,7 @@ def convolution(ops: Any, module: nn.Conv2d, inputs: Any, kernel: Any = None) ->
 
 
 def convolution_in_8_bits(ops: Any, module: nn.Conv2d, inputs: Any, span: Range) -> Any:
-    """Return the translation of a convolution with inputs and kernel rounded to 8 bits; OpenVINO multiplies in 8 bits."""
+    """Return the translation of a convolution with inputs and kernel rounded to 8 bits, multiplied in 8 bits."""
     least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
     rounded = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
     kernel = module.weight.detach()

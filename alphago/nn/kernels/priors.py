@@ -43,7 +43,7 @@ def masked_softmax_batch(logits, mask, out_priors):
 
 @kernel
 def clip_values(raw, out_values):
-    """Write `raw`, float32 [n], clipped to -1 .. 1, into `out_values`; return how many numbers of `raw` are not finite."""
+    """Write `raw`, float32 [n], clipped to -1 .. 1, to `out_values`; return how many of them are not finite."""
     broken = 0
     for i in range(raw.shape[0]):
         broken += not math.isfinite(raw[i])
