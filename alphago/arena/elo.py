@@ -63,10 +63,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
 
 
 def connected_to(met: np.ndarray, anchor: int) -> np.ndarray:
-    """Return which players, bool [P], are connected with the anchor by a chain of matches.
-
-    met: bool [P, P], whether two players have played each other.
-    """
+    """Return which players, bool [P], a chain of matches (met, bool [P, P]) connects with the anchor."""
     connected = np.zeros(len(met), np.bool_)
     connected[anchor] = True
     for _ in met:

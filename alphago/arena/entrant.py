@@ -51,11 +51,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class EntrantText:
-    """An entrant as its name describes it.
-
-    base: the name before the @. model: the network's file; None without a network, and then readouts and search are 0
-        and "".
-    """
+    """An entrant's name in parts: what is before the @, the network's file (None without one), readouts and search."""
 
     base: str
     model: Path | None
@@ -105,7 +101,6 @@ def read_entrants(
     The game is `game`; if None, that of the networks, or Go if there is no network. Board size, komi, rules and fixed
     turns (0: two passes end a game) that are None are those of the networks, which must agree, or the game's defaults.
     device: for networks and the boards of their searches.
-
     Raises ValueError for a missing file, an unknown player, a player named twice, or networks whose games differ.
     """
     check_int("readouts", readouts, 0, MOST_READOUTS)
@@ -135,10 +130,7 @@ def common_game(
     entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None,
     rules: Rules | None, turns: int | None,
 ) -> GameEnv:  # fmt: skip
-    """Return the game that all networks are for, with the given options instead of the saved ones.
-
-    Raises ValueError if the networks' games differ.
-    """
+    """Return the networks' common game with the given options instead of the saved ones; raise ValueError if none."""
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:
         return with_rules(make_game(game, board_size, komi=komi), rules, turns)
@@ -161,10 +153,7 @@ def common_game(
 
 
 def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
-    """Return the game with these rules and fixed turns (0: none); None leaves either unchanged.
-
-    Raises ValueError for a game that has no such option.
-    """
+    """Return the game with these rules and fixed turns (0: none; None: unchanged), if it has such options."""
     given: dict[str, Any] = {} if rules is None else rules._asdict()
     given |= {} if turns is None else {"turns": turns or None}
     return with_settings(env, given)

@@ -42,10 +42,7 @@ def add_node(tree, action, amaf_visits, amaf_points):
 
 @part
 def add_points(tree, row, own_eyes, prior):
-    """Add a node for each legal point of the mover, with `prior` drawn playouts, and return whether any point is legal.
-
-    own_eyes: whether points that are the mover's own eyes are added too.
-    """
+    """Add nodes for the mover's legal points, with or without own eyes; return whether any point is legal."""
     size = load(row, SIZE)
     any_legal = False
     for r in range(size):

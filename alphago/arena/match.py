@@ -203,10 +203,7 @@ def evaluate(
 
 
 def pair_of(name: str, value: Any) -> tuple[Any, Any]:
-    """Return the two players' values of an option: a pair as given, or a single value for both.
-
-    Raises ValueError for a tuple or list of another length.
-    """
+    """Return the two players' values of an option: a pair as given, or one value twice; raise ValueError for others."""
     if not isinstance(value, (tuple, list)):
         return value, value
     if len(value) != 2:

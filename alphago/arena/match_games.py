@@ -109,10 +109,7 @@ class ParallelGames:
         return ended
 
     def choose(self, first_moves: np.ndarray) -> np.ndarray:
-        """Return an action for each active game, int32 [n].
-
-        first_moves: bool [n], whether it is the first player's turn.
-        """
+        """Return an action for each active game, int32 [n]; `first_moves` (bool [n]): it is the first player's turn."""
         active, plan = self.active, self.plan
         plies = np.array([len(self.moves[game]) for game in active])
         chance = np.array([self.generators[game].random() for game in active])
@@ -147,10 +144,7 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
 
 
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
-    """Return a random one of each game's legal `env.opening_actions`, int32 [n].
-
-    If none of them is legal, any legal action may be returned.
-    """
+    """Return a random legal action of `env.opening_actions` for each game, int32 [n], or of all if none is legal."""
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
     allowed = legal & env.opening_actions

@@ -93,7 +93,6 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     """Return what `make_player` accepts for a player's name, a network, an evaluator or a function on positions.
 
     device: where networks are computed, see `as_evaluator`.
-
     Raises ValueError for an unknown name, and for a player that does not know the game `env`.
     """
     if player == "random":

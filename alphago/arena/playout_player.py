@@ -96,10 +96,7 @@ class PlayoutPlayer:
 
 
 def playout_settings(name: str) -> PlayoutSettings | None:
-    """Return the settings of the player "uct:N" or "rave:N" (N is 1000 if left out), or None for another name.
-
-    Raises ValueError if N is 0.
-    """
+    """Return the settings of "uct:N" or "rave:N" (N: 1000 if left out), None for another name; ValueError for N = 0."""
     match = re.fullmatch(r"(uct|rave)(?::([0-9]{1,9}))?", name)
     if match is None:
         return None

@@ -75,7 +75,6 @@ class GameFolder:
 
         path: the folder, new or empty; None for a new one in `runs`.
         as_records: whether to write one file of records instead of an SGF file for each game.
-
         Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
         """
         check_int("--games", games, 1)

@@ -23,10 +23,7 @@ class Kernels(Protocol):
 
 
 class Backend(Protocol):
-    """A CUDA device, or the CPU with the host build of the same source.
-
-    An array is a NumPy array on the CPU and a CuPy array on a device.
-    """
+    """A CUDA device, whose arrays are CuPy's, or the CPU with the same source compiled, on NumPy's arrays."""
 
     name: str  # "cuda" or "host"
 
@@ -46,10 +43,7 @@ class Backend(Protocol):
         """Return `array` as a NumPy array; no copy if it is one already."""
 
     def reachable(self, out: Any) -> Any | None:
-        """Return an array over the memory of `out` for kernels to write to, of any strides.
-
-        None if kernels cannot reach that memory.
-        """
+        """Return an array of any strides over the memory of `out`, for kernels; None if they cannot reach it."""
 
     def new_stream(self) -> Any:
         """Return a stream; inside `with stream:` this thread's calls go to it.

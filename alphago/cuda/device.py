@@ -77,10 +77,7 @@ class DeviceKernels:
 
 
 class Device:
-    """The backend on CuPy's current device and stream; its arrays are CuPy's.
-
-    threads: per block; results do not depend on it.
-    """
+    """The backend on CuPy's current device and stream; results do not depend on threads, those per block."""
 
     name = "cuda"
 

@@ -86,10 +86,7 @@ class HostKernels:
 
 
 class Host:
-    """The backend on the CPU; its arrays are NumPy's.
-
-    blocks, threads: the grid of every launch; results do not depend on it.
-    """
+    """The backend on the CPU; results do not depend on blocks and threads, the grid of every launch."""
 
     name = "host"
 

@@ -43,8 +43,7 @@ def check_game(
     and the readable `Position`.
     plain: the same game written a second time, with the same actions; both play the same moves and must agree at every
         ply.  This is how a fast game is compared with its plain-Python twin.
-    games: number of games to play.
-    setups: keywords for `GameBatch.reset`, one set per game, in turn.
+    games: number of games to play. setups: keywords for `GameBatch.reset`, one set per game, in turn.
     """
     start = _Game(env, {})
     _check_description(start)

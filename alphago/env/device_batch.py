@@ -132,10 +132,7 @@ class DeviceBatch(GameBatch):
         return self.backend.zeros(shape, dtype) if reached is None else reached
 
     def _reach(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any | None:
-        """Return `out` as an array that kernels can write, or None if it is a NumPy array to be filled by a copy.
-
-        Raises ValueError for any other array and for a wrong shape.
-        """
+        """Return `out` as kernels can write it; None for a NumPy array to fill by copying; else raise ValueError."""
         self._check_shape(out, shape)
         reached = self.backend.reachable(out)
         if reached is not None and reached.dtype == dtype and reached.flags.c_contiguous:

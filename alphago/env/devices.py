@@ -19,7 +19,6 @@ def choose_device(env: GameEnv, device: str = "auto") -> str:
     device: "cpu", numba's kernels; "cuda", the GPU; "host", the CUDA source compiled for the CPU, which is slower than
         numba's kernels and meant for tests; "auto", the GPU if the game has kernels for it and one can be used, else
         the CPU.
-
     Raises ValueError for another name and for a device that the game has no kernels for, BackendMissing if the device
     cannot be used, MemoryError if it has no memory left.
     """

@@ -114,11 +114,7 @@ class GameEnv(ABC):
         return self
 
     def player_view(self) -> Self:
-        """Return the game as players without an engine search it in a match.
-
-        Usually this game; a variant may forbid moves that the rules allow but that are never good (Go with fixed turns:
-        passes).
-        """
+        """Return the game as our players search it in a match; Go with fixed turns forbids needless passes there."""
         return self
 
     def replace(self, **options: Any) -> Self:
@@ -134,10 +130,7 @@ class GameEnv(ABC):
         return {}
 
     def position(self, **setup: Any) -> "Position":
-        """Return the start position, or the one that the game's own keywords `setup` describe.
-
-        Raises TypeError, which suggests similar names, for an unknown keyword.
-        """
+        """Return the start position for these set-up keywords; the TypeError for an unknown one names similar ones."""
         batch = self.new_batch(1)
         taker = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(taker):
@@ -251,10 +244,7 @@ class GameBatch(ABC):
 
     @abstractmethod
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
-        """Make each target slot equal to its source slot.
-
-        of: the batch of the same game that holds the sources; None for this batch.
-        """
+        """Make each target slot equal to its source slot in the batch `of`, of the same game; None is this batch."""
 
     def extract(self, slot: int) -> "GameBatch":
         """Return a new batch whose only slot is a copy of this slot."""
@@ -267,21 +257,14 @@ class GameBatch(ABC):
         """Play one legal action (int32 [n]) in each slot."""
 
     def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
-        """Copy root slots to target slots and play the actions of `paths` there.
-
-        paths: int32 [n, depth]. lengths: int32 [n], how many actions of each row to play.
-        """
+        """Copy root slots to target slots and play `paths[i, :lengths[i]]` there (int32 [n, depth] and [n])."""
         self.copy(roots, targets)
         for ply in range(int(lengths.max(initial=0))):
             going = lengths > ply
             self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Play the paths of a search wave's leaves, and write the state of each leaf to `out`, which is returned.
-
-        Does what `replay`, `is_over`, `to_play` and, where a game is over, `outcome` (mover's view) do one after the
-        other.
-        """
+        """Do for a wave what `replay`, `is_over`, `to_play` and, in finished games, `outcome` do; return `out`."""
         self.replay(*leaves)
         self.to_play(leaves.slots, out.movers)
         over = self.is_over(leaves.slots, out.over)
@@ -308,21 +291,14 @@ class GameBatch(ABC):
 
     @abstractmethod
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write a hash of each position, int64 [n].
-
-        Equal positions have equal hashes. Positions that differ only in part may too: Go hashes stones, mover and
-        whether the last move was a pass, but neither komi nor history.
-        """
+        """Write a hash of each position, int64 [n], equal for equal positions; games may leave out komi or history."""
 
     @abstractmethod
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the result as if the game ended here, float32 [n], -1 .. 1, from the mover's view."""
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write the mover's margin in points as if the game ended here, float32 [n].
-
-        Games without points give the outcome.
-        """
+        """Write the mover's margin in points as if the game ended here, float32 [n]; without points, the outcome."""
         return self.outcome(slots, out)
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -408,10 +384,7 @@ class Position:
     """
 
     def __init__(self, env: GameEnv, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()) -> None:
-        """Make a position from a batch of one slot, which must not change afterwards.
-
-        setup: the keywords of `env.position` that the game began with. moves: the actions played since then.
-        """
+        """Make the position that `batch` holds, reached by `moves` from `setup` (keywords of `env.position`)."""
         self.env = env
         self.batch = batch
         self.setup = setup
@@ -489,10 +462,7 @@ class Position:
         return "not allowed"
 
     def setup_in(self, env: GameEnv) -> dict[str, Any]:
-        """Return the keywords for `env.position` that begin a game as this one began.
-
-        env: a game that `accepts` this one, perhaps with another komi.
-        """
+        """Return keywords with which `env`, a game that `accepts` this one, begins at the same position."""
         return dict(self.setup)
 
     def describe(self) -> str:

@@ -146,10 +146,7 @@ def check_board(board: np.ndarray, size: int) -> np.ndarray:
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """Return the name and size of a set of planes, or None and the number of planes for boards alone.
-
-    Raises ValueError for anything but a name of `go_planes.SETS` or an odd integer from 3.
-    """
+    """Return a set's name and planes, or None and the number of planes for boards alone; else raise ValueError."""
     if isinstance(planes, str) and planes in go_planes.SETS:
         return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:

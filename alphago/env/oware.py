@@ -78,9 +78,7 @@ class OwareBatch(RowBatch):
         """Set the slots to the start position, or to one set-up.
 
         houses: seeds in Black's houses from the left, then in White's; None for 4 in each.
-        margin: Black's captured seeds minus White's.
-        to_play: 1 Black, -1 White.
-
+        margin: Black's captured seeds minus White's. to_play: 1 Black, -1 White.
         Raises ValueError for an impossible set-up.
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)

@@ -28,8 +28,7 @@ class Evaluator(Protocol):
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         """Write priors and values for the positions in `slots`, whose games must not be over.
 
-        slots: int64 [n].
-        priors: float32 [n, A], overwritten: positive on legal actions, 0 elsewhere, rows of sum 1.
+        slots: int64 [n]. priors: float32 [n, A], overwritten: positive on legal actions, 0 elsewhere, rows of sum 1.
         values: float32 [n], overwritten: -1 .. 1, from the view of the player about to move.
         """
 
@@ -65,10 +64,7 @@ class HashEvaluator(Evaluator):
 
 
 class FunctionEvaluator(Evaluator):
-    """An evaluator on a function of one position that returns (policy [A], value), where +1 means that Black wins.
-
-    The functions are those of AlphaGo.jl's networks.
-    """
+    """An evaluator on a function of a position that returns (policy [A], value), +1 for a Black win (AlphaGo.jl's)."""
 
     def __init__(self, function: Callable[[Position], tuple[Any, Any]]) -> None:
         self.function = function
@@ -107,7 +103,6 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
     device: where a network is computed and the boards of its searches are: "cpu", "cuda", or "auto" for the GPU if
         there is one that supports game and network. Ignored for evaluators, functions, and networks whose `evaluator`
         has no argument `device`.
-
     Raises ValueError for an unknown device, TypeError for an object that is none of these.
     """
     check_device(device)

@@ -61,20 +61,14 @@ class Gumbel(SearchRule):
         return self._improved(tree, games)[0]
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the actions that sequential halving ends with.
-
-        Where `by_chance`, they are drawn from the improved policies instead.
-        """
+        """Return the actions that sequential halving ends with, or, where `by_chance`, draws from improved policies."""
         policies, actions = self._improved(tree, games)
         return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
 
     def selfplay_moves(
         self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the improved policies and the actions that sequential halving ends with.
-
-        `early` is ignored, since the root's noise varies early and late moves.
-        """
+        """Return improved policies and the actions that halving ends with; noise varies them, so `early` is ignored."""
         return self._improved(tree, games)
 
     def _improved(self, tree: Tree, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

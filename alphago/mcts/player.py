@@ -90,10 +90,7 @@ class MCTSPlayer:
         self._was_resign = False
 
     def tree_search(self, parallel_readouts: int | None = None) -> int:
-        """Add simulations to the tree and return how many; 0 once the game is over.
-
-        parallel_readouts: how many; None for those of one wave.
-        """
+        """Add simulations (None: those of one wave) to the tree and return how many; 0 once the game is over."""
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
@@ -158,10 +155,7 @@ class MCTSPlayer:
         return self._line(nodes[0], plies) if nodes else self.env.to_text(action)
 
     def play_move(self, action: int) -> None:
-        """Play a move of either side; raise IllegalMove if it is illegal.
-
-        The tree below the move is kept, except in Gumbel search.
-        """
+        """Play a move of either side, or raise IllegalMove; the tree below it is kept, except in Gumbel search."""
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
@@ -213,11 +207,7 @@ class MCTSPlayer:
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 
     def describe(self, lines: int = 5) -> str:
-        """Return the search as text: a line for the position, and one for each of the `lines` most visited actions.
-
-        The latter have visits, value, prior and the most visited continuation. All values are from the view of the
-        player to move.
-        """
+        """Return the position's value, and the best moves' visits, value, prior and line, as text; the mover's view."""
         tree = self.search.tree
         nodes = sorted(self._children(ROOT), key=lambda node: -tree.visits[0, node])
         mover = PLAYER_NAMES[self.position.to_play]
@@ -253,8 +243,5 @@ class MCTSPlayer:
 def note(
     record: RecordBuilder, position: Position, action: int, value: float, shares: np.ndarray, weight: float
 ) -> None:
-    """Add a move to a record; `weight` is 0 for moves that no search preceded.
-
-    shares: [A], the visits or probabilities of the actions, in any unit.
-    """
+    """Add a move to a record; `shares` [A] are visits or probabilities, `weight` is 0 if the move was not searched."""
     record.add(action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight)

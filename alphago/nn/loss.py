@@ -123,8 +123,7 @@ def forecast_loss(
     """Return the losses of what a network predicts beside the winner, averaged over the batch.
 
     ownership: [B, points], 1 where a point is the mover's at the end, -1 where it is the other side's, else 0.
-    score: [B], the mover's final margin in points.
-    weight: [B], as in `alphazero_loss`.
+    score: [B], the mover's final margin in points. weight: [B], as in `alphazero_loss`.
     ended: [B], 0 for positions of resigned games, whose ownership and score are unknown, else 1; None for 1 in all.
     weights: how much ownership and score count in `total`.
     """

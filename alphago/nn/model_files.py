@@ -58,9 +58,7 @@ def model_file(path: str | PathLike[str]) -> Path:
 def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:
     """Return the game that a saved network is for (`GameEnv.from_saved`), or the same game on another board.
 
-    board_size: None for the saved one.
-    komi: None for the saved komi, or on another board for that board's default.
-
+    board_size: None for the saved one. komi: None for the saved komi, or on another board for that board's default.
     Raises ModelError for a network of a game that does not come with the package, ValueError for a board or a komi that
     the game does not have.
     """
@@ -91,9 +89,7 @@ def write_network(
 ) -> None:
     """Write tensors and their description to one file; after an error the file is as before.
 
-    config: see NeuralNet.config.
-    extra: further texts.
-
+    config: see NeuralNet.config. extra: further texts.
     Raises OSError that names the file if it cannot be written, ValueError if a value of `tensors` is no tensor.
     """
     for name, tensor in tensors.items():
@@ -225,10 +221,7 @@ def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], e
 def check_modules(
     path: str | PathLike[str], config: Mapping[str, Any], modules: Mapping[str, nn.Module | None]
 ) -> None:
-    """Raise ModelError unless modules are given for exactly the slots that were saved with custom modules.
-
-    Registered parts in the file may be replaced too.
-    """
+    """Raise ModelError for a custom slot of the file without a module, or a default slot with one."""
     parts, custom = config["parts"], config["custom"]
     for slot, module in modules.items():
         if slot in custom and module is None:

@@ -100,18 +100,12 @@ class NeuralNet(nn.Module):
         check_heads(self.value, self.policy, features, env)
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Compute logits [B, action_space] and value [B], -1 .. 1, from planes [B, planes, H, W].
-
-        Planes and value are from the view of the player about to move.
-        """
+        """Compute logits [B, action_space] and value [B] from planes [B, planes, H, W], all in the mover's view."""
         features = self.base_net(planes)
         return self.policy(features), self.value(features).flatten()
 
     def forecast(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]:
-        """Return logits, value, and the Forecast of a value head that makes one (else None), which training compares.
-
-        planes: [B, planes, H, W], from the mover's view; so are the results.
-        """
+        """Return logits, value and (else None) the value head's Forecast, which training compares; the mover's view."""
         if not isinstance(self.value, ForecastHead):
             return *self.forward(planes), None
         features = self.base_net(planes)
@@ -174,10 +168,7 @@ class NeuralNet(nn.Module):
     def evaluator(
         self, dtype: str | None = None, device: str = "cpu", *, exact: bool = False
     ) -> NetEvaluator | DeviceEvaluator:
-        """Return a frozen copy for search, which later training does not change.
-
-        See `alphago.nn.inference.gpu.make_evaluator` for the arguments.
-        """
+        """Return a frozen copy for search, unaffected by training; see `alphago.nn.inference.gpu.make_evaluator`."""
         return make_evaluator(self.env, (self.base_net, self.value, self.policy), dtype, device, exact)
 
     @property
@@ -225,7 +216,6 @@ class NeuralNet(nn.Module):
         """Write weights and description to one safetensors file; after an error the file is as before.
 
         extra: texts to keep in the file beside them, which `load_model` returns as `notes`.
-
         Raises OSError that names the file if it cannot be written.
         """
         model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})
@@ -235,7 +225,6 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     """Return a network with new weights, built as `NeuralNet.config` describes it.
 
     modules: by slot; for slots that are left out or None the described parts, or default ones, are built.
-
     Raises ValueError or TypeError for a damaged description, or one that does not suit the game.
     """
     slots: dict[str, Any] = {slot: module for slot, module in modules.items() if module is not None}

@@ -124,10 +124,7 @@ def game_structure(env: GameEnv) -> dict[str, Any]:
 
 
 def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bool:
-    """Return whether weights for a game of this structure can play `env`.
-
-    They can if its structure is equal or, if they are size-free, differs only in the board's size.
-    """
+    """Return whether weights for a game of this structure can play `env`: if equal or, size-free, on any board."""
     own = game_structure(env)
     if not size_free:
         return structure == own
@@ -149,10 +146,7 @@ def eval_mode(module: nn.Module) -> Iterator[None]:
 
 
 def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tensor:
-    """Run the base on two empty boards and return the features [2, ...]; raise ValueError for an unfit shape.
-
-    default_heads: whether a default head will read the features.
-    """
+    """Run the base on two empty boards and return the features [2, ...]; raise ValueError if heads cannot read them."""
     parameter = next(base.parameters(), torch.zeros(0))
     planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
     features = run_part("base_net", base, planes)
@@ -175,10 +169,7 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
 
 
 def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
-    """Return the output of a slot's module in eval mode, without gradients.
-
-    Raises ValueError that names the slot if the module fails, TypeError if its output is not a tensor.
-    """
+    """Return a slot's output in eval mode, without gradients; errors (ValueError, TypeError) name the slot."""
     try:
         with eval_mode(module), torch.no_grad():
             output = module(inputs)

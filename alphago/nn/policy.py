@@ -58,10 +58,7 @@ class DensePolicy(nn.Module):
 
 @register_part
 class FlatPolicy(nn.Module):
-    """A head for features without a board: one dense layer, [B, features] -> logits [B, action_space].
-
-    It is initialised near 0, so that an untrained policy is near uniform.
-    """
+    """A head without a board, a dense layer: [B, features] -> logits [B, action_space], near uniform when new."""
 
     def __init__(self, features: int, action_space: int) -> None:
         super().__init__()

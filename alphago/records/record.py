@@ -185,10 +185,7 @@ def add_moves(
     weights: np.ndarray,
     surprises: np.ndarray,
 ) -> None:
-    """Add one move to each of n games.
-
-    policies: float32 [n, A], rows of sum 1; all other arrays are [n]. values: from the view of the mover.
-    """
+    """Add a move to each of n games: policies float32 [n, A], rows of sum 1; the rest [n], values the movers'."""
     columns = [column.tolist() for column in (actions, values, legal_counts, movers, weights, surprises)]
     for builder, policy, action, *rest in zip(builders, quantise(policies), *columns, strict=True):
         builder.plies.append((action, policy.copy(), *rest))  # a view would keep all games' policies

@@ -143,10 +143,7 @@ def read_game(nodes: list[Node], required: GoEnv | None, encoding: str | None) -
 
 
 def with_plays(game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]]) -> SgfGame:
-    """Return the game with these plays (colour, action, comment) as its moves, all of which must be legal in `env`.
-
-    Where a colour plays twice in a row, a pass of the other colour is inserted.
-    """
+    """Return the game with these plays, legal in `env`, as its moves; passes come between plays of one colour."""
     position = game.position(env)
     inserted, comments = set[int](), dict[int, str]()
     for colour, action, comment in plays:
@@ -200,10 +197,7 @@ def text_reader(encoding: str) -> Callable[[Node, str], str]:
 
 
 def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
-    """Update `stones` (action: 1, -1 or 0) by the stones that a node sets up or removes.
-
-    moves: how many moves came before; raises ValueError for a set-up after the first.
-    """
+    """Update `stones` (action: 1, -1 or 0) by a node; raise ValueError if `moves` were played before."""
     for name, sign in (("AB", 1), ("AW", -1), ("AE", 0)):
         if name in node and moves:
             raise ValueError(f"stones must be set up before the first move, got a set-up after move {moves}")

@@ -80,10 +80,7 @@ class SgfGame:
         return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": cap, **rules._asdict(), **options})
 
     def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:
-        """Return the position before move `ply`, in `env`.
-
-        ply: counted from 0; None for after the last move. env: None for the game's own.
-        """
+        """Return the position before move `ply` (None: after the last one), in `env` (None: the game's own)."""
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
         for action in self.moves[:ply]:

@@ -40,10 +40,7 @@ class Stopwatch:
         self._kinds.pop()
 
     def take(self) -> dict[str, float]:
-        """Return the seconds of each kind since the last call, and start again from 0.
-
-        Call it only while no other thread is being timed by this stopwatch.
-        """
+        """Return the seconds of each kind since the last call; no other thread may be using the stopwatch meanwhile."""
         self._count()
         taken, self._seconds = self._seconds, {}
         return taken

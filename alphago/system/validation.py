@@ -200,10 +200,7 @@ def is_finite(value: Any) -> TypeGuard[float]:
 
 
 def near_misses(name: str, known: Sequence[str], otherwise: str | None = None) -> str:
-    """Return "did you mean a or b?" for a misspelt name.
-
-    otherwise: the text if no known name is similar; None for a list of all.
-    """
+    """Return "did you mean a or b?" for a misspelt name; if none is similar, `otherwise` or (None) a list of all."""
     if near := near_names(name, known):
         return f"did you mean {' or '.join(near)}?"
     return otherwise or (f"there are {', '.join(known)}" if known else "there are none")

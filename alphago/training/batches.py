@@ -1,6 +1,6 @@
-"""Batches: from samples in memory to the device that learns from them; one is drawn while another is learned from.
+"""Batches, from samples in memory to the device that learns; one is drawn while another is learned.
 
-A batch is a list of parts, the positions of one board size each (`Part`): their arrays differ in shape.
+A batch is a list of parts, each the positions of one board size (`Part`), since their arrays differ in shape.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,10 +52,7 @@ def weight_sum(part: Part) -> float:
 
 
 def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
-    """Return one thread's rows of a part of a batch (its positions of one board size); None if it gets no rows.
-
-    Thread 0 always gets some.
-    """
+    """Return one thread's rows of a part of a batch (one board size), or None; thread 0 always gets some."""
     if threads == 1:
         return part
     assert isinstance(part, Sample)  # a device has one replica
@@ -74,10 +71,7 @@ def apportion(total: int, shares: Sequence[float]) -> list[int]:
 
 
 class Prefetcher:
-    """A thread that draws the next random batch while the present one is used.
-
-    generator: the source of randomness; `state` is its state before the first batch that was not yet yielded.
-    """
+    """A thread that draws the next random batch, with `generator`, while the present one is used."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator

@@ -331,10 +331,7 @@ class SelfPlay:
         return spent
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return what is needed to continue between two moves, without trees: games as arrays, and plain data.
-
-        Call it while no thread plays.
-        """
+        """Return, while no thread plays, what is needed to continue except trees: games as arrays, and plain data."""
         games = [record for group in self.groups for record in group.records()]
         return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 

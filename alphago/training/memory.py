@@ -87,10 +87,7 @@ class ReplayMemory:
         return self._positions
 
     def add(self, records: Iterable[GameRecord]) -> None:
-        """Append games, and drop the oldest as long as at least `capacity` positions remain.
-
-        Raises ValueError for a record of a game with another number of actions.
-        """
+        """Append games, and drop the oldest as long as at least `capacity` positions remain."""
         for record in records:
             if record.policies.shape != (len(record), self.env.action_space):
                 raise ValueError(
@@ -115,10 +112,7 @@ class ReplayMemory:
         self.added = added
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return `count` positions drawn independently, from all in memory or from the `newest` ones.
-
-        Raises ValueError if the memory is empty.
-        """
+        """Return `count` positions drawn independently from all, or the `newest`, in a memory that is not empty."""
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
         if self._ends is None:

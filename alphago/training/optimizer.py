@@ -75,10 +75,7 @@ class MuonAdamW(torch.optim.AdamW):
 
 
 def moved_together(moving: Moving) -> list[Moving]:
-    """Return the kernels in groups to be moved in one call each.
-
-    On a CPU each kernel is alone; on a GPU, where launches cost, those of one shape are together.
-    """
+    """Return kernels in groups to move in one call: each alone on a CPU; those of one shape on a GPU."""
     parts: dict[Any, Moving] = {}
     for number, (kernel, gradient) in enumerate(moving):
         parts.setdefault(tuple(kernel.shape) if kernel.is_cuda else number, []).append((kernel, gradient))

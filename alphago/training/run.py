@@ -66,10 +66,7 @@ class Judge(Protocol):
         """Judge the run's network; return False, with nothing changed, if `stop` was set before the end."""
 
     def conclusion(self, longer: str) -> str:
-        """Return a sentence for the run's end, or "".
-
-        longer: options of `alphago train` for a longer run.
-        """
+        """Return a sentence for the run's end, or ""; `longer`: options of `alphago train` for a longer run."""
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
         """Return the judge's tensors for the run's state, by name."""
@@ -208,10 +205,7 @@ class Run:
         self.games += len(records)
 
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
-        """Yield the batches that are due (lists of parts, see batches.py) as long as `may_go_on` returns True.
-
-        Each batch is drawn while the previous one is learned from.
-        """
+        """Yield the batches (lists of parts) that are due while `may_go_on`, drawing each while another is learned."""
 
         def draw(generator: np.random.Generator) -> list[Part]:
             return [to_device(sample, self.learner.device) for sample in self.boards.sample(generator)]

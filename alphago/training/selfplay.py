@@ -28,10 +28,7 @@ class GameSource(Protocol):
         """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator."""
 
     def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
-        """Let the next calls of `go_on` play `plies` moves in each game, at most `side_by_side` games at once.
-
-        None: all games to their ends; the settings' readouts; as many at once as the settings say.
-        """
+        """Let the next `go_on` play `plies` moves (None: to the end) in each game, `side_by_side` at once at most."""
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play until the moves are done, `stop` is set or time.monotonic() is `until`; False if moves are left."""

@@ -1,7 +1,4 @@
-"""Go on packed rows (see `go_row`): the verbs of one game.
-
-Nothing here checks that an action is legal: ask `legal_mask` first.
-"""
+"""Go on packed rows (see `go_row`): the verbs of one game.  They do not check that an action is legal."""
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_chains import list_empty, put

@@ -29,10 +29,7 @@ def allowed(row, point, colour, check_repetition):
 
 @part
 def has_liberties(row, point, colour):
-    """Return whether a stone of `colour` on this point would have a liberty through its own chains or by a capture.
-
-    The point must have no empty neighbour.
-    """
+    """Return whether `colour` on this point, which has no empty neighbour, would have a liberty."""
     stride = load(row, layout.SIZE) + 1
     found = 0
     for side in range(4):
@@ -109,10 +106,7 @@ def legal_bits(row, r):
 
 @kernel
 def is_own_eye(row, point, colour):
-    """Return whether an empty point is surrounded by `colour` and no single move can make it a false eye.
-
-    The rule is libego's.
-    """
+    """Return whether an empty point is an eye of `colour` that one move cannot make false (libego's rule)."""
     stride = load(row, layout.SIZE) + 1
     own = colour  # this bit is left while there is a stone of that colour, or the border, on each side
     for side in range(4):

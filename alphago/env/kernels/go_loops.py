@@ -1,7 +1,4 @@
-"""Go's verbs for many games: one outer loop for each.
-
-`rows` is int32 [count, words] (see `go_row`), `slots` int64 [n]; `out` has n entries.
-"""
+"""Go's verbs for many games: `rows` int32 [count, words] (see `go_row`), `slots` int64 [n], `out` [n, ...]."""
 
 import math
 

@@ -186,8 +186,7 @@ def write_last_moves(row, places, out):
 def rule_planes_batch(rows, slots, places, scratch, out):
     """Write a set of rule planes for each slot into its row of `out`, float32 [n, planes * N * N].
 
-    places: see the module.
-    scratch: int32 [go_alive.scratch_words(N)].
+    places: see the module. scratch: int32 [go_alive.scratch_words(N)].
     """
     # One function, not two: what it calls is compiled into it, and compiling all that twice takes half a second.
     for i in range(slots.shape[0]):

@@ -57,10 +57,7 @@ def bordered_points(size):
 
 
 def row_words(size, depth, ko_rule, max_moves):
-    """Return the number of int32 words in a row.
-
-    size: side of the board. depth: boards kept for the planes. max_moves: longest game in plies.
-    """
+    """Return the int32 words of a row, for `depth` boards kept for planes and games of at most `max_moves` plies."""
     words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
     if ko_rule == SIMPLE:
         return words
@@ -68,10 +65,7 @@ def row_words(size, depth, ko_rule, max_moves):
 
 
 def filter_bits(size, max_moves):
-    """Return the number of bits of the superko filter, a power of two of which at most 1 in 16 is ever set.
-
-    Endless games may set more.
-    """
+    """Return the bits of the superko filter: a power of two; at most 1 in 16 is ever set, except in endless games."""
     bits = 256
     while bits < 16 * min(max_moves + 1, 4 * size * size):
         bits *= 2

@@ -9,10 +9,7 @@ from alphago.system.kernels.jit import count_bits, kernel, load, part, store
 
 @part
 def spread(row, own, r, size):
-    """Grow the marks of board row r through its empty points, from the rows beside it and along the row.
-
-    own: index of the marks' first word; one word per board row. Returns whether marks were added.
-    """
+    """Grow the marks of board row r through empty points; return whether it grew. own: index of the marks' words."""
     empty = ~occupied_bits(row, r) & ((1 << size) - 1)
     marks = load(row, own + r)
     if r > 0:

@@ -103,10 +103,7 @@ def capture(row, last):
 
 @part
 def allowed(row, house):
-    """Return whether the player to move may sow its house 0 to 5.
-
-    It must have seeds, and must reach the enemy's houses if these are empty.
-    """
+    """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy who has none."""
     mover = load(row, TO_PLAY)
     seeds = load(row, left_house(mover) + house)
     return seeds > 0 and (house + seeds >= SIDE or seeds_of(row, -mover) > 0)

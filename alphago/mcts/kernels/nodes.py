@@ -19,10 +19,7 @@ TAKEN = -1.0  # in `waiting`: the action has a child; 0 marks an illegal action
 
 @kernel
 def greatest_waiting(waiting):
-    """Return the untried action with the greatest prior, the lowest of equals; NONE if all have been tried.
-
-    waiting: float32 [A], the priors of a node's untried actions, see `Tree.waiting`.
-    """
+    """Return the untried action with the greatest prior (float32 [A], see Tree.waiting), first of equals, or NONE."""
     best = NONE
     best_prior = np.float32(0)
     for action in range(waiting.shape[0]):
@@ -70,11 +67,7 @@ def take_cached(tree, game, node, action):
 
 @inlined
 def add_child(tree, game, node, action):
-    """Turn an untried action into a child of `node`, and return the child.
-
-    A child that an earlier search evaluated is taken from the node's list `cached` (see tree.py), else a new node is
-    made.
-    """
+    """Turn an untried action into a child of `node`, a cached one (see tree.py) or a new one, and return it."""
     child = take_cached(tree, game, node, action)
     if child == NONE:
         child = tree.used[game]
@@ -108,10 +101,7 @@ def back_up(tree, game, leaf, value, pending):
 
 @inlined
 def add_virtual(tree, game, leaf, count):
-    """Add `count` to the virtual visits of all nodes from `leaf` to the root.
-
-    1 announces a simulation that waits for its evaluation, -1 undoes that.
-    """
+    """Announce a simulation (count 1) in all nodes from `leaf` to the root as virtual visits, or undo that (-1)."""
     node = leaf
     while node != NONE:
         tree.virtual[game, node] += count
@@ -120,10 +110,7 @@ def add_virtual(tree, game, leaf, count):
 
 @inlined
 def mean_value(tree, game, node):
-    """Return the mean of the values backed up to a visited node, from the view of the player who moved to it.
-
-    At the root, which no move led to, it is the view of the player to move.
-    """
+    """Return the mean value of a visited node, for the player who moved to it (at the root: the player to move)."""
     return tree.value_sum[game, node] / tree.visits[game, node]
 
 

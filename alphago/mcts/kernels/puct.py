@@ -53,10 +53,7 @@ select = select_by(choose)
 
 @kernel
 def mix_noise(tree, games, noise, weight):
-    """Set the roots' priors to (1 - weight) prior + weight noise.
-
-    noise: float32 [n, A], 0 on illegal actions.
-    """
+    """Set the roots' priors to (1 - weight) prior + weight noise; noise is float32 [n, A], 0 on illegal actions."""
     for i in range(games.shape[0]):
         game = games[i]
         child = tree.first_child[game, ROOT]

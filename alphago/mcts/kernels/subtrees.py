@@ -1,7 +1,4 @@
-"""Changes of whole trees: when a move is played, and when a search begins anew.
-
-Terms such as "cached" are explained in alphago/mcts/tree.py.
-"""
+"""Changes of whole trees (see tree.py): when a move is played, and when a search begins anew."""
 
 from alphago.mcts.kernels.nodes import (
     CACHED,
@@ -34,10 +31,7 @@ def clear_all(tree, games):
 
 @kernel
 def restart_all(tree, games):
-    """Undo all visits in each game (int64 [n]), and make its evaluated nodes cached ones.
-
-    An evaluated root keeps its first visit.
-    """
+    """Undo the visits in each game (int64 [n]) and cache its evaluated nodes; roots keep their first visit."""
     for i in range(games.shape[0]):
         game = games[i]
         for node in range(tree.used[game]):
@@ -93,10 +87,7 @@ def advance(tree, games, actions, moved_to):
 
 @inlined
 def compact(tree, game, root, moved_to):
-    """Move `root` and all nodes below it to the front of the arrays, in their order, and update links.
-
-    moved_to: int32 [N], overwritten: the new index of each node, NONE for nodes that are dropped.
-    """
+    """Move `root` and all nodes below it to the front, in order; writes new indices to moved_to, int32 [N]."""
     used = 0
     for node in range(root, tree.used[game]):
         parent = tree.parent[game, node]

@@ -21,10 +21,7 @@ from alphago.system.kernels.jit import inlined, kernel, specialise
 
 
 def choose(tree, game, node, rule):
-    """Return the child to follow from an evaluated node, or NONE for the untried action with the greatest prior.
-
-    A stub that `select_by` replaces by the rule's own function.
-    """
+    """Return the child of an evaluated node to follow, or NONE for `next_action`; a stub for the rule's function."""
     raise NotImplementedError
 
 
@@ -57,7 +54,6 @@ def select(tree, budget, rule, wave, games):
     A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once. One
     that meets a leaf of the same wave is written to `wave.collisions`, from row 2 L begin on, and costs no budget;
     after 2 L attempts without L leaves the game waits for the next wave.
-
     Returns the number of leaves and of collisions.
     """
     # A structure is unboxed array by array at each call: `wave` costs 0.4 us, 4 % of a wave of one game with a stand-in
@@ -107,7 +103,6 @@ def expand(tree, wave, reached, priors, values):
     reached: whether each leaf's game is over, and who is to move there.
     priors: float32 [n, A]; or [m, A], rows for only the m leaves whose game is not over, in order.
     values: float32 [n], from the view of the player to move at the leaf.
-
     Returns the number of leaves without any positive prior or with a value that is not finite (a broken evaluator).
     """
     broken = 0

@@ -47,7 +47,6 @@ class NetEvaluator:
         always are; torch then computes whole blocks of BATCH_SIZE positions, even for a few.
     form: the implementation: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (the torch modules
         unchanged); None takes the fastest available one whose results agree with the network's.
-
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it here.
     """
 
@@ -81,7 +80,6 @@ class NetEvaluator:
         slots: int64 [n].
         priors: float32 [n, action_space], overwritten: softmax over the legal actions, exactly 0 elsewhere.
         values: float32 [n], overwritten: -1 .. 1 from the view of the player about to move.
-
         Raises ValueError if the network's output is not finite.
         """
         count = len(slots)
@@ -223,10 +221,7 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
 
 
 def in_blocks(run: Run) -> Run:
-    """Return a function that runs `run` on BATCH_SIZE positions at a time, the last ones padded.
-
-    With a fixed size a position's results do not depend on the others: other sizes round differently.
-    """
+    """Return `run` in calls of BATCH_SIZE positions, the last one padded, since results depend on the call's size."""
 
     def run_blocks(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         whole = len(planes) - len(planes) % BATCH_SIZE

@@ -61,7 +61,6 @@ class DeviceEvaluator:
     Batch norm is folded. On a GPU that supports it the network computes in bfloat16; results are float32.
     dtype: "float32" or "bfloat16"; None takes the faster, and so does "int8", which only a CPU computes in.
     device: "cuda"; or "host", the kernels' build for the CPU with torch there, in float32 by default, for tests.
-
     Raises ValueError for a network whose weights are not finite or which the device cannot compute, BackendMissing if
     there is no such device; every method raises MemoryError when the device's memory is exhausted.
     """

@@ -100,11 +100,7 @@ class PaddedBatch:
 
 
 class GpuStream:
-    """A thread's CUDA stream and buffers.
-
-    Inside `with stream:` the thread's torch calls, and those of device batches, are queued on this stream. On the
-    device "host" there is no stream, only the buffers.
-    """
+    """A thread's CUDA stream, to which its calls inside `with stream:` go, and its buffers; on "host" only these."""
 
     def __init__(
         self, env: GameEnv, net: nn.Module, dtype: torch.dtype, device: torch.device, backend: Backend

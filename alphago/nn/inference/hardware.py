@@ -27,7 +27,6 @@ def find_device(env: GameEnv, device: str) -> str:
 
     device: one of these; or "auto", the GPU if torch and CuPy can use one and the game has kernels for it, else the
         CPU.
-
     Raises ValueError for another name and for a device that the game has no kernels for, BackendMissing if there is no
     GPU to use.
     """

@@ -73,10 +73,7 @@ class RangeRecorder(fx.Interpreter):
 
 
 def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Range]:
-    """Return the range of the inputs of each convolution of a folded base on these planes.
-
-    Convolutions that read only zeros are left out.
-    """
+    """Return the range of each convolution's inputs in a folded base on these planes, unless they are all 0."""
     recorder = RangeRecorder(module)
     recorder.run(planes)
     return {name: span for name, span in recorder.ranges.items() if span.most > 0}

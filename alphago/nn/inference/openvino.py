@@ -223,7 +223,6 @@ class OpenVinoModel:
     plane_shape: (planes, height, width).
     bfloat16: whether what is not in 8 bits is in bfloat16.
     ranges: for the base, see Translator.
-
     Raises ImportError without OpenVINO, or whatever a translation raises.
     """
 

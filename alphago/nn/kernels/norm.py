@@ -58,10 +58,7 @@ else:
 
 @kernel
 def add_moments(x, sums, squares):
-    """Add x to the tile `sums` and x^2 to the tile `squares`, in place.
-
-    x: uint16 [n * C]. sums, squares: float32 [ROWS * C], to be summed per channel by `fold`; see the module.
-    """
+    """Add x, uint16 [n * C], to the tile `sums` and x^2 to the tile `squares`, both float32 [ROWS * C] (see module)."""
     tile = len(sums)
     for begin in range(0, len(x), tile):
         part = x[begin : min(begin + tile, len(x))]
@@ -106,10 +103,7 @@ def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
 
 @kernel
 def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, running_variance):
-    """Move a batch norm's running statistics (float32 [C], in place) towards a batch's, with the unbiased variance.
-
-    mean, deviation: float64 [C], as `scale_to_norm` writes them. count: points in the batch.
-    """
+    """Move running statistics, float32 [C], towards `mean` and `deviation` (unbiased) of a batch of `count` points."""
     for c in range(len(mean)):
         variance = (deviation[c] * deviation[c] - epsilon) * count / max(count - 1, 1)
         running_mean[c] += np.float32(momentum * (mean[c] - running_mean[c]))
@@ -118,10 +112,7 @@ def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, run
 
 @kernel
 def norm_relu(x, tiles, out):
-    """Compute out = relu(norm of x); NaN stays NaN.
-
-    x: uint16 [n * C]. out: the same, overwritten. tiles: as `scale_to_norm` writes them.
-    """
+    """Compute out = relu(norm of x), both uint16 [n * C], with the tiles of `scale_to_norm`; NaN stays NaN."""
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
     for begin in range(0, len(x), tile):
@@ -134,10 +125,7 @@ def norm_relu(x, tiles, out):
 
 @kernel
 def norm_add_relu(x, added, tiles, out):
-    """Compute out = relu(norm of x + added); NaN stays NaN.
-
-    x, added: uint16 [n * C]. out: the same, overwritten. tiles: as `scale_to_norm` writes them.
-    """
+    """Compute out = relu(norm of x + added), all uint16 [n * C], with the tiles of `scale_to_norm`; NaN stays NaN."""
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
     for begin in range(0, len(x), tile):
@@ -150,20 +138,14 @@ def norm_add_relu(x, added, tiles, out):
 
 @kernel
 def pass_relu(gradient, out, passed):
-    """Compute the gradient through a relu with the result `out`: `passed` is `gradient` where `out` is above 0, else 0.
-
-    All are uint16 [n * C]; `passed` is overwritten.
-    """
+    """Write to `passed` the gradient where `out`, a relu's result, is above 0, else 0; all uint16 [n * C]."""
     for k in range(len(gradient)):
         passed[k] = gradient[k] if out[k] > 0 else np.uint16(0)
 
 
 @kernel
 def add_products(x, gradient, sums, products):
-    """Add the gradient to the tile `sums` and gradient * x to the tile `products`, in place.
-
-    x, gradient: uint16 [n * C]. sums, products: float32 [ROWS * C], to be summed per channel by `fold`; see the module.
-    """
+    """Add gradient, uint16 [n * C], to the tile `sums` and gradient * x to `products`, both float32 [ROWS * C]."""
     tile = len(sums)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
@@ -179,8 +161,7 @@ def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, 
     """Compute the gradients of relu(norm of x + added): passed (for added), dx, dweight and dbias, all overwritten.
 
     gradient, x, out, passed, dx: uint16 [n * C]. weight, dweight, dbias: float32 [C].
-    mean, deviation: float64 [C], as `scale_to_norm` writes them.
-    tiles: float32 [3, ROWS * C], scratch.
+    mean, deviation: float64 [C], as `scale_to_norm` writes them. tiles: float32 [3, ROWS * C], scratch.
     """
     channels = len(weight)
     tile = tiles.shape[1]
@@ -206,10 +187,7 @@ def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, 
 
 @kernel
 def combine(gradient, x, factor, slope, shift, out):
-    """Compute out = factor * gradient + slope * x + shift.
-
-    gradient, x: uint16 [n * C]. out: the same, overwritten. factor, slope, shift: tiles, float32 [ROWS * C].
-    """
+    """Compute out = factor * gradient + slope * x + shift; out, gradient, x uint16 [n * C], the others tiles."""
     tile = len(factor)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
@@ -222,8 +200,7 @@ def combine(gradient, x, factor, slope, shift, out):
 def pool(x, points, out, argmax):
     """Compute the mean and the maximum of each channel over each board.
 
-    x: uint16 [B * points * C].
-    out: float32 [B, 2 C], overwritten: means, then maxima.
+    x: uint16 [B * points * C]. out: float32 [B, 2 C], overwritten: means, then maxima.
     argmax: int32 [B, C], overwritten: the first point with the maximum.
     """
     boards, channels = argmax.shape
@@ -248,10 +225,7 @@ def pool(x, points, out, argmax):
 
 @kernel
 def pool_backward(gradient, argmax, points, dx):
-    """Compute dx, uint16 [B * points * C], overwritten, from `gradient`, that of `pool`'s out, float32 [B, 2 C].
-
-    argmax: int32 [B, C], as `pool` writes it.
-    """
+    """Write dx, uint16 [B * points * C], from the gradient of `pool`'s out, float32 [B, 2 C], and its argmax."""
     boards, channels = argmax.shape
     for b in range(boards):
         mean, most, where = gradient[b, :channels], gradient[b, channels:], argmax[b]
@@ -265,10 +239,7 @@ def pool_backward(gradient, argmax, points, dx):
 
 @kernel
 def add_bias(x, bias, points, out):
-    """Compute out = x + the bias of its board and channel.
-
-    x: uint16 [B * points * C]. out: the same, overwritten. bias: float32 [B, C].
-    """
+    """Compute out = x + bias; both arrays uint16 [B * points * C], bias float32 [B, C] by board and channel."""
     boards, channels = bias.shape
     for b in range(boards):
         shift = bias[b]
@@ -281,10 +252,7 @@ def add_bias(x, bias, points, out):
 
 @kernel
 def sum_boards(gradient, points, out):
-    """Compute the sum of each channel over each board.
-
-    gradient: uint16 [B * points * C]. out: float32 [B, C], overwritten.
-    """
+    """Write the sum over each board of gradient, uint16 [B * points * C], by channel: out float32 [B, C]."""
     boards, channels = out.shape
     for b in range(boards):
         total = out[b]

@@ -83,7 +83,7 @@ class Gatekeeper:
         return True
 
     def conclusion(self, longer: str) -> str:
-        """Return "", since each match has been reported."""
+        """Return "": matches are reported when they end."""
         return ""
 
     def tensors(self) -> dict[str, torch.Tensor]:

@@ -59,7 +59,6 @@ def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> Compact
 
     state: the present state, just saved by a checkpoint; its memories are truncated in place.
     boards: sizes of the boards, in the state's order.
-
     Raises ValueError, with all games still there, if the folder would be too large without any games.
     """
     with explain_os_error(f"the run folder {run.path} could not be made compact"):
@@ -162,10 +161,7 @@ def newest_files(shards: Shards, counts: dict[int, int], left: int) -> list[Shar
 
 
 def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], left: int) -> list[Shard]:
-    """Write as many of the last games in `records`, those of a shard, as fit in `left` bytes to new files.
-
-    Returns the new files, newest first.
-    """
+    """Write as many of a shard's last games (`records`) as fit in `left` bytes to new files, returned newest first."""
     pieces: list[Shard] = []
     each = file_size(folder / shard.name) / (shard.end - shard.first)  # bytes of a game, about
     end = shard.end

@@ -94,9 +94,7 @@ class RunFolder:
     def checkpoint(self, net: NeuralNet, games: int, state: State, keep: bool = False, **notes: str) -> Path:
         """Save the games since the last checkpoint, the network after `games` games, and last the state.
 
-        keep: whether to save the network under its number of games too.
-        notes: texts to save with the weights.
-
+        keep: whether to save the network under its number of games too. notes: texts to save with the weights.
         Returns the path of the latest weights. Raises OSError with a sentence; the previous checkpoint is then still
         valid.
         """

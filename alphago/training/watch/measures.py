@@ -66,10 +66,7 @@ def board_of(part: Part) -> str:
 def measure(
     logits: torch.Tensor, value: torch.Tensor, target_policy: torch.Tensor, target_value: torch.Tensor
 ) -> dict[str, torch.Tensor]:
-    """Return measurements by name, float64 []: correlation of values, entropies in nats, agreement on the best move.
-
-    logits, target_policy: [n, A]. value, target_value: [n], -1 .. 1, from the view of the player to move.
-    """
+    """Return measurements of logits and values [n], in the mover's view, against targets: float64 [] by name."""
     log_policy = torch.log_softmax(logits, dim=1)
     scalars = {
         "value_correlation": pearson(value, target_value),

@@ -98,7 +98,6 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
     out: a file with a suffix that matplotlib writes: .png, .svg, .pdf, …
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
         self-play.
-
     Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
     written, ModuleNotFoundError without matplotlib.
     """

@@ -1,7 +1,4 @@
-"""GTP's commands for Go.
-
-Sabaki, GoGui, a referee or a person at a keyboard starts the engine as `alphago gtp [MODEL]`.
-"""
+"""GTP's commands for Go; a controller such as Sabaki or GoGui starts the engine as `alphago gtp [MODEL]`."""
 
 import contextlib
 import sys
@@ -83,10 +80,7 @@ def serve(
 
 
 class GoEngine:
-    """An engine whose `commands` are GTP's Go commands by name; arguments as in `serve`.
-
-    now: a function that returns the time in seconds.
-    """
+    """An engine whose `commands` are GTP's by name; arguments as in `serve`, and `now`, a clock in seconds."""
 
     def __init__(
         self,
@@ -305,10 +299,7 @@ class GoEngine:
         return int(min(self.readouts, self.rate * seconds))
 
     def evaluate(self, position: GoPosition) -> tuple[int, float]:
-        """Return the network's most probable legal action, and its value, -1 .. 1, from the view of the player to move.
-
-        Passes that would lose a won game are left out.
-        """
+        """Return the network's most probable action, unless a rash pass, and its value for the player to move."""
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         self.evaluator.evaluate(position.batch, np.zeros(1, np.int64), priors, values)
         priors = np.where(position.legal_mask, priors, 0)

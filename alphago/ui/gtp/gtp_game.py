@@ -41,10 +41,7 @@ class GtpGame:
         self.position = self.start(-1 if self.handicap else 1)
 
     def start(self, to_play: int, **stones: Any) -> GoPosition:
-        """Return a position to play on from.
-
-        stones: `black` and `white` of `GoEnv.position`; without them the handicap is set up.
-        """
+        """Return a start position with these stones (as `GoEnv.position` takes them) or, without any, the handicap."""
         setup: dict[str, Any] = dict(stones) or ({"black": self.handicap} if self.handicap else {})
         if to_play != 1:
             setup["to_play"] = "white"
@@ -74,10 +71,7 @@ class GtpGame:
         return self.start(colour, black=np.flatnonzero(board == 1), white=np.flatnonzero(board == -1))
 
     def replay(self, colour: int) -> GoPosition:
-        """Return the position after all stones, with as few passes as possible, and this colour to move.
-
-        Raises IllegalMove beyond the ply limit.
-        """
+        """Return the position after all stones with as few passes as possible; IllegalMove beyond the ply limit."""
         stones = [(mover, action) for mover, action in self.plays if action != self.env.pass_action]
         position = self.start(stones[0][0] if stones else colour)
         for mover, action in stones:

@@ -20,10 +20,7 @@ STATUS_SECONDS = 0.1  # between two changes of the status line
 
 
 class Screen:
-    """Input and output in lines of text.
-
-    read, write: used instead of `input` and `print`; with another `write` all output is plain lines.
-    """
+    """Input and output in lines, through `read` and `write` if given; another `write` receives plain lines only."""
 
     def __init__(self, read: Read | None = None, write: Write | None = None) -> None:
         self.read = read or ask
