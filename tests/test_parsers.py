@@ -75,16 +75,16 @@ def test_a_curriculum_is_kept_or_refused(steps: Any) -> None:
 
 @pytest.mark.parametrize("curriculum", [((7, NAN),), ((5, 0.2), (7, NAN)), ((7, "0.5"),), ((7, True),)])
 def test_a_share_that_is_no_number_is_no_share(curriculum: Any) -> None:
-    with pytest.raises(ValueError, match="curriculum must be pairs of a board size"):
+    with pytest.raises(ValueError, match="curriculum must be pairs"):
         TrainingSettings(curriculum=curriculum)
-    with pytest.raises(ValueError, match="sizes must be pairs of a board size"):
+    with pytest.raises(ValueError, match="sizes must be pairs"):
         TrainingSettings(sizes=((9, 0.5), *curriculum))
 
 
 @MANY
 @given(st.one_of(BOARDS, st.lists(st.tuples(st.integers(2, 9), st.sampled_from([0.25, 0.5, 1.0, NAN])), max_size=3)))
 def test_sizes_are_kept_or_refused(sizes: Any) -> None:
-    kept = read(lambda: check_sizes(sizes), "sizes must be pairs of a board size and its share")
+    kept = read(lambda: check_sizes(sizes), "sizes must be pairs .board size, share.")
     if kept is not REFUSED:
         assert len(dict(kept)) == len(kept)
         assert not kept or abs(sum(share for _, share in kept) - 1) < 0.01

@@ -21,11 +21,11 @@ POLL_SECONDS = 0.5  # between two looks at whether a process still runs while it
 
 
 class EngineError(RuntimeError):
-    """An engine failed; the text says what was sent, what it replied, and the end of its stderr."""
+    """The error of an engine that failed; its message has the command sent, the reply, and the end of stderr."""
 
 
 class EngineRefusal(EngineError):
-    """The engine answered a command with a failure; the process goes on."""
+    """The error of a GTP failure reply ("? ..."); the engine's process keeps running."""
 
 
 @checks_keywords()
@@ -67,9 +67,10 @@ class Engine:
 
 
 def gnugo(level: int = 10) -> Engine:
-    """Return GNU Go, which plays games out under the match's rules, so that the board as it stands can be counted.
+    """Return the Engine for GNU Go at a level.
 
-    Raises EngineError where it is not installed.
+    It captures dead stones before it passes, so that the final board can be counted as it stands. Raises EngineError if
+    GNU Go is not installed.
     """
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
     path = shutil.which("gnugo", path=places)
@@ -96,9 +97,10 @@ def find_engine(name: str) -> Engine | None:
 
 
 class EngineProcess:
-    """A running engine; `close` it in the end, or use `with`.
+    """A running GTP engine; call `close` at the end, or use it in a `with` statement.
 
-    Any failure ends the process and raises EngineError, except a command that the engine refuses.
+    `send`, `receive` and `ask` raise EngineError after ending the process if the engine crashes, hangs or does not
+    speak GTP, and EngineRefusal, which leaves it running, for a failure reply.
     """
 
     def __init__(
@@ -173,7 +175,7 @@ class EngineProcess:
         return text
 
     def close(self, patience: float = 1.0) -> None:
-        """End the process and its children: by `quit`, and by signals after `patience` seconds; can be called again."""
+        """End the process and its children: send `quit`, and signals after `patience` seconds. May be called twice."""
         if self._closed:  # its process id may be another process's by now
             return
         process = self.process
@@ -208,10 +210,10 @@ class EngineProcess:
             if exited:
                 return None
             if time.monotonic() >= self._due:
-                raise self._failed(f"no reply came in {self._limit:g} s")
+                raise self._failed(f"no reply within {self._limit:g} s")
 
     def _failed(self, what: str) -> EngineError:
-        """Return the error for a broken engine, after ending it, so that its stderr is complete."""
+        """End the process and return the EngineError for `what` went wrong, with the complete stderr."""
         self.close(patience=0.1)
         errors = " | ".join(self._errors)
         status = self.process.returncode

@@ -63,7 +63,7 @@ def time_shares(folder: str) -> dict[str, float]:
 
 
 def resignation_notes(folder: str) -> dict[str, Any]:
-    """Return the resignation threshold, how many resignations it rests on, and the share of them that was not lost."""
+    """Return the run's resignation threshold, on how many resignations it was measured, and their share not lost."""
     path = Path(folder) / LATEST
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {

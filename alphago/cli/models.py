@@ -30,7 +30,7 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
 
 
 def add_game_settings(parser: argparse.ArgumentParser) -> None:
-    """Add an option for every keyword of every game except board_size, with the help that it has in each game."""
+    """Add an option for every keyword of every game except board_size, with each game's help for it."""
     keywords: dict[str, list[tuple[str, Setting]]] = {}
     for name, env in GAMES.items():
         for setting in settings_of(env):

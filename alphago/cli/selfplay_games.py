@@ -67,13 +67,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 class GameFolder:
-    """A context that saves games as they end, behind a progress bar, and prints a summary at its end."""
+    """A context manager that saves games as they end, shows a progress bar, and prints a summary when it exits."""
 
     def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool) -> None:
-        """Check the arguments; the folder is made, and locked, where the context begins.
+        """Check the arguments; `__enter__` makes and locks the folder.
 
         path: the folder, new or empty; None for a new one in `runs`.
-        as_records: one file of records, instead of an SGF file for each game.
+        as_records: whether to write one file of records instead of an SGF file for each game.
         Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
         """
         check_int("--games", games, 1)
@@ -91,7 +91,7 @@ class GameFolder:
             raise FileExistsError(f"{self.path} must be a new or empty folder: choose another one")
 
     def __enter__(self) -> "GameFolder":
-        """Make and lock the folder; raise FileExistsError or BlockingIOError if another process did so meanwhile."""
+        """Make and lock the folder; raise FileExistsError or BlockingIOError if another process uses it by now."""
         self.made = not self.given or not self.path.exists()
         if self.given:
             self.path.mkdir(parents=True, exist_ok=True)

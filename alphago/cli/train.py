@@ -32,7 +32,7 @@ def add_options(parser: Parser) -> None:
     parser.description = (
         "Trains by the board's recipe, or the next larger board's, until the time is over; Ctrl-C saves and stops. "
         "With the folder of a run, it resumes that run; options then change their own settings only, "
-        "and the word none takes a setting off."
+        "and the word none unsets a setting."
     )
     parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after of this slice of it"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def given_training(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the given settings of training; nested settings as dictionaries of the given ones."""
+    """Return the training settings that were given; nested settings (search, losses, gate) as dictionaries."""
     given = given_settings(options, TrainingSettings)
     if search := given_settings(options, SearchSettings):
         given["search"] = search
@@ -110,7 +110,7 @@ def given_training(options: argparse.Namespace) -> dict[str, Any]:
         given["losses"] = {**named, **weights}
     if gate := given_settings(options, Gate, GATE):
         if "gate" in given and given["gate"] is None:
-            raise ValueError("--gate none takes the gate off, got another option of it")
+            raise ValueError("--gate none switches the gate off, got another --gate option too")
         given["gate"] = {**gate, **({"win_rate": given["gate"]} if "gate" in given else {})}
     return given
 
@@ -123,14 +123,14 @@ def holds_a_run(folder: str | None) -> bool:
 
 
 def hint_at_runs(folder: Path) -> None:
-    """Print the folders of runs with nearly the name of a new one, which may be a typo."""
+    """Print the runs whose names are similar to a new folder's, in case that name is mistyped."""
     beside = [path.name for path in folder.parent.glob("*") if holds_a_run(str(path))]
     if near := near_names(folder.name, beside):
         print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
 
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
-    """Return the game of a new network: the options' over the run folder's, the preset's or the recipe's."""
+    """Return the game of a new network: the options override the run folder's game, the preset's, or the recipe's."""
     from alphago.training.recipes import named_recipe, recipe_for
     from alphago.training.runs.config import read_config, version_errors
 

@@ -18,7 +18,7 @@ def point_text(point: int, height: int, width: int) -> str:
 
 
 def read_point(text: str, height: int, width: int) -> int | None:
-    """Return the point of 'D4' or 'd4'; None if the board has none of that name."""
+    """Return the point of a text such as 'D4' or 'd4'; None if the board has no such point."""
     match = re.fullmatch(r"([A-Z])([0-9]{1,2})", text.strip().upper(), re.ASCII)
     column = COLUMNS.find(match[1]) if match else -1
     if match and 0 <= column < width and 1 <= int(match[2]) <= height:

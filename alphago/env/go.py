@@ -131,9 +131,10 @@ class GoEnv(GameEnv):
         }
 
     def replace(self, **options: Any) -> Self:
-        """Return the same game but for the given options; fixed turns take the place of a move cap.
+        """Return the same game with some options changed; setting `turns` removes a `max_moves`.
 
-        With another `board_size`, komi and cap that are this board's defaults become that board's; others stay.
+        With another `board_size`, komi and max_moves that are the old board's defaults become the new board's defaults;
+        other values are kept.
         """
         defaults: dict[str, Any] = {"max_moves": None} if options.get("turns") is not None else {}
         if options.get("board_size", self.N) != self.N:
@@ -164,7 +165,7 @@ class GoEnv(GameEnv):
         return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
     def resized(self, size: int) -> "GoEnv":
-        """Return the game on another board, with that board's komi, no first pass and, without fixed turns, its cap."""
+        """Return the game on another board with its komi, no `first_pass`, and fixed turns kept or its `max_moves`."""
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
         cap = 0 if self.max_moves == ENDLESS else None
@@ -175,7 +176,7 @@ class GoEnv(GameEnv):
         return float(min(self.max_moves, 1.3 * self.N * self.N))
 
     def training_variant(self) -> "GoEnv":
-        """Return the game with margin weight 0.3, komi spread 1, first pass at 0.9 of the points, unless set."""
+        """Return the game with margin_weight 0.3, komi_spread 1 and first_pass 0.9 N^2, unless they are set already."""
         return self.replace(
             margin_weight=self.margin_weight or 0.3,
             komi_spread=self.komi_spread or 1.0,
@@ -183,20 +184,21 @@ class GoEnv(GameEnv):
         )
 
     def match_variant(self) -> Self:
-        """Return the game in which passing is always legal and, without fixed turns, the cap is 4 N^2 or more."""
+        """Return the game in which passing is always legal and, without fixed turns, `max_moves` is 4 N^2 or more."""
         if self.turns is not None:
             return self.replace(first_pass=0)
         return self.replace(max_moves=max(self.max_moves, 4 * self.N * self.N), first_pass=0)
 
     def player_view(self) -> Self:
-        """Return the game in which, with fixed turns, passing is illegal while there is another move."""
+        """Return the game; if it has fixed turns, one in which passing is illegal while there is another move."""
         return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
-        """Draw a komi, if `komi_spread` is set, near `komi` or, in half of the games, near half of it.
+        """Return a random komi if `komi_spread` is set.
 
-        The standard deviation is 2 or 5 times `komi_spread`.  The smaller komis are for young networks, for which the
-        fair komi of strong players is a lost game.
+        It is near `komi` in half of the games, near half of `komi` in the others, with standard deviations of 2 and 5
+        times `komi_spread`. The smaller komis are for young networks, for which the fair komi of strong players is a
+        lost game.
         """
         if self.komi_spread == 0:
             return {}
@@ -227,7 +229,7 @@ class GoEnv(GameEnv):
 
     @cached_property
     def start(self) -> GoStart:
-        """The data that all batches of this game begin with."""
+        """The data that every batch of this game starts from."""
         ko = KO_RULES[self.ko]
         row = np.zeros(layout.row_words(self.N, self.history, ko, self.max_moves), np.int32)
         row[layout.SIZE] = self.N

@@ -11,7 +11,7 @@ from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_row as layout
 
-# Why a stone may not bring a board back, by the ko rule.
+# The reason for an illegal repetition, by the ko rule.
 REPETITION = {
     layout.SIMPLE: "ko, the board would be the one before the last move",
     layout.POSITIONAL: "superko, the board would be one that was there before",
@@ -45,7 +45,7 @@ class GoPosition(Position):
 
     @cached_property
     def pass_alive(self) -> np.ndarray:
-        """The pass-alive points, int8 [N, N]: 1 Black's, -1 White's (see `GoBatch.pass_alive`)."""
+        """The pass-alive points, int8 [N, N]: 1 Black's, -1 White's, 0 all others (see `GoBatch.pass_alive`)."""
         out = np.empty((1, self.env.N**2), np.int8)
         self.batch.pass_alive(np.zeros(1, np.int64), out)  # type: ignore[attr-defined]
         points = out.reshape(self.env.N, self.env.N) * np.int8(self.to_play)

@@ -60,7 +60,7 @@ def read_rules(text: str) -> Rules | None:
 
 
 def named_rules(text: str) -> Rules:
-    """Return the rules called `text`; raise ValueError that lists the names."""
+    """Return the rules called `text`; raise ValueError, which lists the names, for an unknown one."""
     rules = read_rules(text)
     if rules is None:
         raise ValueError(f"rules must be one of {', '.join(NAMED)}, got {text!r}")
@@ -68,7 +68,7 @@ def named_rules(text: str) -> Rules:
 
 
 def rules_name(rules: Rules) -> str:
-    """Return a name that `read_rules` and other programs read; a long one if no short one means these rules."""
+    """Return a name for the rules that `read_rules` and other programs read, a short one if there is one."""
     names = {named: name for name, named in reversed(NAMED.items()) if named.ko != "simple"}
     return names.get(rules) or f"ko{rules.ko.upper()}scoreAREAtaxNONEsui{int(rules.suicide)}"
 
@@ -106,14 +106,15 @@ def check_player(player: int | str) -> int:
 
 
 def most_handicap(size: int) -> int:
-    """Return the most handicap stones with fixed places: 9, but 4 on even boards and 7x7, 0 below."""
+    """Return the largest number of handicap stones with fixed places: 9, on even boards and 7x7 4, below 7x7 0."""
     return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
 
 
 def handicap_points(size: int, count: int) -> list[int]:
-    """Return the actions of `count` handicap stones (GTP 2, "fixed_handicap"); raise ValueError for another count.
+    """Return the actions of `count` handicap stones, placed as by GTP's "fixed_handicap".
 
-    They are on the third line, from 13x13 on the fourth.
+    They are on the third line, from 13x13 on the fourth. Raises ValueError for a count that the board has no places
+    for.
     """
     most = most_handicap(size)
     if not 2 <= check_int("handicap", count, 0) <= most:
@@ -130,14 +131,14 @@ def handicap_points(size: int, count: int) -> list[int]:
 
 
 def list_points(points: Stones) -> list[str | int]:
-    """Return points as a list, from text or any collection; raise ValueError for anything else."""
+    """Return points as a list, from a text or any collection; raise ValueError for anything else."""
     if not isinstance(points, Iterable):
         raise ValueError(f"stones must be a text such as 'D4 E5' or a collection of points, got {points!r}")
     return list(points.split() if isinstance(points, str) else points)
 
 
 def check_board(board: np.ndarray, size: int) -> np.ndarray:
-    """Return stones as an array [N, N] of 1, -1 and 0; raise ValueError for another shape or other numbers."""
+    """Return stones as an array [N, N] of 1, -1 and 0; raise ValueError for another shape or other values."""
     stones = np.asarray(board)
     if stones.shape != (size, size) or not np.isin(stones, (-1, 0, 1)).all():
         raise ValueError(f"board must be {[size, size]} points of 1, -1 and 0, got {list(stones.shape)}: {board!r}")
@@ -145,7 +146,7 @@ def check_board(board: np.ndarray, size: int) -> np.ndarray:
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """Return a set of planes' name (None for boards alone) and their number; raise ValueError for anything else."""
+    """Return a set's name and planes, or None and the number of planes for boards alone; else raise ValueError."""
     if isinstance(planes, str) and planes in go_planes.SETS:
         return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:

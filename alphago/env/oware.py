@@ -75,17 +75,18 @@ class OwareBatch(RowBatch):
     def reset(
         self, slots: np.ndarray, *, houses: Sequence[int] | None = None, margin: int = 0, to_play: int = 1
     ) -> None:
-        """Put the start position, or a set-up one, into the slots.
+        """Set the slots to the start position, or to one set-up.
 
-        houses: seeds in Black's houses from the left, then in White's.  margin: Black's captured seeds minus White's.
-        to_play: 1 Black, -1 White.  Raises ValueError for an impossible set-up.
+        houses: seeds in Black's houses from the left, then in White's; None for 4 in each.
+        margin: Black's captured seeds minus White's. to_play: 1 Black, -1 White.
+        Raises ValueError for an impossible set-up.
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
         if seeds.shape != (HOUSES,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.sum() > SEEDS:
             raise ValueError(f"houses must be {HOUSES} integers >= 0 with a sum of at most {SEEDS}, got {houses!r}")
         captured = SEEDS - int(seeds.sum())
         if abs(margin) > captured or (captured + margin) % 2:
-            raise ValueError(f"margin must be a difference of two parts of {captured} captured seeds, got {margin!r}")
+            raise ValueError(f"margin must be Black's minus White's part of {captured} captured seeds, got {margin!r}")
         if to_play not in (1, -1):
             raise ValueError(f"to_play must be 1 (Black) or -1 (White), got {to_play!r}")
         kernels.reset_batch(self.rows, slots, seeds.astype(np.int64), to_play, margin, self.env.max_moves)
@@ -96,13 +97,13 @@ class OwarePosition(Position):
 
     @property
     def houses(self) -> list[int]:
-        """Seeds in Black's six houses from the left, then in White's."""
+        """The seeds in Black's six houses from the left, then in White's six from White's left."""
         row = self.batch.rows[0]  # type: ignore[attr-defined]
         return [int(seeds) for seeds in row[HEADER : HEADER + HOUSES]]
 
     @property
     def stores(self) -> tuple[int, int]:
-        """Captured seeds, Black's and White's."""
+        """The numbers of captured seeds, (Black's, White's)."""
         captured, margin = SEEDS - sum(self.houses), int(self.batch.rows[0, MARGIN])  # type: ignore[attr-defined]
         return (captured + margin) // 2, (captured - margin) // 2
 

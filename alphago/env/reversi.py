@@ -52,7 +52,7 @@ class ReversiEnv(GameEnv):
 
     @cached_property
     def symmetries(self) -> Symmetries:
-        """The four that leave the start as it is: half turn, and the mirrors at the diagonals."""
+        """The four symmetries that keep the start position: identity, half turn, and both diagonal reflections."""
         points, actions = symmetry.square(self.N, extra_actions=1)
         kept = [0, 2, 4, 6]
         return Symmetries(points[kept], actions[kept])

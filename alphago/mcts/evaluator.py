@@ -17,30 +17,32 @@ from alphago.mcts.kernels.evaluator import hash_evaluation
 
 
 class Evaluator(Protocol):
-    """An evaluator of positions for the player about to move.  Several threads may call it at once.
+    """An evaluator of positions; several threads may call it at once.
 
-    device: where the boards of a search should be.  An evaluator for another place than "cpu" is a `WaveEvaluator`.
+    device: where the boards of a search should be. An evaluator for another device than "cpu" is a `WaveEvaluator`.
     """
 
     device: str = "cpu"
 
     @abstractmethod
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Fill `priors` float32 [n, A] and `values` float32 [n] for the slots (int64 [n]), none of them over.
+        """Write priors and values for the positions in `slots`, whose games must not be over.
 
-        Priors are positive on legal actions, 0 elsewhere, and sum to 1.  Values are -1 .. 1, the mover's.
+        slots: int64 [n]. priors: float32 [n, A], overwritten: positive on legal actions, 0 elsewhere, rows of sum 1.
+        values: float32 [n], overwritten: -1 .. 1, from the view of the player about to move.
         """
 
 
 class WaveEvaluator(Evaluator, Protocol):
-    """An evaluator for positions that are on its device: a whole wave costs one upload and one download."""
+    """An evaluator for positions on its own device: a whole wave takes one upload and one download."""
 
     @abstractmethod
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Put the leaves into the batch (as `GameBatch.reach`) and evaluate them.
+        """Bring the leaves into the batch (as `GameBatch.reach` does) and evaluate them.
 
-        Returns the state of the leaves, the priors float32 [n, A] and the values float32 [n]; where a game is over, the
-        priors are undefined and the value is the outcome.  The arrays are valid until the same thread's next call.
+        Returns the state of the leaves, priors float32 [n, A] and values float32 [n], -1 .. 1 from the view of the
+        player about to move at the leaf. Where a game is over the priors are undefined and the value is the outcome.
+        The arrays are valid until the same thread's next call.
         """
 
 
@@ -62,7 +64,7 @@ class HashEvaluator(Evaluator):
 
 
 class FunctionEvaluator(Evaluator):
-    """A function of one position that returns (policy [A], value) as AlphaGo.jl's networks do: +1 Black wins."""
+    """An evaluator on a function of a position that returns (policy [A], value), +1 for a Black win (AlphaGo.jl's)."""
 
     def __init__(self, function: Callable[[Position], tuple[Any, Any]]) -> None:
         self.function = function
@@ -83,7 +85,7 @@ class FunctionEvaluator(Evaluator):
 
 
 class CpuEvaluator(Evaluator):
-    """An evaluator on any object with `evaluate`, for boards on the CPU."""
+    """An evaluator on any object with `evaluate`, for boards in the CPU's memory."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -95,13 +97,13 @@ class CpuEvaluator(Evaluator):
 def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
     """Return the evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions.
 
-    An object with `evaluate` that declares no `device` is one for boards on the CPU.
+    An object that has `evaluate` but no `device` is taken for boards on the CPU.
 
-    env: the game to evaluate; a size-free network of another board is resized.
-    device: where a network is computed and the boards of searches with it are: "cpu", "cuda", or "auto" for the GPU
-        where there is one and game and network suit it.  Evaluators, functions, and networks whose
-        `evaluator` has no such argument ignore it.
-    Raises ValueError for another device, TypeError for anything that is none of these.
+    env: the game to evaluate; a size-free network for another board is resized.
+    device: where a network is computed and the boards of its searches are: "cpu", "cuda", or "auto" for the GPU if
+        there is one that supports game and network. Ignored for evaluators, functions, and networks whose `evaluator`
+        has no argument `device`.
+    Raises ValueError for an unknown device, TypeError for an object that is none of these.
     """
     check_device(device)
     if hasattr(network, "evaluator"):

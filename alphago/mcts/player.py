@@ -14,7 +14,7 @@ from alphago.mcts.search import Search, SearchSettings
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords, make_settings
 
-USUAL_LEAVES = 8  # of a player without settings or a number
+USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither settings nor leaves are given
 
 _GAME = np.zeros(1, np.int64)
 
@@ -71,7 +71,7 @@ class MCTSPlayer:
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:
-        """Start a game at `position`, by default the start position; the tree is empty.
+        """Start a game at `position` (None: the start position) with an empty tree.
 
         Raises ValueError, and changes nothing, for a position of another game.
         """
@@ -90,7 +90,7 @@ class MCTSPlayer:
         self._was_resign = False
 
     def tree_search(self, parallel_readouts: int | None = None) -> int:
-        """Add simulations (by default one wave's) to the tree and return how many; 0 once the game is over."""
+        """Add simulations (None: those of one wave) to the tree and return how many; 0 once the game is over."""
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
@@ -101,22 +101,23 @@ class MCTSPlayer:
 
     @property
     def root_visits(self) -> int:
-        """Evaluations under the root, its own included; 0 before the first."""
+        """The number of evaluations backed up to the root, its own included; 0 before the first search."""
         return int(self.search.tree.visits[0, ROOT])
 
     @property
     def root_value(self) -> float:
-        """The mean value of the simulations, -1 .. 1, mover's view; 0 before any search."""
+        """The mean value of the simulations, -1 .. 1, from the view of the player to move; 0 before any search."""
         return float(self.search.root_values(_GAME)[0])
 
     def visits(self) -> np.ndarray:
-        """Return the visits of each action, int32 [A]."""
+        """Return the visits of each action at the root, int32 [A]."""
         return self.search.visits(_GAME)[0]
 
     def pick_move(self) -> int:
-        """Return a move from the search so far: in proportion to visits in the first plies, then the most visited.
+        """Return a move by the search so far: drawn in proportion to visits in the first plies, later the most visited.
 
-        Gumbel search: from its improved policy in the first plies, then the action that sequential halving ends with.
+        Gumbel search draws from its improved policy in the first plies, and later returns the action that sequential
+        halving ends with.
         """
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
@@ -126,9 +127,9 @@ class MCTSPlayer:
         return int(self.search.choose(_GAME, by_chance, self.generator.random(1))[0])
 
     def suggest_move(self) -> int:
-        """Search `num_readouts` more simulations and return a move, without playing it.
+        """Add `num_readouts` simulations to the tree and return a move, without playing it.
 
-        Gumbel search begins with an empty tree: sequential halving shares out one search's simulations.
+        Gumbel search begins with an empty tree, since sequential halving divides the simulations of one search.
         """
         if not self.is_done():
             self.search.begin_move(_GAME)
@@ -136,9 +137,9 @@ class MCTSPlayer:
         return self.pick_move()
 
     def policy_move(self) -> int:
-        """Return the most probable action by the evaluator's priors, except passes that throw a won game away.
+        """Return the most probable action by the network's priors, except passes that would lose a won game.
 
-        No search of the position must have begun.
+        Call it before any search of the position.
         """
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
@@ -148,13 +149,13 @@ class MCTSPlayer:
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
 
     def expected_line(self, action: int, plies: int = 6) -> str:
-        """Return the moves expected from `action` on, as text; the action alone if it was not searched."""
+        """Return the most visited continuation from `action` on, as text; only the action if it was not searched."""
         tree = self.search.tree
         nodes = [node for node in self._children(ROOT) if tree.action[0, node] == action]
         return self._line(nodes[0], plies) if nodes else self.env.to_text(action)
 
     def play_move(self, action: int) -> None:
-        """Play a move of either side, or raise IllegalMove.  The tree below it is kept, except in Gumbel search."""
+        """Play a move of either side, or raise IllegalMove; the tree below it is kept, except in Gumbel search."""
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
@@ -165,9 +166,9 @@ class MCTSPlayer:
         self.position = position
 
     def should_resign(self, value: float | None = None) -> bool:
-        """Return whether the mover should resign, by its view of the game's value.
+        """Return whether the player to move should resign.
 
-        value: None for the search's; before any search the answer is False.
+        value: the game's value from its view, -1 .. 1; None for that of the search, and False before any search.
         """
         if value is None:
             value = self.root_value if self.root_visits else 1.0
@@ -188,7 +189,7 @@ class MCTSPlayer:
 
     @property
     def result(self) -> float:
-        """The result: +1 Black wins, -1 White wins, 0 a draw; of an unfinished game, as the board stands."""
+        """The result: +1 Black wins, -1 White wins, 0 a draw; for an unfinished game, by the board as it stands."""
         return self._winner if self._winner is not None else self.position.result
 
     @property
@@ -206,7 +207,7 @@ class MCTSPlayer:
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 
     def describe(self, lines: int = 5) -> str:
-        """Return the root's most visited moves as text: visits, value, prior, and the line the search expects."""
+        """Return the position's value, and the best moves' visits, value, prior and line, as text; the mover's view."""
         tree = self.search.tree
         nodes = sorted(self._children(ROOT), key=lambda node: -tree.visits[0, node])
         mover = PLAYER_NAMES[self.position.to_play]
@@ -242,5 +243,5 @@ class MCTSPlayer:
 def note(
     record: RecordBuilder, position: Position, action: int, value: float, shares: np.ndarray, weight: float
 ) -> None:
-    """Add a move to a record; moves that no search preceded get weight 0."""
+    """Add a move to a record; `shares` [A] are visits or probabilities, `weight` is 0 if the move was not searched."""
     record.add(action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight)

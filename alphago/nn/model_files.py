@@ -1,6 +1,6 @@
-"""Networks in files: where they are, safetensors with a description, and whether a file holds what it describes.
+"""Networks in files: finding them, writing and reading safetensors with a description, and checking what a file holds.
 
-A file is data only: tensors, and JSON texts in the header.  Reading one executes nothing.
+A file is data only: tensors, and JSON texts in the header.  Reading a file executes nothing from it.
 """
 
 import hashlib
@@ -26,26 +26,26 @@ FORMAT = "alphago-net"
 FORMAT_VERSION = 1
 NOT_A_NETWORK = "not a network saved with NeuralNet.save"
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # each holds one JSON object
-LATEST = "weights.safetensors"  # what a run folder calls its latest network
+LATEST = "weights.safetensors"  # a run folder's latest network
 PACKAGED = Path(__file__).parents[1] / "nets"  # networks that come with the package, named after their board
 
 
 class ModelError(ValueError):
-    """A model file that cannot be used; the message names the file, what it holds and what was expected."""
+    """The error of a model file that cannot be used; its message has the file, what it holds and what was expected."""
 
 
 # --- finding ---------------------------------------------------------------------------------------
 
 
 def packaged_nets() -> list[str]:
-    """Return the names of the networks that come with the package, "7x7" and the like, small boards first."""
+    """Return the names of the networks that come with the package, such as "7x7", small boards first."""
     return sorted((path.stem for path in PACKAGED.glob("*.safetensors")), key=lambda name: (len(name), name))
 
 
 def model_file(path: str | PathLike[str]) -> Path:
-    """Return the file of a network: a packaged one by its name, a run folder's latest one, or `path` itself.
+    """Return the file of a network: for the name of a packaged network, a run folder (its latest network), or a file.
 
-    Raises ModelError for a name like "5x5" that no packaged network has.
+    Raises ModelError for a name such as "5x5" that no packaged network has.
     """
     if isinstance(path, str) and re.fullmatch(r"[0-9]+x[0-9]+", path) and not Path(path).exists():
         if path not in (names := packaged_nets()):
@@ -56,10 +56,11 @@ def model_file(path: str | PathLike[str]) -> Path:
 
 
 def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:
-    """Return the package's game that a saved network is for (`GameEnv.from_saved`), on another board if asked.
+    """Return the game that a saved network is for (`GameEnv.from_saved`), or the same game on another board.
 
-    On another board than its own, komi is that board's usual one unless it is given.  Raises ModelError for a network
-    of a game that is not the package's, ValueError for a board or a komi that the game does not have.
+    board_size: None for the saved one. komi: None for the saved komi, or on another board for that board's default.
+    Raises ModelError for a network of a game that does not come with the package, ValueError for a board or a komi that
+    the game does not have.
     """
     description = read_weights(path)[1]
     name = description["structure"].get("game")
@@ -86,10 +87,10 @@ def write_network(
     config: Mapping[str, Any],
     extra: Mapping[str, str],
 ) -> None:
-    """Write tensors and their description to one file, whole or not at all.
+    """Write tensors and their description to one file; after an error the file is as before.
 
-    config: see NeuralNet.config.  extra: further texts.  Raises OSError that names the file, and leaves what was at
-    `path`, if that fails; ValueError if something in `tensors` is no tensor.
+    config: see NeuralNet.config. extra: further texts.
+    Raises OSError that names the file if it cannot be written, ValueError if a value of `tensors` is no tensor.
     """
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
@@ -114,7 +115,7 @@ def write_network(
 
 
 def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
-    """Return a digest of the weights, to the last bit; names do not count."""
+    """Return a digest of the weights, equal only for bit-identical ones; their names do not count."""
     digest = hashlib.sha256()
     for tensor in tensors.values():
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
@@ -125,9 +126,9 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Read tensors and description (`env` as text; `env_config`, `structure`, `net`, `extra` as dicts).
+    """Return the tensors and the description of a file; raise ModelError if it cannot be read.
 
-    Raises ModelError.
+    The description has `env` as text, and `env_config`, `structure`, `net` and `extra` as dictionaries.
     """
     try:
         data = Path(path).read_bytes()
@@ -146,7 +147,7 @@ def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], di
 
 
 def read_header(path: str | PathLike[str], data: bytes) -> Mapping[str, Any]:
-    """Return the texts in a safetensors file's header, which is a length and then JSON."""
+    """Return the texts in the header of a safetensors file's bytes; raise ModelError for other or incomplete files."""
     if not data:
         raise ModelError(f"{path} is empty, {NOT_A_NETWORK}")
     if data.startswith(b"PK"):
@@ -157,7 +158,7 @@ def read_header(path: str | PathLike[str], data: bytes) -> Mapping[str, Any]:
     if len(data) > 8 and data[8:9] != b"{":
         raise ModelError(f"{path} is no safetensors file, {NOT_A_NETWORK}")
     if len(data) < max(end, 9):
-        raise ModelError(f"{path} is cut off: {len(data):,} bytes are not even its header")
+        raise ModelError(f"{path} is cut off: its {len(data):,} bytes do not hold the whole header")
     try:
         header = json.loads(data[8:end])
         texts = header.pop("__metadata__", {})
@@ -194,14 +195,14 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
 
 
 def table(name: str, value: Any) -> dict[str, Any]:
-    """Return a JSON object as it is; raise ValueError for any other value."""
+    """Return `value` if it is a JSON object; raise ValueError, naming it `name`, for any other value."""
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {value!r}")
     return value
 
 
 def notes_of(description: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts that a file holds beside its weights."""
+    """Return the texts that a file holds beside its weights (`extra` of `write_network`)."""
     return {name: str(text) for name, text in description["extra"].items()}
 
 
@@ -220,11 +221,12 @@ def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], e
 def check_modules(
     path: str | PathLike[str], config: Mapping[str, Any], modules: Mapping[str, nn.Module | None]
 ) -> None:
-    """Raise ModelError unless there is a module for each slot that the file leaves open, and for no default one."""
+    """Raise ModelError for a custom slot of the file without a module, or a default slot with one."""
     parts, custom = config["parts"], config["custom"]
     for slot, module in modules.items():
         if slot in custom and module is None:
-            raise ModelError(f"{path} was saved with its own {slot}, a {custom[slot]}: pass one as {slot}=…")
+            what = f"a custom {slot} module of class {custom[slot]}, which is not in the file"
+            raise ModelError(f"{path} was saved with {what}: pass an instance as {slot}=…")
         if slot not in custom and slot not in parts and module is not None:
             raise ModelError(f"{path} has the default {slot}, but {type(module).__name__} was passed for it")
 
@@ -232,7 +234,7 @@ def check_modules(
 def check_tower_size(
     path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], tower_height: Any, channels: Any
 ) -> None:
-    """Raise ModelError, before memory is allocated, unless the file can hold a tower of that size."""
+    """Raise ModelError if the file has too few weights for a tower of that size; called before memory is allocated."""
     sizes = (tower_height, channels)
     numbers = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
@@ -244,7 +246,7 @@ def check_tower_size(
 def check_tensors(
     path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
 ) -> None:
-    """Raise ModelError unless names, shapes and dtypes are those of the network and every weight is finite."""
+    """Raise ModelError unless the tensors have the expected names, shapes and dtypes, and only finite numbers."""
     for name in expected:
         if name not in tensors:
             raise ModelError(f"{path} lacks the weight {name}, which the network has")

@@ -100,12 +100,12 @@ class NeuralNet(nn.Module):
         check_heads(self.value, self.policy, features, env)
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Compute logits [B, action_space] and value [B] from planes [B, planes, H, W], from the mover's view."""
+        """Compute logits [B, action_space] and value [B] from planes [B, planes, H, W], all in the mover's view."""
         features = self.base_net(planes)
         return self.policy(features), self.value(features).flatten()
 
     def forecast(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]:
-        """Return everything that training compares: logits, value, and the Forecast of a value head that makes one."""
+        """Return logits, value and (else None) the value head's Forecast, which training compares; the mover's view."""
         if not isinstance(self.value, ForecastHead):
             return *self.forward(planes), None
         features = self.base_net(planes)
@@ -113,9 +113,9 @@ class NeuralNet(nn.Module):
         return self.policy(features), forecast.value, forecast
 
     def resized(self, env: GameEnv) -> "NeuralNet":
-        """Return this network for another board of the game, sharing its weights.
+        """Return this network for another board of the game; both share their weights.
 
-        Raises ValueError if it is not size-free or `env` is another game.
+        Raises ValueError if this network is not size-free or `env` is another game.
         """
         if not parts.fits_game(parts.game_structure(self.env), env, self.size_free):
             why = "is another game" if self.size_free else "has another structure, and its heads fit one board size"
@@ -168,10 +168,7 @@ class NeuralNet(nn.Module):
     def evaluator(
         self, dtype: str | None = None, device: str = "cpu", *, exact: bool = False
     ) -> NetEvaluator | DeviceEvaluator:
-        """Return a frozen copy for search, which later training does not change.
-
-        See `alphago.nn.inference.gpu.make_evaluator`.
-        """
+        """Return a frozen copy for search, unaffected by training; see `alphago.nn.inference.gpu.make_evaluator`."""
         return make_evaluator(self.env, (self.base_net, self.value, self.policy), dtype, device, exact)
 
     @property
@@ -181,10 +178,10 @@ class NeuralNet(nn.Module):
 
     @property
     def config(self) -> dict[str, Any]:
-        """The plain data from which `build_net` builds the network again.
+        """The plain data from which `build_net` rebuilds the network.
 
-        parts: the slots for which a part of the package was passed, and its description.
-        custom: the slots for which another module was passed, and its class.
+        parts: by slot, the description of a registered part that was passed for it.
+        custom: by slot, the class of any other module that was passed for it.
         """
         return {
             "preset": self.preset,
@@ -203,9 +200,9 @@ class NeuralNet(nn.Module):
 
     @property
     def resign_threshold(self) -> float:
-        """The mover's value below which it may resign, calibrated by its run (in `notes`); -1 (never) without one.
+        """The mover's value below which it may resign, from the calibration of the network's run; -1 is never.
 
-        Raises ModelError for a note that is not a number from -1 to 1.
+        -1 without such a note in `notes`. Raises ModelError for a note that is not a number from -1 to 1.
         """
         note = self.notes.get("resign_threshold", "-1")
         try:
@@ -216,18 +213,18 @@ class NeuralNet(nn.Module):
             ) from None
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
-        """Write weights and description to one safetensors file, whole or not at all.
+        """Write weights and description to one safetensors file; after an error the file is as before.
 
-        extra: texts to keep in the file beside them, which `load_model` gives back as `notes`.
+        extra: texts to keep in the file beside them, which `load_model` returns as `notes`.
         Raises OSError that names the file if it cannot be written.
         """
         model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})
 
 
 def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | None) -> NeuralNet:
-    """Build a network as `NeuralNet.config` describes it, with new weights.
+    """Return a network with new weights, built as `NeuralNet.config` describes it.
 
-    modules: by slot; the package's own are built for slots that are left out or None.
+    modules: by slot; for slots that are left out or None the described parts, or default ones, are built.
     Raises ValueError or TypeError for a damaged description, or one that does not suit the game.
     """
     slots: dict[str, Any] = {slot: module for slot, module in modules.items() if module is not None}

@@ -1,6 +1,7 @@
 """SGF files: reading and writing games of Go.
 
-The grammar is sgfmill's (`pip install 'alphago[sgf]'`); this file has the meaning of its properties.
+The grammar is sgfmill's (`pip install 'alphago[sgf]'`); this file interprets the properties.
+
 Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/
 """
 
@@ -20,7 +21,7 @@ from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.records.sgf_game import SgfGame
 
 SIGNS = {"B": 1, "W": -1}
-LARGEST_KOMI = 100  # points; what is larger in a file, and has no decimal point, is meant in hundredths
+LARGEST_KOMI = 100  # points; a larger number without a decimal point in a file is in hundredths
 
 Node = Mapping[str, list[bytes]]  # properties and their raw values
 
@@ -35,7 +36,7 @@ def load_grammar() -> Any:
 
 
 def write_sgf(path: str | Path, game: SgfGame) -> None:
-    """Write one game as a file."""
+    """Write one game to a file."""
     Path(path).write_bytes(format_sgf(game))
 
 
@@ -75,7 +76,7 @@ def komi_text(komi: float) -> str:
 
 
 def point_text(env: GoEnv, action: int) -> bytes:
-    """Return an action as SGF writes it: column and row as letters from the top left; nothing for a pass."""
+    """Return an action as SGF writes it: letters for column and row, from the top left; empty for a pass."""
     if action == env.pass_action:
         return b""
     row, column = divmod(action, env.N)
@@ -83,23 +84,20 @@ def point_text(env: GoEnv, action: int) -> bytes:
 
 
 def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
-    """Return the game in a file; raise ValueError that names the file if it holds none that can be used.
-
-    env: as in `parse_sgf`.
-    """
+    """Return the game in a file; raise ValueError that names the file if it cannot be used. env: as in `parse_sgf`."""
     return parse_sgf(Path(path).read_bytes(), str(path), env)
 
 
 def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None) -> SgfGame:
-    """Return the main line of the only game in the text; raise ValueError that begins with `name`.
+    """Return the main line of the only game in an SGF text; raise ValueError that begins with `name` for other texts.
 
-    env: the game that it must be, with board, rules and end; needed for fixed turns, which SGF cannot express.  Without
-        it two passes end the game, and its ko and suicide rules are those that the text names (RU), or `GoEnv`'s
-        defaults if it names none or unknown ones.
+    env: the game to read it as, with board, rules and end; needed for fixed turns, which SGF cannot express.  None for
+        a game that two passes end, with the ko and suicide rules that the text names (RU), or `GoEnv`'s defaults if it
+        names none or unknown ones.
 
-    Every move must be legal, and stones are set up before the first move only.  Passes after the end are left out.
+    Every move must be legal, and stones may be set up before the first move only.  Passes after the end are left out.
     Komi is read as servers write it: 750 is 7.5; 3.75, which counts one side's stones above half of the board, is 7.5
-    points.  Bytes are read in the encoding that the text names (CA).
+    points.  Bytes are decoded by the encoding that the text names (CA).
     """
     grammar = load_grammar()
     try:
@@ -113,9 +111,10 @@ def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None =
 
 
 def read_game(nodes: list[Node], required: GoEnv | None, encoding: str | None) -> SgfGame:
-    """Return the game of a sequence of nodes, by the rules of `required`, by default its own.
+    """Return the game of a sequence of nodes.
 
-    encoding: of its texts; None for the one that the head names.
+    required: the game to read it as; None for the one that the nodes describe.
+    encoding: of the nodes' texts; None for the one that the first node names.
     """
     head = nodes[0]
     text = text_reader(encoding or find_encoding(head))
@@ -144,7 +143,7 @@ def read_game(nodes: list[Node], required: GoEnv | None, encoding: str | None) -
 
 
 def with_plays(game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]]) -> SgfGame:
-    """Return the game with the plays as moves of alternating colours, all of them legal in `env`."""
+    """Return the game with these plays, legal in `env`, as its moves; passes come between plays of one colour."""
     position = game.position(env)
     inserted, comments = set[int](), dict[int, str]()
     for colour, action, comment in plays:
@@ -164,15 +163,15 @@ def with_plays(game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]]) -> 
 
 
 def why_over(position: GoPosition) -> str:
-    """Return a sentence on what ended the game."""
+    """Return what ended the game, for an error message."""
     last = position.env.max_moves
     return f"the game ends after move {last}" if len(position.moves) == last else "two passes have ended the game"
 
 
 def find_encoding(head: Node) -> str:
-    """Return the encoding of texts that the head names.
+    """Return the encoding of the texts, as the first node names it (CA).
 
-    If it names none or an unknown one: UTF-8 if the head is valid UTF-8, else Latin 1, SGF's default.
+    If it names none or an unknown one: UTF-8 if the node is valid UTF-8, else Latin 1, SGF's default.
     """
     try:
         encoding = codecs.lookup(head["CA"][0].decode("ascii", "replace").strip()).name
@@ -187,7 +186,7 @@ def find_encoding(head: Node) -> str:
 
 
 def text_reader(encoding: str) -> Callable[[Node, str], str]:
-    """Return a function that reads a text property of a node, "" if it has none."""
+    """Return a function that reads a text property of a node, "" if the node lacks it."""
     grammar = load_grammar()
 
     def text(node: Node, name: str) -> str:
@@ -198,7 +197,7 @@ def text_reader(encoding: str) -> Callable[[Node, str], str]:
 
 
 def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
-    """Add and remove the stones that a node sets up."""
+    """Update `stones` (action: 1, -1 or 0) by a node; raise ValueError if `moves` were played before."""
     for name, sign in (("AB", 1), ("AW", -1), ("AE", 0)):
         if name in node and moves:
             raise ValueError(f"stones must be set up before the first move, got a set-up after move {moves}")
@@ -211,7 +210,7 @@ def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
 
 
 def read_point(env: GoEnv, raw: bytes, kind: str = "move") -> int:
-    """Return the action that a property value means."""
+    """Return the action that a property value stands for; `kind`: "move", which may be a pass, or "stone"."""
     text = raw.decode("latin-1").strip()
     if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
         return env.pass_action
@@ -223,7 +222,7 @@ def read_point(env: GoEnv, raw: bytes, kind: str = "move") -> int:
 
 
 def read_size(text: str) -> int:
-    """Return the board's size, 19 for an empty text."""
+    """Return the board's size from the text of SZ, 19 for an empty text; raise ValueError for other boards."""
     match = re.fullmatch(r"([0-9]{1,3})(?::([0-9]{1,3}))?", text or "19")
     if not match or int(match[2] or match[1]) != int(match[1]) or not MIN_SIZE <= int(match[1]) <= MAX_SIZE:
         raise ValueError(f"the board must be a square one from {MIN_SIZE} to {MAX_SIZE}, got {text!r}")
@@ -237,7 +236,7 @@ def read_handicap(text: str) -> int:
 
 
 def read_komi(text: str) -> float | None:
-    """Return White's points, None for an empty text."""
+    """Return White's komi in points, None for an empty text; raise ValueError for anything else."""
     if not text:
         return None
     try:

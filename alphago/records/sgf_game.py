@@ -1,4 +1,4 @@
-"""A game of Go as SGF files know it."""
+"""A game of Go as SGF files hold it."""
 
 import re
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ from alphago.records.record import GameRecord, RecordBuilder
 
 @dataclass(frozen=True)
 class SgfGame:
-    """One game of Go: moves, and the properties at the head of its file.
+    """One game of Go: its moves, and the properties at the head of its file.
 
     moves: actions, which alternate between the colours; the pass is board_size^2.
     komi: None if the file names none.
-    setup: stones and who begins, as `GoEnv.position` and `GameRecord.setup` have them (`black`, `white`,
-        `to_play`); the stones of a handicap are among them.
+    setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
+        handicap stones are among them.
     result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if it is unknown.
     players: names of Black and White.
     rules: as in the file; `alphago.env.go_rules.NAMED` has those that are understood.
-    comment, comments: on the game, and beside moves (ply: text).
-    inserted: plies of passes that the file does not hold, between two moves of one colour.
+    comment, comments: on the game, and on moves (by ply).
+    inserted: plies of passes that are not in the file, each between two moves of one colour.
     """
 
     board_size: int
@@ -74,13 +74,13 @@ class SgfGame:
         return 0.0 if self.outcome == 0 else None
 
     def env(self, **options: Any) -> GoEnv:
-        """Return the game's GoEnv, with defaults for what the file does not name, and a cap above its moves."""
+        """Return the game's GoEnv, with defaults for what the file does not name and a `max_moves` above its length."""
         cap = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
         rules = read_rules(self.rules) or Rules()
         return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": cap, **rules._asdict(), **options})
 
     def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:
-        """Return the position before move `ply`, by default after the last one; in `env`, by default the game's own."""
+        """Return the position before move `ply` (None: after the last one), in `env` (None: the game's own)."""
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
         for action in self.moves[:ply]:
@@ -88,12 +88,12 @@ class SgfGame:
         return position
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
-        """Return a record to train on: each move is the whole policy, values are 0, inserted passes have weight 0.
+        """Return a record to train on: each policy is the move played, values are 0, and inserted passes have weight 0.
 
         Raises ValueError if the game has no result.
         """
         if self.outcome is None:
-            raise ValueError(f"result must be known to make a record, got {self.result!r}")
+            raise ValueError(f"result must say who won, to make a record, got {self.result!r}")
         position = self.position(env, 0)
         builder = RecordBuilder(dict(position.setup))
         for ply, action in enumerate(self.moves):

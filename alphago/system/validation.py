@@ -1,4 +1,4 @@
-"""Checks of what a caller passes: keywords, with near misses for unknown ones, and values of settings."""
+"""Checks of what a caller passes: keywords, with similar names suggested for unknown ones, and values of settings."""
 
 import difflib
 import functools
@@ -17,7 +17,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 class Unset(Enum):
-    """The default of a keyword for which None is a value."""
+    """The default of a keyword for which None is a meaningful value."""
 
     UNSET = "unsaid"
 
@@ -31,9 +31,10 @@ UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
 
 def make_settings(kind: type[Kind], **given: Any) -> Kind:
-    """Make a settings dataclass from keywords.
+    """Return a settings dataclass made from keywords.
 
-    Raises TypeError that names near misses for an unknown keyword, ValueError for None where a setting needs a value.
+    Raises TypeError, which suggests similar names, for an unknown keyword, ValueError for None where a setting needs a
+    value.
     """
     check_keywords(kind.__qualname__, given, keywords_of(kind))
     hints = get_type_hints(kind)
@@ -48,20 +49,19 @@ def setting(
 ) -> Any:
     """Declare one field of a `settings` class: its default, its line of help, and the range of a number.
 
-    Args:
-        text: help of `alphago --help` and of the class's docstring.
-        least, most: the range of a number, ends included; `positive` instead of `least` for numbers above 0.  A field
-            with neither is checked by the class itself.
+    text: help of `alphago --help` and of the class's docstring.
+    least, most: the range of a number, ends included; `positive` instead of `least` for numbers above 0.  A field with
+        neither is checked by the class itself.
     """
     return field(default=default, metadata={"help": text, "least": least, "most": most, "positive": positive})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(setting,))
 def settings(cls: type[Kind]) -> type[Kind]:
-    """Make a class of `setting` fields a frozen dataclass that names near misses of unknown keywords.
+    """Turn a class of `setting` fields into a frozen dataclass whose errors for unknown keywords suggest similar names.
 
-    The help of the fields follows the class's docstring.  A class that checks more than ranges has a `__post_init__`
-    that begins with `check_ranges(self)`.
+    The help of the fields is appended to the class's docstring.  A class that checks more than ranges has a
+    `__post_init__` that begins with `check_ranges(self)`.
     """
     if "__post_init__" not in vars(cls):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
@@ -74,9 +74,9 @@ def settings(cls: type[Kind]) -> type[Kind]:
 
 
 def check_ranges(instance: Any, owner: str = "") -> None:
-    """Make each number of a `settings` object Python's own (numpy's could not be saved as JSON) and check its range.
+    """Check the range of each number of a `settings` object, and turn NumPy's numbers into Python's, for JSON.
 
-    Raises ValueError that names the field, after `owner`, such as "a gate's ".
+    Raises ValueError that names the field, preceded by `owner`, such as "a gate's ".
     """
     hints = get_type_hints(type(instance))
     for one in fields(instance):
@@ -95,9 +95,9 @@ def check_ranges(instance: Any, owner: str = "") -> None:
 
 
 def checks_keywords(*further: type) -> Callable[[Call], Call]:
-    """Decorate a function or class: an unknown keyword raises TypeError that names near misses.
+    """Decorate a function or class, so that an unknown keyword raises TypeError that suggests similar names.
 
-    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay.
+    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring are kept.
     """
 
     def decorate(call: Call) -> Call:
@@ -126,13 +126,13 @@ def keywords_of(call: Callable[..., Any]) -> list[str]:
 
 
 def takes_any_keyword(call: Callable[..., Any]) -> bool:
-    """Return whether a function has `**keywords`."""
+    """Return whether a function takes `**keywords`."""
     kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
     return inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise TypeError that names near misses for a keyword not in `known`; `who` is its owner, for the message."""
+    """Raise TypeError, which suggests similar names, for a keyword that is not in `known`; `who` takes the keywords."""
     for name in given:
         if name not in known:
             raise TypeError(f"{who} has no keyword {name!r}: {near_misses(name, known)}")
@@ -174,13 +174,13 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
 
 
 def as_plain_numbers(settings: Any) -> None:
-    """Replace NumPy's numbers in a checked dataclass by Python's own, which can be saved as JSON."""
+    """Replace NumPy's numbers in a settings dataclass by Python's, in place: only these can be saved as JSON."""
     for name, value in vars(settings).items():
         object.__setattr__(settings, name, plain_number(value))
 
 
 def plain_number(value: Any) -> Any:
-    """Return a NumPy number as Python's own, anything else as it is."""
+    """Return a NumPy number as Python's own; any other value unchanged."""
     return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
@@ -200,12 +200,12 @@ def is_finite(value: Any) -> TypeGuard[float]:
 
 
 def near_misses(name: str, known: Sequence[str], otherwise: str | None = None) -> str:
-    """Return "did you mean a or b?" for a misspelt name; if none is near, `otherwise`, by default a list of all."""
+    """Return "did you mean a or b?" for a misspelt name; if none is similar, `otherwise` or (None) a list of all."""
     if near := near_names(name, known):
         return f"did you mean {' or '.join(near)}?"
     return otherwise or (f"there are {', '.join(known)}" if known else "there are none")
 
 
 def near_names(name: str, known: Sequence[str]) -> list[str]:
-    """Return at most three names that a misspelt one was probably meant to be, the likeliest first."""
+    """Return the known names most similar to a misspelt one, at most three, the most similar first."""
     return difflib.get_close_matches(name, known, n=3)

@@ -18,14 +18,13 @@ from alphago.mcts.search import SearchSettings
 class Recipe:
     """The game, network and settings to train with on one board.
 
-    Args:
-        env: options of the game.
-        network: keywords of NeuralNet.
-        settings: keywords of TrainingSettings.
-        proved_after: positions of self-play after which the network was proved to be stronger, by opponent.
-        gpu: settings that differ on a GPU.
-        game: its name; "" for any.
-        note: a sentence that a run reports when it begins by this recipe.
+    env: options of the game.
+    network: keywords of NeuralNet.
+    settings: keywords of TrainingSettings.
+    proved_after: by opponent, the positions of self-play after which the network was proved to be stronger.
+    gpu: settings that differ on a GPU.
+    game: the game's name; "" for any game.
+    note: a sentence to report when a run with this recipe begins.
     """
 
     env: Mapping[str, Any]
@@ -47,12 +46,12 @@ class Recipe:
         return replace(self, settings={**self.settings, "max_minutes": None})
 
     def make_env(self, board_size: int | None = None) -> GameEnv:
-        """Return the recipe's game, by default on the recipe's board."""
+        """Return the recipe's game, on a board of that size; None for the recipe's board."""
         env = make_game(self.game, **self.env)
         return env if board_size in (None, env.N) else env.resized(board_size)
 
     def positions_to_beat(self, opponent: str, env: GameEnv) -> int:
-        """Return the positions of self-play after which the network was stronger than an opponent; 0 if unknown."""
+        """Return after how many positions of self-play the network beat an opponent; 0 if unknown."""
         positions = self.proved_after.get(opponent, 0)
         return positions if positions and self.make_env().accepts(env) else 0
 
@@ -168,10 +167,10 @@ OTHER_GAMES = Recipe({}, {"tower_height": 4, "channels": 64}, {**FAST, "max_minu
 
 
 def recipe_for(env: GameEnv) -> Recipe:
-    """Return the recipe of a board, or of the next larger (else the largest) board that has one.
+    """Return the recipe of a board, or of the next larger (else the largest) board that has a recipe.
 
-    A borrowed recipe keeps the boards of its curriculum that are smaller than this one, and `note` tells its origin.
-    Games other than Go share one recipe.
+    A borrowed recipe keeps those boards of its curriculum that are smaller than this one, and its `note` says where it
+    is from.  Games other than Go share one recipe.
     """
     if env.name not in BOARDS:
         return OTHER_GAMES
@@ -191,7 +190,7 @@ def recipe_for(env: GameEnv) -> Recipe:
 
 
 def named_recipe(name: str) -> Recipe:
-    """Return the recipe of that name; raise ValueError that lists the names for an unknown one."""
+    """Return the recipe called `name`; raise ValueError, which lists the names, for an unknown one."""
     if name not in RECIPES:
         raise ValueError(f"preset must be one of {', '.join(map(repr, RECIPES))}, got {name!r}")
     return RECIPES[name]

@@ -1,4 +1,4 @@
-"""Self-play: `selfplay`, and GameSource, through which a run has its games played."""
+"""Self-play: the call `selfplay`, and GameSource, the interface through which a run has its games played."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -20,18 +20,18 @@ from alphago.training.settings import SelfPlaySettings
 class GameSource(Protocol):
     """The source of a run's games on one board: threads of this machine (SelfPlay), or other machines.
 
-    An iteration is `publish` (where there is another network), `begin`, `go_on` until it returns True, and `take`.
-    Between two moves `state` holds all that another source of the same settings needs to continue.
+    An iteration is `publish` (if the network has changed), `begin`, `go_on` until it returns True, and `take`. Between
+    two moves `state` has all that another source of the same settings needs to continue.
     """
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator."""
 
     def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
-        """Let the next calls of `go_on` play `plies` moves in each game, at most `side_by_side` games at once."""
+        """Let the next `go_on` play `plies` moves (None: to the end) in each game, `side_by_side` at once at most."""
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Play the moves until `stop` is set or time.monotonic() is `until`; return False if some are left."""
+        """Play until the moves are done, `stop` is set or time.monotonic() is `until`; False if moves are left."""
 
     def take(self) -> list[GameRecord]:
         """Return the games finished since the last call, in the order of their numbers."""
@@ -43,7 +43,7 @@ class GameSource(Protocol):
         """Return all that is needed to continue: arrays by name, and plain data."""
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned, after `publish`."""
+        """Continue from what `state` returned; call it after `publish`."""
 
     @property
     def begun(self) -> int:
@@ -51,11 +51,11 @@ class GameSource(Protocol):
 
     @property
     def moves(self) -> int:
-        """Moves played so far."""
+        """The number of moves played so far."""
 
     @property
     def readouts_done(self) -> int:
-        """Simulations and evaluations of roots so far."""
+        """The number of simulations and root evaluations so far."""
 
 
 # (env, settings, numbers of the games, workers, seed=…, device=…) -> GameSource
@@ -74,17 +74,16 @@ def selfplay(
     on_game: OnGame | None = None,
     **settings: Any,
 ) -> list[GameRecord]:
-    """Play games of a network against itself and return their records, in order.
+    """Play games of a network against itself and return their records, in the order of their numbers.
 
     The same seed gives the same games on a CPU; on a GPU sums differ in their last bits from one batch size to another,
     which may decide between moves that are equally good.
 
-    Args:
-        nn: a NeuralNet, an evaluator, or a function on positions.
-        device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU where there is one
-            that suits game and network.
-        on_game: called with the number and the record of each game as it ends, from several threads at once.
-        settings: keywords of SelfPlaySettings.
+    nn: a NeuralNet, an evaluator, or a function on positions.
+    device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU if there is one that
+        supports game and network.
+    on_game: called with the number and the record of each game as it ends, from several threads at once.
+    settings: keywords of SelfPlaySettings.
     """
     check_env(env)
     warm_up()

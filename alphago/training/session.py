@@ -60,50 +60,50 @@ def train(
 ) -> NeuralNet:
     """Train a network from games against itself and return it.
 
-    Ctrl-C ends the run at the next move or gradient step, with everything saved; so does the end of `max_minutes`,
-    which a call with more of them prolongs: schedules then span the whole, and a curriculum does not turn back.  A run
-    that is counted in games and goes on after an interrupt, or after it was killed, gives the same network on a CPU as
-    an undisturbed one, to the last bit.  (Not where the network draws random numbers of its own, nor after an interrupt
-    within an iteration of PUCT, whose trees are not saved.  A run by the clock goes on from the time that was saved.)
-    On a GPU sums differ in their last bits from run to run, and with them, after a while, the games.
+    Ctrl-C ends the run at the next move or gradient step, with everything saved; so does the end of `max_minutes`.
+    A later call with more minutes prolongs the run: schedules then span the whole, and a curriculum does not go back.
+    A run counted in games that is resumed, after an interrupt or a kill, gives a network on a CPU that is bit-identical
+    to an undisturbed run's.  (Exceptions: networks that draw random numbers, and interrupts within an iteration of
+    PUCT, whose trees are not saved.  A run by the clock continues from the time that was saved.)
+    On a GPU sums differ in their last bits from run to run, and therefore, after a while, the games.
 
     Args:
-        num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or those of
-            the recipe.
+        num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or after
+            the recipe's minutes.
         preset: a recipe by its name (see `alphago.training.recipes`): network and settings that this call does not
             set.  None: the board's recipe, or the next larger board's; where `num_games` is given, its network, and
             settings that learn more from each game.
         model: a network to go on with, trained in place; None for a new one of `tower_height` residual blocks and
             `channels` channels (see NeuralNet).
-        folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
-            on where it was, with the settings of this call: all may change but those in
-            `alphago.training.runs.resume.STRUCTURAL`; game and network may not.  What the call leaves out is as
-            before, and None takes a setting off: `gate=None`, `until=None`.
+        folder: where the run is kept (see RunFolder); None for a new folder under runs/.  If the folder holds a run, it
+            is resumed with the settings of this call: all may change except game, network and those in
+            `alphago.training.runs.resume.STRUCTURAL`.  Settings that the call leaves out stay as before, and None
+            unsets one: `gate=None`, `until=None`.
         reports: callbacks that follow the run; None for a progress bar.
         until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
-            ends early when it is proved to be the stronger one (a sequential test, see
+            ends early when the network is proved to be stronger (by a sequential test, see
             `alphago.training.judges.proof`; the proof is written to proof.json).  Without a proof its final network is
             examined too.  The time that these matches take is not training time.
         stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved: a slice of a run whose
-            length and schedules follow from `num_games` or `max_minutes`.  All that the call does counts; the
-            move or gradient step in progress and the saving come on top.
+            length and schedules follow from `num_games` or `max_minutes`.  Loading and compiling count too; the
+            move or gradient step in progress and the saving are added.
         compact: whether to leave a folder that is easily carried to another machine, at most 60 MiB and 16 MiB a file
-            (see `alphago.training.runs.compact`): older networks go, and so do the oldest games of the memory.  It goes
-            on there as any run, but no longer with the same bits as it would have.
-        device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU where there is one
-            that suits game and network, and as long as its memory is enough: then the run goes on on the CPU from
-            where it was saved, and says so.  It is no setting of the run, which may go on elsewhere.
-        source: what makes the GameSource of each board (see `alphago.training.selfplay`): the threads of this process,
-            or a class of your own that plays the games elsewhere.
+            (see `alphago.training.runs.compact`): older networks and the oldest games of the memory are removed.  The
+            run can be resumed there, but is no longer bit-identical to one that was not made compact.
+        device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU if there is one that
+            supports game and network; if its memory runs out, the run reports that and continues on the CPU from where
+            it was saved.  It is not a setting of the run, which may be resumed on another device.
+        source: the class of the boards' GameSource (see `alphago.training.selfplay`): by default the threads of this
+            process play; a class of your own may have the games played elsewhere.
         settings: keywords of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` it is the
             best network that is kept, saved and returned, instead of the latest.
 
     Raises:
-        ValueError: that names both values for what a run cannot change.
+        ValueError: for settings that a run cannot change, with both values, and for values out of range.
         BlockingIOError: if another process trains in the folder.
-        OSError: with a sentence if something cannot be written; the last checkpoint then stands.
-        BackendMissing: for device="cuda" where there is none; MemoryError where its memory is too small.
-        EngineError: where `until` names an engine that is not installed or refuses the board.
+        OSError: with a sentence if something cannot be written; the last checkpoint is then still valid.
+        BackendMissing: for device="cuda" if there is none; MemoryError if its memory is too small.
+        EngineError: if `until` names an engine that is not installed or does not support the board.
     """
     began = time.monotonic()
     check_env(env)
@@ -145,14 +145,14 @@ def train(
             except MemoryError as error:
                 if device != "auto" or where == "cpu":
                     raise
-                notes = [f"{error}: this run goes on on the CPU, from where it was saved"]
+                notes = [f"{error}: this run continues on the CPU, from where it was saved"]
                 where, run = "cpu", None  # frees the GPU's memory
             finally:
                 plan.model.cpu()
 
 
 def check_types(model: Any, until: Any, reports: Any) -> None:
-    """Raise TypeError for what `train` cannot take for these arguments."""
+    """Raise TypeError for arguments of `train` of a wrong type."""
     if model is not None and not isinstance(model, NeuralNet):
         raise TypeError(f"model must be a NeuralNet, such as load_model returns, or None, got {model!r}")
     if until is not None and not isinstance(until, (str, Opponent, Unset)):
@@ -170,7 +170,7 @@ def run_for(
     device: str,
     source: MakeSource,
 ) -> Iterator[Run]:
-    """Make the run of a plan, with its threads, reports and judges, for the block."""
+    """Make the run of a plan, with its threads, reports and judges, for use within the block."""
     with one_torch_thread(), Workers(plan.settings.groups or 1) as workers, GpuMeter() as meter:
         run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source)
         rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []
@@ -186,7 +186,7 @@ def run_for(
 
 
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
-    """Write the folder of a new run, or resume the run in it, and report; return whether anything is left to do."""
+    """Write a new run's folder, or resume the run in it, and report that; return whether anything is left to do."""
     damage, news = open_run(run, plan)
     run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
     progress = RunProgress(run, plan.step_seconds)
@@ -199,9 +199,9 @@ def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
 
 
 def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
-    """Write the folder of a new run, or resume the run in it.
+    """Write a new run's folder, or resume the run in it.
 
-    Returns sentences: on what was damaged, after which a checkpoint is needed, and on what else to report.
+    Returns two lists of sentences: on damaged files, after which a checkpoint is needed, and all else to report.
     """
     folder = run.folder
     if folder.config is None:
@@ -219,14 +219,14 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
     if plan.changes:
         folder.write_config(plan.config | {"changes": [*plan.config["changes"], *log_changes(plan.changes, run.games)]})
     if run.is_proved:
-        news.append(f"this run was over {where}, with a proof: a stronger opponent (until), or none, prolongs it")
+        news.append(f"this run ended {where}, with its proof; to prolong it, set a stronger opponent (until) or None")
     elif run.is_over:
-        news.append(f"this run was over {where}: more num_games or max_minutes prolong it")
+        news.append(f"this run ended {where}; to prolong it, raise num_games or max_minutes")
     else:
         news.append(f"this run goes on {where}")
     if run.compacted:
         times = "once" if run.compacted == 1 else f"{run.compacted} times"
-        news.append(f"its folder was made compact {times}: it goes on without its oldest games, not exact to the bit")
+        news.append(f"its folder was made compact {times}: it goes on without its oldest games, so not bit-identical")
     return damage, news
 
 
@@ -237,7 +237,7 @@ def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) ->
         run.note(*filter(None, (judge.conclusion(longer(run)) for judge in run.judges)))
     if compact:
         run.note(compact_folder(run))
-    # After all that is saved: these are the weights that learn.
+    # Only after saving: `plan.model` holds the weights that learn, which the checkpoint needs.
     plan.model.load_state_dict(run.player.state_dict())
     plan.model.notes = notes_of(read_weights(latest)[1])
     for report in run.reporter.reports:
@@ -246,7 +246,7 @@ def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) ->
 
 
 def compact_folder(run: Run) -> str:
-    """Make the run's folder compact, after a checkpoint, note it in config.json, and return a sentence about it."""
+    """Make the run's folder compact, after a checkpoint; log that in config.json, and return a sentence about it."""
     folder = run.folder
     run.compacted += 1
     size = make_compact(folder, run.state(), [board.env.N for board in run.boards])
@@ -265,7 +265,7 @@ def longer(run: Run) -> str:
 
 
 def estimate(plan: Plan, metrics: Row) -> str | None:
-    """Return a sentence on when `until` should be beaten, "" if that time has passed, None while unknown."""
+    """Return a sentence on when `until` should be beaten; "" if that time has passed, None if it is not known yet."""
     if plan.until is None or metrics["seconds"] <= 60 * MEASURED_MINUTES:
         return None
     if plan.positions_to_beat <= metrics["positions"]:
@@ -274,6 +274,6 @@ def estimate(plan: Plan, metrics: Row) -> str | None:
 
 
 def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
-    """Return changed settings as config.json keeps them."""
+    """Return the changed settings in the form in which config.json logs them."""
     plain = {name: [asdict(v) if is_dataclass(v) else v for v in pair] for name, pair in changes.items()}  # type: ignore[arg-type]
     return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in plain.items()]

@@ -119,7 +119,7 @@ class TestMatch:
         ("bodies", "why"),
         [
             ({"genmove": "sys.exit(3)"}, r"'genmove [bw]' was sent, the process has ended \(exit status 3\)"),
-            ({"genmove": "time.sleep(1000)", "timeout": 3.0}, "no reply came in 3 s"),
+            ({"genmove": "time.sleep(1000)", "timeout": 3.0}, "no reply within 3 s"),
             ({"genmove": 'reply("B9")'}, "answered 'B9' to genmove: 'B9' is no point of GoEnv"),
             ({"genmove": 'reply("")'}, "answered '' to genmove: '' is no point"),
             ({"genmove": 'print("B2?")'}, "'B2\\?' is not GTP"),

@@ -287,7 +287,7 @@ class TestGumbel:
     def test_what_there_is_not(self, search) -> None:
         with pytest.raises(ValueError, match="search must be 'puct', 'gumbel' or SearchSettings, got"):
             evaluate(GO, UniformEvaluator(), "random", 2, search=search)
-        with pytest.raises(ValueError, match="search must be one for both players or a pair, got"):
+        with pytest.raises(ValueError, match="search must be one value for both players or a pair, got"):
             evaluate(GO, UniformEvaluator(), "random", 2, search=("puct",) * 3)  # type: ignore[arg-type]
 
 

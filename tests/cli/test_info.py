@@ -79,7 +79,7 @@ def test_of_a_run_whose_network_may_resign(tmp_path: Path, capsys: pytest.Captur
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [(None, "a run must be a folder with metrics.jsonl"), ('{"seconds": 1}\n', "time shares need two iterations")],
+    [(None, "a run must be a folder with metrics.jsonl"), ('{"seconds": 1}\n', "rows must be two or more iterations")],
 )
 def test_of_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, sentence: str) -> None:
     if text:

@@ -136,8 +136,8 @@ class TestEnd:
         ({"houses": [4] * 11}, "houses must be 12 integers >= 0 with a sum of at most 48"),
         ({"houses": [5] * 12}, "houses must be 12 integers"),
         ({"houses": [-1] + [4] * 11}, "houses must be 12 integers"),
-        ({"margin": 2}, "margin must be a difference of two parts of 0 captured seeds"),
-        ({"houses": [3] * 12, "margin": 5}, "margin must be a difference of two parts of 12 captured seeds"),
+        ({"margin": 2}, "margin must be Black.s minus White.s part of 0 captured seeds"),
+        ({"houses": [3] * 12, "margin": 5}, "margin must be Black.s minus White.s part of 12 captured seeds"),
         ({"to_play": 0}, r"to_play must be 1 \(Black\) or -1 \(White\), got 0"),
     ],
 )

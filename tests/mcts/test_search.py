@@ -311,7 +311,7 @@ class TestBrokenEvaluators:
     @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
     def test_the_error_says_what_is_wrong(self, harm) -> None:
         search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings())
-        with pytest.raises(ValueError, match=r"Broken gave no usable evaluation of . of 2 positions: .*finite"):
+        with pytest.raises(ValueError, match=r"Broken returned no usable evaluation of . of 2 positions: .*finite"):
             run(search, 20)
 
     @pytest.mark.parametrize("harm", [HARMS["not a number"], HARMS["no priors"]])
@@ -340,7 +340,7 @@ class TestBrokenEvaluators:
 
     def test_a_function_with_values_that_are_no_numbers(self) -> None:
         search = search_from(positions(GO, 0), as_evaluator(lambda position: (np.ones(26), np.nan)), SearchSettings())
-        with pytest.raises(ValueError, match="FunctionEvaluator gave no usable evaluation"):
+        with pytest.raises(ValueError, match="FunctionEvaluator returned no usable evaluation"):
             run(search, 20)
 
     def test_what_is_no_evaluator(self) -> None:

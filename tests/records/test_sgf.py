@@ -282,7 +282,7 @@ class TestRecords:
         assert (record.outcome, record.score, record.resigned) == (-1.0, -1.0, True)
 
     def test_without_result(self) -> None:
-        with pytest.raises(ValueError, match=r"^result must be known to make a record, got 'Void'$"):
+        with pytest.raises(ValueError, match=r"^result must say who won, to make a record, got 'Void'$"):
             parse_sgf("(;SZ[5]RE[Void];B[aa])").to_record()
 
     def test_other_games(self) -> None:

@@ -69,7 +69,7 @@ class TestWindow:
     def test_an_empty_memory(self, records: list[int]) -> None:
         memory = ReplayMemory(GO)
         memory.add(made_up(length) for length in records)
-        with pytest.raises(ValueError, match="the memory is empty: nothing to sample"):
+        with pytest.raises(ValueError, match="the memory must have positions to sample"):
             memory.sample(1, np.random.default_rng(0))
 
     def test_a_record_of_another_game(self) -> None:

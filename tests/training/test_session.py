@@ -189,7 +189,7 @@ class TestModel:
             (TicTacToeEnv(), {"model": model()}, "is another game"),
             (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has one board size, "),
             (TicTacToeEnv(), {"sizes": ((3, 0.5), (4, 0.5))}, "has one board size, "),
-            (GoEnv(5), {"sizes": ((3, 0.5), (4, 0.5))}, r"sizes must name the board that is trained for, 5, got \(\(3"),
+            (GoEnv(5), {"sizes": ((3, 0.5), (4, 0.5))}, r"sizes must include the size of the game, 5, got \(\(3"),
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
             (GO, {"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
             (GO, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),

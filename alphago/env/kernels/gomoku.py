@@ -1,7 +1,7 @@
 """Gomoku on packed rows (see `rows`): `connect` stones or more in a line win.
 
-After the cells come the latest `depth` actions, the one of ply i at i % depth: stones never leave the
-board, so older boards are the newest one without them.
+After the cells come the latest `depth` actions, that of ply i at index i % depth: stones never leave the board, so an
+older board is the newest one without the stones played since.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ CONNECT, DEPTH = 6, 7  # header words of this game
 
 
 def row_words(size, depth):
-    """Return the words of a row, given the board's side and the actions kept for the planes."""
+    """Return the number of int64 words in a row for boards of this side and `depth` remembered actions."""
     return HEADER + size * size + depth
 
 

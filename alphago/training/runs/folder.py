@@ -41,10 +41,8 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         """Make the folder, or open that of a run, and lock it until `close`.
 
-        Raises:
-            FileExistsError: if it holds anything but a run.
-            BlockingIOError: if another process trains in it.
-            ValueError: if its config cannot be read.
+        Raises FileExistsError if it holds anything but a run, BlockingIOError if another process trains in it,
+        ValueError if its config cannot be read.
         """
         self.path = path
         try:
@@ -78,7 +76,7 @@ class RunFolder:
         self.close()
 
     def write_config(self, config: dict[str, Any]) -> None:
-        """Write the config, which makes the folder a run's: write a state first."""
+        """Write the config, which turns the folder into a run's: write a state first."""
         with explain_os_error(f"the config could not be written to {self.path}"):
             write_config(self.path, config)
             self._make_folders()
@@ -94,11 +92,11 @@ class RunFolder:
             append_row(self.path / METRICS, metrics)
 
     def checkpoint(self, net: NeuralNet, games: int, state: State, keep: bool = False, **notes: str) -> Path:
-        """Save the games since the last checkpoint, the network after `games` games, and finally the state.
+        """Save the games since the last checkpoint, the network after `games` games, and last the state.
 
-        Return the path of the latest weights.  Raise OSError with a sentence; the previous checkpoint then stands.
-
-        keep: whether to save the network under its number of games too.  notes: texts to save with the weights.
+        keep: whether to save the network under its number of games too. notes: texts to save with the weights.
+        Returns the path of the latest weights. Raises OSError with a sentence; the previous checkpoint is then still
+        valid.
         """
         latest = self.path / LATEST
         extra = {"games": str(games), **notes}
@@ -111,14 +109,14 @@ class RunFolder:
         return latest
 
     def write_state(self, state: State) -> None:
-        """Make this the newest state, with the present files of games and lengths of the logs."""
+        """Make this the newest state; it also names the present files of games and the lengths of the logs."""
         lengths = {name: file_size(self.path / name) for name in LOGS}
         self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
 
     def restore(self) -> State:
-        """Return the newest sound state, with all else in the folder reset to it.
+        """Return the newest sound state, after resetting the folder's other files to it.
 
-        Raise ValueError, with a sentence on how to go on, if there is none or it is of another version.
+        Raises ValueError, with a sentence on what to do, if there is no sound state or it is of another version.
         """
         try:
             state = self.states.read()
@@ -138,9 +136,9 @@ class RunFolder:
         return state
 
     def check_weights(self, net: NeuralNet | None) -> list[str]:
-        """Set the latest weights aside if they are damaged, or differ from `net`'s; return sentences about it.
+        """Set the latest weights aside if they are damaged or differ from `net`'s; return sentences about it.
 
-        net: None where the weights may be newer than the state.
+        net: None if the weights may be newer than the state.
         """
         latest = self.path / LATEST
         if not latest.exists():
@@ -157,12 +155,12 @@ class RunFolder:
 
 
 def same_weights(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> bool:
-    """Return whether tensors have the same names and values, on any device."""
+    """Return whether both have the same names and bit-identical tensors, on any device."""
     return one.keys() == other.keys() and all(torch.equal(one[name].cpu(), other[name].cpu()) for name in one)
 
 
 def is_free(path: Path) -> bool:
-    """Return whether a folder is empty, except for what is left by a run killed before it had a config."""
+    """Return whether a folder is empty, apart from what a run leaves that was killed before it had a config."""
     names = {entry.name for entry in path.iterdir() if not re.fullmatch(r"\..*\.part", entry.name)}
     return not names or (LOCK in names and names <= {LOCK, STATE, LATEST})
 
@@ -174,7 +172,7 @@ def file_size(path: Path) -> int:
 
 @contextlib.contextmanager
 def explain_os_error(sentence: str) -> Iterator[None]:
-    """Put a sentence on what failed in front of the message of an OSError in the block."""
+    """Put `sentence`, on what failed, in front of the message of an OSError in the block."""
     try:
         yield
     except OSError as error:
@@ -195,7 +193,7 @@ def default_folder(name: str) -> Path:
 
 
 def new_folder(name: str) -> Path:
-    """Make the default folder of that name, for this process alone."""
+    """Make and return the default folder of that name; no other process gets the same one."""
     while True:
         path = default_folder(name)
         with contextlib.suppress(FileExistsError):  # another process made it since

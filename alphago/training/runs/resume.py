@@ -1,4 +1,4 @@
-"""The plan of a run: from a call of `train` to a new run, or to one that goes on, perhaps with other settings."""
+"""The plan of a run: from a call of `train` to a new run, or to one that is resumed, perhaps with other settings."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ from alphago.training.settings import TrainingSettings, default_groups, optimize
 # Settings that a run cannot change: its games so far depend on them.  `groups`: games are dealt to groups by number,
 # and each group counts its own; with another number of groups some would be played twice and others never.
 STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer")
-CHOSEN = ("games_in_flight", "groups")  # those for which a run takes a value of its own in place of None
+CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
 NESTED = ("search", "losses", "gate")  # settings that hold settings
 
 
@@ -36,7 +36,7 @@ NESTED = ("search", "losses", "gate")  # settings that hold settings
 class TrainCall:
     """The arguments of a call of `train`.
 
-    Arguments that the caller left unset are taken from the run folder when resuming, otherwise from the defaults.
+    Arguments that the caller left unset are taken from the run folder when resuming, else from the defaults.
     """
 
     env: GameEnv
@@ -46,7 +46,7 @@ class TrainCall:
     sizes: Mapping[str, int]  # tower_height and channels
     until: Opponent | Unset | None
     settings: Mapping[str, Any]
-    device: str = "cpu"  # where the run goes on, or begins
+    device: str = "cpu"  # where games are played and the network learns
 
     def __post_init__(self) -> None:
         if self.model is not None and self.sizes:
@@ -55,7 +55,7 @@ class TrainCall:
             )
 
     def explicit(self, recipe: Recipe | None) -> dict[str, Any]:
-        """Return the settings that the call or its recipe names; the call's own take precedence."""
+        """Return the settings that the call or its recipe sets; those of the call take precedence."""
         games = {} if self.num_games is UNSET else {"num_games": self.num_games}
         before = recipe.settings_on(self.device) if recipe else {}
         return {**before, **update_settings(before, self.settings), **games}
@@ -63,7 +63,7 @@ class TrainCall:
 
 @dataclass(frozen=True)
 class Plan:
-    """A run: its settings, network (without the weights of a saved state), opponent and config."""
+    """What a run needs to start: settings, network (for a resumed run without its weights), opponent and config."""
 
     settings: TrainingSettings
     model: NeuralNet
@@ -76,7 +76,7 @@ class Plan:
 
 
 def new_run(call: TrainCall) -> Plan:
-    """Return the plan of a run that begins; raise ValueError or TypeError for what cannot be trained."""
+    """Return the plan of a new run; raise ValueError or TypeError for what cannot be trained."""
     env = call.env
     recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
     if call.preset is None and is_int(call.num_games, 1):
@@ -85,7 +85,7 @@ def new_run(call: TrainCall) -> Plan:
     if given.get("max_minutes") is not None:
         given.setdefault("num_games", None)
     settings = make_settings(TrainingSettings, **given)
-    settings = replace(  # for good, on whatever device the run goes on and however long it becomes
+    settings = replace(  # decided once: a resumed run keeps them on any device and however long it becomes
         settings,
         groups=settings.groups or default_groups(call.device),
         games_in_flight=settings.selfplay(call.device).games_in_flight,
@@ -107,9 +107,9 @@ def new_run(call: TrainCall) -> Plan:
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
-    """Return the plan of a run that goes on: settings that the call leaves unset stay as before, None removes one.
+    """Return the plan of a resumed run: settings that the call leaves unset stay as before, None removes one.
 
-    Raise ValueError for what a run cannot change, with both values.
+    Raises ValueError, with both values, for what a run cannot change.
     """
     env, network = call.env, config["network"]
 
@@ -129,7 +129,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
             if network["custom"]:
                 slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
                 raise ValueError(
-                    f"the run in {folder} has a network of its own parts ({slots}): pass one like it as model=…"
+                    f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
                 )
             model = build_net(network, env)
     model = fitted(model, env)
@@ -156,20 +156,20 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
 
 
 def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, Any]:
-    """Return the part of a config that a later call may change."""
+    """Return those parts of a config that a later call may change."""
     return {"settings": settings.plain(), "until": asdict(until) if until else None}
 
 
 def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `new` settings, where dictionaries for nested settings are completed from those `before`.
+    """Return the settings `new`, with dictionaries for nested settings completed from the settings `before`.
 
-    Raise TypeError that names near misses for a nested setting that does not exist.
+    Raises TypeError, which suggests similar names, for a nested setting that does not exist.
     """
     return {name: update_nested(before.get(name), value) if name in NESTED else value for name, value in new.items()}
 
 
 def update_nested(before: Any, new: Any) -> Any:
-    """Return the value of one nested setting, which was None, a name, a dictionary or a dataclass before."""
+    """Return the new value of a nested setting, completed from `before`: None, a name, a dictionary or a dataclass."""
     if not isinstance(new, Mapping):
         return new
     if isinstance(before, str):
@@ -182,7 +182,7 @@ def update_nested(before: Any, new: Any) -> Any:
 def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
     """Return the opponent; raise ValueError if it does not exist or does not play this game.
 
-    Raise EngineError if it is an engine that is not installed or refuses the board.
+    Raises EngineError if it is an engine that is not installed or does not support the board.
     """
     who = None if opponent is None else resolve_player(opponent.name, env)
     if isinstance(who, Engine):
@@ -191,16 +191,16 @@ def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
 
 
 def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
-    """Call `differs` with name and values of the first setting of `new` that was saved with another value."""
+    """Call `differs` with name, saved and new value of the first setting of `new` that was saved with another value."""
     for name, value in json.loads(json.dumps(new)).items():
         if saved.get(name) != value:
             differs(name, saved.get(name), value)
 
 
 def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = None) -> TrainingSettings:
-    """Return the settings in a run's config; raise ValueError for those of another version.
+    """Return the settings in a run's config; raise ValueError if they are of another version.
 
-    optimizer: the function that makes the optimizer, of which the config has only the name.
+    optimizer: the function that makes the optimizer, if the run has one, since the config has only its name.
     """
     with version_errors(folder, "settings"):
         given = dict(config["settings"])
@@ -215,24 +215,24 @@ def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = Non
         if callable(optimizer) and optimizer_name(optimizer) == was:
             given["optimizer"] = optimizer
         elif was not in OPTIMIZERS:
-            raise ValueError(f"the run in {folder} has an optimizer of its own, {was}: pass it as optimizer=…")
+            raise ValueError(f"the run in {folder} has a custom optimizer, {was}: pass that function as optimizer=…")
         return make_settings(TrainingSettings, **given)
 
 
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
-    """Return the network for exactly this game, with the same weights; raise ValueError if it plays another one."""
+    """Return the network for exactly this game, with the same weights; raise ValueError if it is for another game."""
     return model if model.env == env else model.resized(env)
 
 
 def check_boards(env: GameEnv, settings: TrainingSettings, model: NeuralNet) -> None:
-    """Raise ValueError for boards that the game or the network does not have."""
+    """Raise ValueError if the settings name boards that the game or the network does not support."""
     for board in {board for stage in stages(env, settings) for board, _ in stage.boards}:
         model.resized(board)
 
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch within the block and restore its random state afterwards."""
+    """Seed torch within the block, and restore its random state afterwards."""
     state = torch.get_rng_state()
     torch.manual_seed(seed)
     try:

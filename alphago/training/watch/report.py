@@ -1,4 +1,4 @@
-"""Reports of a training run: the loop prints nothing, it reports."""
+"""Reports of a training run: the training loop itself prints nothing."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ class Progress(NamedTuple):
 
 
 class Report(Protocol):
-    """A callback that follows a run.  `metrics` is what a line of metrics.jsonl holds."""
+    """A callback that follows a run; `metrics` is the content of a line of metrics.jsonl."""
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         """Begin, before the first game, and once more where a run goes on without its GPU.
@@ -45,20 +45,19 @@ class Report(Protocol):
         """Report an iteration of self-play and training."""
 
     def note(self, text: str) -> None:
-        """Report a sentence about something that happened in between: a match, a diagnosis."""
+        """Report a sentence about something between iterations, such as a match or a diagnosis."""
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
-        """Report the end, after the last iteration; `stopped`: whether the user ended the run before its time."""
+        """Report the end, after the last iteration; `stopped`: whether the user ended the run early."""
 
 
 class Reporter:
-    """A distributor of a run's events to its reports, with a diagnosis of the metrics.
+    """The distributor of a run's events to its reports; it adds a diagnosis of the metrics.
 
-    Args:
-        settings: the run's, as in its config.
-        rows: the metrics of earlier iterations.
-        meter: the GPU's; None without one.
-        estimate: called with the metrics until it returns a sentence, which is reported.
+    settings: the run's, as in its config.
+    rows: the metrics of earlier iterations.
+    meter: the GPU's; None without a GPU.
+    estimate: called with the metrics of each iteration until it returns a sentence, which is reported.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class Reporter:
         self.diagnosis.remember(rows)
 
     def gpu_busy(self) -> float | None:
-        """Return the share of the time since the last call that the GPU was busy; None without one."""
+        """Return the share of the time since the last call in which the GPU was busy; None without a GPU."""
         return None if self.meter is None else self.meter.busy()
 
     def iteration(self, metrics: dict[str, Any]) -> None:
@@ -91,16 +90,16 @@ class Reporter:
             self.note(*filter(None, [sentence]))
 
     def note(self, *sentences: str) -> None:
-        """Report these sentences."""
+        """Report sentences."""
         for sentence in sentences:
             for report in self.reports:
                 report.note(sentence)
 
 
 class TensorBoardReport:
-    """Curves for TensorBoard, in the folder `tensorboard` of the run, over games.
+    """Curves for TensorBoard over games, in the run's folder `tensorboard`.
 
-    Raises ImportError with a sentence when it is made without tensorboard installed.
+    Making one raises ImportError with a sentence if tensorboard is not installed.
     """
 
     def __init__(self) -> None:
@@ -116,7 +115,7 @@ class TensorBoardReport:
         self.writer.add_text("settings", f"| setting | value |\n| --- | --- |\n{rows}")
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        """Add each number of the metrics to the curve of its name."""
+        """Add each number of the metrics to the curve with its name."""
         self.games = metrics["games"]
         for name, value in metrics.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -131,7 +130,7 @@ class TensorBoardReport:
 
 
 def tensorboard_writer() -> Callable[[str], Any]:
-    """Return what makes a TensorBoard writer from a folder's name; raise ImportError without TensorBoard."""
+    """Return the function that makes a TensorBoard writer for a folder; raise ImportError without TensorBoard."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -198,4 +197,4 @@ class ConsoleReport:
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
         if not metrics["steps"]:
-            print("it was not trained: there were fewer positions than start_training_after", file=sys.stderr)
+            print("the network was not trained: there were fewer positions than start_training_after", file=sys.stderr)

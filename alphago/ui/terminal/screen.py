@@ -1,4 +1,4 @@
-"""Input and output: lines through any two functions; on a terminal also colours and a status line."""
+"""Input and output in lines, through any two functions; on a terminal also colours and a status line."""
 
 import os
 import re
@@ -20,10 +20,7 @@ STATUS_SECONDS = 0.1  # between two changes of the status line
 
 
 class Screen:
-    """Input and output in lines of text.
-
-    read, write: instead of `input` and `print`; with another `write` all output is plain lines.
-    """
+    """Input and output in lines, through `read` and `write` if given; another `write` receives plain lines only."""
 
     def __init__(self, read: Read | None = None, write: Write | None = None) -> None:
         self.read = read or ask
@@ -40,7 +37,7 @@ class Screen:
         self.write(coloured(board) if self.coloured else board)
 
     def status(self, text: str) -> None:
-        """Overwrite the status line; do nothing where output cannot be overwritten."""
+        """Overwrite the status line; without a terminal, do nothing."""
         if self.live and time.monotonic() - self._status_at >= STATUS_SECONDS:
             width = shutil.get_terminal_size().columns - 1
             print(f"{WRITE_OVER}{text[:width]}{END_OF_LINE}", end="", flush=True)
@@ -59,7 +56,7 @@ def is_terminal() -> bool:
 
 
 def coloured(board: str) -> str:
-    """Return the text with colours: stones and points on wood, the last stone's brackets red."""
+    """Return a drawn board with terminal colours: stones and points on wood, the last stone's brackets red."""
     return "\n".join(ROW.sub(coloured_row, line) for line in board.split("\n"))
 
 
@@ -69,7 +66,7 @@ def coloured_row(row: re.Match[str]) -> str:
 
 
 def ask(prompt: str) -> str:
-    """Call `input`; a closed input raises EOFError, and bytes that are not text count as a typo."""
+    """Return a line from `input`; closed input raises EOFError, bytes that are not text become one odd character."""
     if sys.stdin is None:  # it was closed before Python started
         raise EOFError
     try:
@@ -79,5 +76,5 @@ def ask(prompt: str) -> str:
 
 
 def show(text: str) -> None:
-    """Print and flush, so that the text is seen at once through a pipe too."""
+    """Print and flush, so that the text appears at once through a pipe too."""
     print(text, flush=True)

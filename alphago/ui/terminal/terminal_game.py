@@ -60,7 +60,7 @@ def play(
     if mode not in (0, 1):
         raise ValueError(f"mode must be 0 (you are Black) or 1 (you are White), got {mode!r}")
     if nn is not None and tower_height is not None:
-        raise ValueError("tower_height must be None with a network: it is the untrained network's")
+        raise ValueError(f"tower_height must be None when a network is given, got {tower_height!r}")
     limit, screen = Limit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
@@ -83,7 +83,7 @@ def _untrained(env: GameEnv, tower_height: int | None) -> Any:
 class TerminalGame:
     """One game between a person and an engine; `run` plays it.
 
-    player: is set to the start position.
+    player: the engine, which is set to the start position.
     human: +1 if the person is Black, the first player, -1 if White.
     limit: of each search.
     """
@@ -143,7 +143,7 @@ class TerminalGame:
         self.screen.draw(str(self.position))
 
     def human_turn(self, prompt: str) -> bool:
-        """Run one line of input, a command or a move; return False for an empty one."""
+        """Read a line and run it as a command or a move; return False for an empty line."""
         text = self.screen.read(prompt).strip()
         name, _, argument = text.partition(" ")
         if name.lower() in self.commands and (not argument or name.lower() in WITH_FILE):
@@ -153,7 +153,7 @@ class TerminalGame:
         return bool(text)
 
     def after_game(self) -> None:
-        """Announce the result once, and ask for a command."""
+        """Announce the result, once, and read a command."""
         if not self.announced:
             self.announce_result()
             self.announced = True
@@ -161,7 +161,7 @@ class TerminalGame:
             self.left = True
 
     def try_move(self, text: str) -> None:
-        """Play a typed move, or say why not."""
+        """Play a typed move, or say why it cannot be played."""
         try:
             action = self.position.env.from_text(text)
             if self.resigned:
@@ -178,7 +178,7 @@ class TerminalGame:
         self.draw()
 
     def think(self) -> Thought:
-        """Return the engine's best move, with a status line meanwhile."""
+        """Return the engine's best move, showing a status line while it searches."""
         total = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
         mover = PLAYER_NAMES[self.position.to_play]
 
@@ -217,7 +217,7 @@ class TerminalGame:
         )
 
     def undo(self, _: str) -> None:
-        """Go back to where the person last chose a move; a resignation is taken back."""
+        """Go back to where the person last chose a move; a resignation is undone too."""
         before = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
         if self.resigned and self.position.to_play == self.human:
             before.append(len(self.positions) - 1)
@@ -227,7 +227,7 @@ class TerminalGame:
         self.go_to(self.positions[: before[-1] + 1])
 
     def go_to(self, positions: list[Position]) -> None:
-        """Continue from the last of these positions of a game."""
+        """Continue from the last of these positions, which are those of one game in order."""
         self.player.initialize_game(positions[-1])
         self.positions = positions
         self.resigned = self.announced = False
@@ -243,7 +243,7 @@ class TerminalGame:
         self.say(f"If the game ended here: {result_text(self.position.score())}.")
 
     def save(self, name: str) -> None:
-        """Save the game, or say why not."""
+        """Save the game, or say why that fails."""
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
             path = file_path(name, "save")
@@ -254,7 +254,7 @@ class TerminalGame:
             self.say(f"Saved in {path}.")
 
     def load(self, name: str) -> None:
-        """Load a game and go on with it, or say why not."""
+        """Load a game and continue it, or say why that fails."""
         try:
             positions = load_game(file_path(name, "load"), self.player.env)
         except (ValueError, OSError, ImportError) as reason:
@@ -285,7 +285,7 @@ class TerminalGame:
 
 
 def file_path(name: str, command: str) -> Path:
-    """Return the typed path, "~" being a home folder; raise ValueError for an empty name or an unknown home."""
+    """Return a typed path with "~" expanded; raise ValueError for an empty name or an unknown home folder."""
     if not name:
         raise ValueError(f"type the name of a file too, as in `{command} game.sgf`")
     try:

@@ -33,7 +33,7 @@ class TestConfig:
         assert config == parse_config(finished / "config.copy.json")
         (note,) = repair_config(finished, config)
         assert note.startswith(f"{path} is ")
-        assert note.endswith("its copy is in its place")
+        assert note.endswith("it was restored from its copy")
         assert path.read_bytes() == before
         assert (finished / "config.json.damaged").exists() == (data is not None)
         assert repair_config(finished, config) == []
@@ -49,7 +49,7 @@ class TestConfig:
     def test_a_run_goes_on_from_the_copy(self, finished: Path, finished_run: Small) -> None:
         (finished / "config.json").unlink()
         net, listener = go_on(finished)
-        assert listener.notes[0] == f"{finished / 'config.json'} is gone; its copy is in its place"
+        assert listener.notes[0] == f"{finished / 'config.json'} is gone; it was restored from its copy"
         assert same(net, finished_run.net)
 
     @pytest.mark.parametrize(

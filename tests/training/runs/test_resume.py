@@ -132,7 +132,7 @@ class TestExact:
         own = {"optimizer": optimizer} if callable(optimizer) else {}
         refused = "has optimizer '(adamw|sgd)', got 'muon'"
         if own:
-            refused = r"has an optimizer of its own, .*nadam: pass it as optimizer="
+            refused = r"has a custom optimizer, .*nadam: pass that function as optimizer="
             with pytest.raises(ValueError, match=refused):
                 go_on(tmp_path / "cut")
         with pytest.raises(ValueError, match=refused):
@@ -157,7 +157,7 @@ class TestOver:
         before = files(folder)
         net, listener = go_on(folder)
         assert same(net, undisturbed.net)
-        assert "this run was over after 16 games" in listener.notes[-1]
+        assert "this run ended after 16 games" in listener.notes[-1]
         assert listener.last["games"] == 16
         assert (listener.rows, listener.stopped) == ([], False)
         assert files(folder) == before
@@ -183,7 +183,7 @@ class TestOver:
             made.checkpoint()
         _, listener = run(tmp_path, 10**6, max_minutes=1000, **settings)
         assert (listener.rows, listener.stopped) == ([], False)
-        assert "this run was over" in listener.notes[-1]
+        assert "this run ended" in listener.notes[-1]
         listener = interrupt_at(1)
         run(tmp_path, 10**6, max_minutes=10_000, report=listener, **settings)
         assert listener.rows[0]["seconds"] > 60_000

@@ -389,7 +389,7 @@ class TestPlay:
             play(GoEnv(5), UniformEvaluator(), mode=mode)
 
     def test_tower_height_belongs_to_the_untrained_network(self):
-        with pytest.raises(ValueError, match="tower_height must be None with a network"):
+        with pytest.raises(ValueError, match="tower_height must be None when a network is given"):
             play(GoEnv(5), UniformEvaluator(), tower_height=2)
 
     def test_an_untrained_network_says_so(self):
