@@ -42,18 +42,18 @@ from alphago.system.validation import check_bool, check_float, check_int, checks
 
 @checks_keywords()
 class GoEnv(GameEnv):
-    """Go on a board of `board_size` x `board_size` points, 2 to 25.
+    """Go on a board of `board_size` x `board_size` points, 2 to 25; `GoEnv(9, 17)` sees 17 planes, as in AlphaGo.jl.
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.
 
-    komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the
-        fair value there).
     planes: what a network receives, from the mover's view.  The name of a set of rule planes
         (`alphago.env.kernels.go_planes`): "rules", the default, 16 with stones, liberties, forbidden points, last
         moves, areas, komi and score; "turns", 18, these, the points that ko forbids, and how much is left of a
         game of fixed length; "alive", 20, these and what is pass-alive.  Or an odd number, for boards alone:
         2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 are AlphaGo Zero's
         (Silver et al. 2017, "Neural network architecture").
+    komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the
+        fair value there).
     max_moves: plies after which the game is scored as it stands; by default 7 N^2 / 5 rounded down,
         as in AlphaGo.jl; 0 for no cap (but for 65 536 plies, where memory ends).
     ko, suicide: see `alphago.env.go_rules.Rules`.  Under simple ko a game can go in circles until its cap.
@@ -79,10 +79,10 @@ class GoEnv(GameEnv):
 
     def __init__(
         self,
-        board_size: int,
+        board_size: int = 19,
+        planes: int | str | None = None,
         *,
         komi: float | None = None,
-        planes: int | str | None = None,
         max_moves: int | None = None,
         ko: str = "positional",
         suicide: bool = False,

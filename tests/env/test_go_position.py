@@ -94,6 +94,14 @@ def test_a_board_size_is_a_whole_number(size: object) -> None:
         GoEnv(size)
 
 
+def test_the_arguments_are_alphago_jls() -> None:
+    assert GoEnv() == GoEnv(19)
+    assert GoEnv(9, 17) == GoEnv(board_size=9, planes=17)
+    for komi in (7.5, 6):
+        with pytest.raises(ValueError, match=rf"planes must be .*, got {komi}; a komi is given as komi={komi}$"):
+            GoEnv(9, komi)
+
+
 def test_positions_never_change() -> None:
     start = position(KO)
     before = (draw(start), start.planes(), start.legal_mask.copy(), start.to_play)
