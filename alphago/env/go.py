@@ -4,16 +4,16 @@ Rules: captures, a ko rule, suicide or none, two passes end the game, area score
 komi: stones, and empty regions that touch one colour only.
 """
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
-from alphago.env.board import action_text, read_action
-from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
+from alphago.env.board import StonesEnv, check_board, check_player, follow
+from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, IllegalMove
 from alphago.env.go_batch import GoBatch, GoStart
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
@@ -24,11 +24,10 @@ from alphago.env.go_rules import (
     MIN_SIZE,
     Rules,
     Stones,
-    check_board,
     check_ko,
     check_komi,
     check_planes,
-    check_player,
+    earlier_captures,
     handicap_points,
     list_points,
     rules_name,
@@ -37,11 +36,11 @@ from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.symmetry import Symmetries
-from alphago.system.validation import check_bool, check_float, check_int, checks_keywords, is_int
+from alphago.system.validation import check_bool, check_float, check_int, checks_keywords, is_int, shown
 
 
 @checks_keywords()
-class GoEnv(GameEnv):
+class GoEnv(StonesEnv):
     """Go on a board of `board_size` x `board_size` points, 2 to 25; `GoEnv(9, 17)` sees 17 planes, as in AlphaGo.jl.
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.
@@ -253,6 +252,10 @@ class GoEnv(GameEnv):
         *,
         board: np.ndarray | None = None,
         handicap: int = 0,
+        move_number: int | None = None,
+        captures: Sequence[int] | None = None,
+        ko: int | str | None = None,
+        history: Sequence[np.ndarray] = (),
     ) -> GoPosition:
         """Return the start position, or one with the given stones.
 
@@ -260,39 +263,72 @@ class GoEnv(GameEnv):
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
         board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
         handicap: Black's stones at the usual places (see `handicap_points`), 0 for none.
-        Raises ValueError for a stone off the board, two on one point, or a chain without liberty.
+        move_number: plies so far, which count for `max_moves` and `first_pass`; by default those of `history`.
+        captures: the stones that Black and White have taken.
+        ko: the point where the side to move may not take back the stone that was just taken.
+        history: the boards before this one, the oldest first, a legal move between each two; superko, a network's
+            planes and `moves` know them then.
+
+        The four are AlphaGo.jl's n, caps, ko and recent.  Raises ValueError for a stone off the board, two on one
+        point, a chain without liberty, and what does not fit together.
         """
-        setup: dict[str, Any] = {}
         if handicap:
             black, to_play = [*list_points(black), *handicap_points(self.N, handicap)], to_play or "white"
         if board is not None:
-            drawn = check_board(board, self.N).ravel()
+            drawn = check_board(board, self.plane_shape).ravel()
             black = [*list_points(black), *np.flatnonzero(drawn == 1).tolist()]
             white = [*list_points(white), *np.flatnonzero(drawn == -1).tolist()]
         stones = self.place(black, white)
-        if stones.any():
-            setup |= {
-                colour: " ".join(self.to_text(int(a)) for a in np.flatnonzero(stones == sign))
-                for colour, sign in (("black", 1), ("white", -1))
-                if (stones == sign).any()
-            }
-        if to_play is not None:
-            setup["to_play"] = PLAYER_NAMES[check_player(to_play)].lower()
-        if komi is not None:
-            setup["komi"] = check_komi(komi)
+        mover = None if to_play is None else check_player(to_play)
+        komi = None if komi is None else check_komi(komi)
+        if ko is not None:
+            if len(history):
+                raise ValueError(f"ko must be None with a history, which says what ko forbids, got {shown(ko)}")
+            mover = mover or 1
+            history = [self._board_before_ko(stones, mover, ko)]
+        boards = [*(check_board(earlier, self.plane_shape) for earlier in history), stones]
+        number = len(boards) - 1 if move_number is None else check_int("move_number", move_number, 0, self.max_moves)
+        if number < len(history):
+            raise ValueError(f"move_number must be at least {len(history)}, the boards of the history, got {number}")
+        start = partial(self._set_up, komi=komi, number=number - len(history))
+        position = follow(boards, mover, start) if len(history) else start(stones, mover or 1)
+        if captures is None:
+            return position
+        earlier = {"captures": earlier_captures(captures, position.captures)}
+        return GoPosition(self, position.batch, {**position.setup, **earlier}, position.moves)
+
+    def _set_up(self, stones: np.ndarray, to_play: int, komi: float | None, number: int) -> GoPosition:
+        """Return the position of a board without a past, after `number` plies."""
         batch = self.new_batch(1)
-        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play or 1, komi=komi)
+        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play, komi=komi)
+        batch.rows[0, layout.PLY] = number
+        further = {"komi": komi, "move_number": number or None}
+        setup = self._setup_texts(stones, to_play) | {name: v for name, v in further.items() if v is not None}
         return GoPosition(self, batch, setup)
+
+    def _setup_texts(self, board: np.ndarray, to_play: int) -> dict[str, Any]:
+        """Return the keywords of `position` for stones [N, N] and the side to move, without defaults."""
+        stones = {
+            colour: " ".join(self.to_text(int(a)) for a in np.flatnonzero(board == sign))
+            for colour, sign in (("black", 1), ("white", -1))
+            if (board == sign).any()
+        }
+        return stones if to_play == 1 else stones | {"to_play": "white"}
+
+    def _board_before_ko(self, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
+        """Return the board before the other side took the stone that the mover may not take back at `ko`."""
+        try:
+            before = self._set_up(stones, mover, None, 0).play(ko).board
+        except IllegalMove:
+            before = stones
+        if (before != stones).sum() != 2:
+            raise ValueError(f"ko must be a point where {PLAYER_NAMES[mover]} would take one stone, got {shown(ko)}")
+        return before
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
         position = GoPosition(self, batch.extract(slot), {})
-        stones = {
-            colour: " ".join(self.to_text(int(a)) for a in np.flatnonzero(position.board == sign))
-            for colour, sign in (("black", 1), ("white", -1))
-        }
-        mover = {} if position.to_play == 1 else {"to_play": "white"}
         komi = {} if position.komi == self.komi else {"komi": position.komi}
-        position.setup = {**{c: points for c, points in stones.items() if points}, **mover, **komi}
+        position.setup = {**self._setup_texts(position.board, position.to_play), **komi}
         return position
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:
@@ -302,16 +338,8 @@ class GoEnv(GameEnv):
             for point in list_points(points):
                 action = self.from_text(point) if isinstance(point, str) else point
                 if not is_int(action, 0) or action >= self.pass_action:
-                    raise ValueError(f"stones must be on points of {self}, got {point!r}")
+                    raise ValueError(f"stones must be on points of {self}, got {shown(point)}")
                 if stones[action]:
                     raise ValueError(f"two stones were placed at {self.to_text(action)}")
                 stones[action] = colour
         return stones.reshape(self.N, self.N)
-
-    def to_text(self, action: int) -> str:
-        """Return the action's name, 'D4' or 'pass'; columns are letters without I, rows count from the bottom."""
-        return action_text(self, action)
-
-    def from_text(self, text: str) -> int:
-        """Return the action of 'D4', 'd4' or 'pass'."""
-        return read_action(self, text)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -96,15 +96,6 @@ def check_komi(komi: float) -> float:
     return value
 
 
-def check_player(player: int | str) -> int:
-    """Return +1 or -1 for "black", "white", "B", "w", +1, -1; raise ValueError for anything else."""
-    named = {"black": 1, "b": 1, "white": -1, "w": -1}
-    value = named.get(player.lower()) if isinstance(player, str) else player
-    if value not in (1, -1):
-        raise ValueError(f"to_play must be 'black' or 'white' (or +1, -1), got {shown(player)}")
-    return int(value)
-
-
 def most_handicap(size: int) -> int:
     """Return the most handicap stones with fixed places: 9, but 4 on even boards and 7x7, 0 below."""
     return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
@@ -129,21 +120,27 @@ def handicap_points(size: int, count: int) -> list[int]:
     return [row * size + column for row, column in places]
 
 
+def earlier_captures(captures: Sequence[int], later: tuple[int, int]) -> tuple[int, int]:
+    """Return the stones that Black and White had taken before they took `later` of these `captures`.
+
+    Raises ValueError unless both are at least as many.
+    """
+    if np.shape(captures) != (2,) or not all(is_int(a, b) for a, b in zip(captures, later, strict=True)):
+        least = "" if later == (0, 0) else f", at least {later[0]} and {later[1]} as the boards show"
+        raise ValueError(f"captures must be two integers, Black's and White's{least}, got {shown(captures)}")
+    return int(captures[0]) - later[0], int(captures[1]) - later[1]
+
+
+def star_points(size: int) -> list[int]:
+    """Return the actions of the points that a drawing marks: 5 on 9x9 and 13x13, 9 on 19x19, none on other boards."""
+    return handicap_points(size, 9 if size == 19 else 5) if size in (9, 13, 19) else []
+
+
 def list_points(points: Stones) -> list[str | int]:
     """Return points as a list, from text or any collection; raise ValueError for anything else."""
     if not isinstance(points, Iterable):
         raise ValueError(f"stones must be a text such as 'D4 E5' or a collection of points, got {shown(points)}")
     return list(points.split() if isinstance(points, str) else points)
-
-
-def check_board(board: np.ndarray, size: int) -> np.ndarray:
-    """Return stones as an array [N, N] of 1, -1 and 0; raise ValueError for another shape or other numbers."""
-    stones = np.asarray(board)
-    if stones.shape != (size, size) or not np.isin(stones, (-1, 0, 1)).all():
-        raise ValueError(
-            f"board must be {[size, size]} points of 1, -1 and 0, got {list(stones.shape)}: {shown(board)}"
-        )
-    return stones
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:

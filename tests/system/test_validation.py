@@ -96,8 +96,8 @@ def test_near_misses_of_a_typo(call: Callable[..., Any], typo: str, meant: str) 
     ("call", "sentence"),
     [
         (lambda: ConnectFourEnv(komi=3), "ConnectFourEnv has no keyword 'komi': there are none"),
-        (lambda: GomokuEnv(5).position(black="C3"), "GomokuEnv.position has no keyword 'black': there are none"),
-        (lambda: TicTacToeEnv().position(xyz=1), "TicTacToeEnv.position has no keyword 'xyz': there are none"),
+        (lambda: GomokuEnv(5).position(black="C3"), "GomokuEnv.position has no keyword 'black': there are history, b"),
+        (lambda: TicTacToeEnv().position(xyz=1), "TicTacToeEnv.position has no keyword 'xyz': there are history"),
         (lambda: OwareEnv().position(slots=1), "OwareEnv.position has no keyword 'slots': there are houses, margin"),
     ],
 )

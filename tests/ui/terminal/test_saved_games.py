@@ -118,7 +118,7 @@ def test_fixed_turns(tmp_path, moves):
     player.initialize_game()
     for move in moves.split():
         player.play_move(env.from_text(move))
-    save_game(tmp_path / "game.sgf", env, player.extract_data(), player.position.is_over, ("you", "alphago"))
+    save_game(tmp_path / "game.sgf", env, player.game_record(), player.position.is_over, ("you", "alphago"))
     positions = load_game(tmp_path / "game.sgf", env)
     assert positions[-1].moves == player.position.moves
     assert positions[-1].is_over == (len(moves.split()) == 6)
