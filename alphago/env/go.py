@@ -5,15 +5,15 @@ komi: stones, and empty regions that touch one colour only.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
-from alphago.env.board import StonesEnv, check_board, check_player, follow
-from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, IllegalMove
+from alphago.env.board import StonesEnv, check_board, check_player
+from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go_batch import GoBatch, GoStart
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
@@ -27,11 +27,11 @@ from alphago.env.go_rules import (
     check_ko,
     check_komi,
     check_planes,
-    earlier_captures,
     handicap_points,
     list_points,
     rules_name,
 )
+from alphago.env.go_setup import Past, setup_texts, with_past
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
@@ -281,54 +281,12 @@ class GoEnv(StonesEnv):
         stones = self.place(black, white)
         mover = None if to_play is None else check_player(to_play)
         komi = None if komi is None else check_komi(komi)
-        if ko is not None:
-            if len(history):
-                raise ValueError(f"ko must be None with a history, which says what ko forbids, got {shown(ko)}")
-            mover = mover or 1
-            history = [self._board_before_ko(stones, mover, ko)]
-        boards = [*(check_board(earlier, self.plane_shape) for earlier in history), stones]
-        number = len(boards) - 1 if move_number is None else check_int("move_number", move_number, 0, self.max_moves)
-        if number < len(history):
-            raise ValueError(f"move_number must be at least {len(history)}, the boards of the history, got {number}")
-        start = partial(self._set_up, komi=komi, number=number - len(history))
-        position = follow(boards, mover, start) if len(history) else start(stones, mover or 1)
-        if captures is None:
-            return position
-        earlier = {"captures": earlier_captures(captures, position.captures)}
-        return GoPosition(self, position.batch, {**position.setup, **earlier}, position.moves)
-
-    def _set_up(self, stones: np.ndarray, to_play: int, komi: float | None, number: int) -> GoPosition:
-        """Return the position of a board without a past, after `number` plies."""
-        batch = self.new_batch(1)
-        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play, komi=komi)
-        batch.rows[0, layout.PLY] = number
-        further = {"komi": komi, "move_number": number or None}
-        setup = self._setup_texts(stones, to_play) | {name: v for name, v in further.items() if v is not None}
-        return GoPosition(self, batch, setup)
-
-    def _setup_texts(self, board: np.ndarray, to_play: int) -> dict[str, Any]:
-        """Return the keywords of `position` for stones [N, N] and the side to move, without defaults."""
-        stones = {
-            colour: " ".join(self.to_text(int(a)) for a in np.flatnonzero(board == sign))
-            for colour, sign in (("black", 1), ("white", -1))
-            if (board == sign).any()
-        }
-        return stones if to_play == 1 else stones | {"to_play": "white"}
-
-    def _board_before_ko(self, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
-        """Return the board before the other side took the stone that the mover may not take back at `ko`."""
-        try:
-            before = self._set_up(stones, mover, None, 0).play(ko).board
-        except IllegalMove:
-            before = stones
-        if (before != stones).sum() != 2:
-            raise ValueError(f"ko must be a point where {PLAYER_NAMES[mover]} would take one stone, got {shown(ko)}")
-        return before
+        return with_past(self, stones, mover, komi, Past(move_number, captures, ko, history))
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
         position = GoPosition(self, batch.extract(slot), {})
         komi = {} if position.komi == self.komi else {"komi": position.komi}
-        position.setup = {**self._setup_texts(position.board, position.to_play), **komi}
+        position.setup = {**setup_texts(self, position.board, position.to_play), **komi}
         return position
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:

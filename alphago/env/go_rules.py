@@ -2,10 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
-
-import numpy as np
 
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
@@ -118,17 +116,6 @@ def handicap_points(size: int, count: int) -> list[int]:
     if count in (5, 7, 9):
         places.append((middle, middle))
     return [row * size + column for row, column in places]
-
-
-def earlier_captures(captures: Sequence[int], later: tuple[int, int]) -> tuple[int, int]:
-    """Return the stones that Black and White had taken before they took `later` of these `captures`.
-
-    Raises ValueError unless both are at least as many.
-    """
-    if np.shape(captures) != (2,) or not all(is_int(a, b) for a, b in zip(captures, later, strict=True)):
-        least = "" if later == (0, 0) else f", at least {later[0]} and {later[1]} as the boards show"
-        raise ValueError(f"captures must be two integers, Black's and White's{least}, got {shown(captures)}")
-    return int(captures[0]) - later[0], int(captures[1]) - later[1]
 
 
 def star_points(size: int) -> list[int]:
