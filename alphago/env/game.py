@@ -29,7 +29,7 @@ class IllegalMove(ValueError):
     """An action that the position does not allow; the text names move, reason and position."""
 
 
-class GameEnv(ABC):
+class GameEnv:
     """The description of a game: sizes, names of moves, start positions.
 
     Immutable; two are equal if they are of one class with equal `config`.
@@ -49,10 +49,10 @@ class GameEnv(ABC):
     has_sgf = False  # whether games are kept as SGF files, instead of records
     has_device_kernels = False  # whether `new_batch` takes other devices than "cpu"
 
-    @property
-    @abstractmethod
+    @cached_property  # which an attribute of the class or of the object may replace
     def config(self) -> dict[str, Any]:
         """The arguments that make this game again, as plain data; saved with networks and runs."""
+        raise NotImplementedError(f"{type(self).__name__} must have a config, the arguments that make it again")
 
     @property
     def rule_options(self) -> dict[str, Any]:
