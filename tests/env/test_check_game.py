@@ -11,7 +11,7 @@ from alphago.env.check import GameError, check_game
 from alphago.env.game import GameBatch, GameEnv, Leaves, PlainBatch, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
-from examples.tic_tac_toe import TicTacToe, TicTacToeEnv
+from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
 
 

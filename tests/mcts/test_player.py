@@ -6,11 +6,11 @@ import pytest
 from alphago.arena.players import SearchPlayer
 from alphago.env.game import IllegalMove, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.search import SearchSettings
 from alphago.records.record import POLICY_SCALE
-from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams
 from tests.mcts.games import DummyNet
 from tests.mcts.trees import improved

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records.record import (
     ARRAYS,
     POLICY_SCALE,
@@ -17,7 +18,6 @@ from alphago.records.record import (
     quantise,
     save_records,
 )
-from examples.tic_tac_toe import TicTacToeEnv
 
 GO = GoEnv(3)
 

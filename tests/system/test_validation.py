@@ -34,6 +34,7 @@ from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.sprt import Sprt
 from alphago.arena.tournament import TournamentSettings
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
@@ -43,7 +44,6 @@ from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.settings import TrainingSettings
 from alphago.ui.terminal.thinking import Limit
-from examples.tic_tac_toe import TicTacToeEnv
 
 GO = GoEnv(3)
 NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"

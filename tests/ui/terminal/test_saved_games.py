@@ -5,13 +5,13 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.records.record import RecordBuilder, save_records
 from alphago.records.sgf import read_sgf
 from alphago.ui.terminal.saved_games import load_game, save_game
 from alphago.ui.terminal.terminal_game import play
-from examples.tic_tac_toe import TicTacToeEnv
 
 
 def talk(env: GameEnv, *typed: str, mode: int = 0, readouts: int = 4, network=None) -> tuple[Position, str]:

@@ -9,12 +9,12 @@ import pytest
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame, play
 from alphago.ui.terminal.thinking import Limit
-from examples.tic_tac_toe import TicTacToeEnv
 
 BLACK, WHITE = 1, -1
 
