@@ -125,7 +125,7 @@ def parse_games(
         text, encoding = plain_bytes(data)
         trees = grammar.parse_sgf_collection(text)
         if most is not None and len(trees) > most:
-            raise ValueError(f"it must hold one game, got {len(trees)}; read_sgf_games reads all")
+            raise ValueError(f"it must hold one game, got {len(trees)}: split it, or read all by read_sgf_games")
         games = []
         for number, tree in enumerate(trees, 1):
             where = name if len(trees) == 1 else f"{name}, game {number}"
@@ -145,7 +145,7 @@ def plain_bytes(data: bytes | str) -> tuple[bytes, str | None]:
         data = data.decode("utf-16", "replace")
     if isinstance(data, str):
         data, encoding = data.encode("utf-8", "replace"), "utf-8"
-    return re.sub(rb"\A(\s*\()(?=\s*[A-Z]+\s*\[)", rb"\1;", data), encoding
+    return re.sub(rb"\A((?:\xef\xbb\xbf)?\s*\()(?=\s*[A-Z]{1,2}\s*\[)", rb"\1;", data), encoding
 
 
 def read_game(nodes: list[Node], required: GoEnv | None, encoding: str | None) -> SgfGame:

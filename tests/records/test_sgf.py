@@ -187,6 +187,7 @@ class TestErrors:
         [
             ("", "no SGF data found"),
             ("hello", "no SGF data found"),
+            ("(see[1])", "no SGF data found"),
             ("(;SZ[9];B[aa]", "error parsing game 0: unexpected end of SGF data"),
             ("(;GM[2]SZ[8])", "GM must be 1, a game of Go, got '2'"),
             ("(;SZ[9:13])", "the board must be a square one from 2 to 25, got '9:13'"),
@@ -207,7 +208,7 @@ class TestErrors:
             ("(;SZ[5];B[ab];W[ee];B[ba];W[aa])", "move 4, White A5, is illegal: suicide"),
             ("(;SZ[5];B[ba];W[ca];B[ab];W[bb];B[ee];W[aa];B[ba])", "move 7, Black B5, is illegal: superko"),
             ("(;SZ[5];B[];W[];B[aa])", "move 3, Black A5, is illegal: two passes have ended the game"),
-            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "it must hold one game, got 2; read_sgf_games reads all"),
+            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "it must hold one game, got 2: split it, or read all by read_sgf_games"),
         ],
     )
     def test_what_is_wrong(self, text: str, why: str, tmp_path: Path) -> None:
