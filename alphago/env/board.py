@@ -1,7 +1,7 @@
 """Boards with stones as text: names of points, a drawing, and games with stones and their positions."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +32,13 @@ def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
     if stones.shape != tuple(shape) or not np.isin(stones, (-1, 0, 1)).all():
         raise ValueError(f"board must be {list(shape)} points of 1, -1 and 0, got {list(stones.shape)}: {shown(board)}")
     return stones.astype(np.int8)
+
+
+def check_history(history: Any, shape: tuple[int, int]) -> list[np.ndarray]:
+    """Return earlier boards as `check_board` does; raise ValueError for anything but a sequence of boards."""
+    if isinstance(history, str) or not isinstance(history, Iterable):
+        raise ValueError(f"history must be a sequence of boards, the oldest first, got {shown(history)}")
+    return [check_board(board, shape) for board in history]
 
 
 def point_text(point: int, height: int, width: int) -> str:
@@ -80,11 +87,12 @@ class StonesEnv(GameEnv):
         history: the boards before `board`, the oldest first, each a legal move before the next; these moves are the
             position's, as if they had been played.
         """
-        if not len(history):
+        boards = check_history(history, self.plane_shape)
+        if not boards:
             return super().position(**setup)
         if "board" not in setup:
             raise ValueError("history must be given with the board that it leads to, got no board")
-        boards = [check_board(board, self.plane_shape) for board in (*history, setup.pop("board"))]
+        boards.append(check_board(setup.pop("board"), self.plane_shape))
         to_play = check_player(setup.pop("to_play")) if "to_play" in setup else None
         return follow(boards, to_play, lambda board, mover: self.position(board=board, to_play=mover, **setup))
 

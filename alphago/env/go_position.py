@@ -94,7 +94,7 @@ class GoPosition(StonesPosition):
         if action == self.env.pass_action:
             return f"passing is allowed from move {row[layout.FIRST_PASS]} on"
         if self.board.ravel()[action]:
-            return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
+            return super().why_illegal(action)
         if legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False):
             return REPETITION[int(row[layout.KO_RULE])]
         return "suicide that only repeats a board" if row[layout.SUICIDE] else "suicide"

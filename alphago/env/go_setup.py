@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.env.board import check_board, follow
+from alphago.env.board import check_history, follow
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_row as layout
@@ -24,9 +24,9 @@ class Past(NamedTuple):
 
 def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float | None, past: Past) -> GoPosition:
     """Return the position of stones [N, N] with a past; raise ValueError for what does not fit together."""
-    history = past.history
+    history = check_history(past.history, env.plane_shape)
     if past.ko is not None:
-        if len(history):
+        if history:
             raise ValueError(f"ko must be None with a history, which says what ko forbids, got {shown(past.ko)}")
         to_play = to_play or 1
         history = [board_before_ko(env, stones, to_play, past.ko)]
@@ -35,8 +35,7 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
     if number < plies:
         raise ValueError(f"move_number must be at least {plies}, the boards of the history, got {number}")
     start = partial(set_up, env, komi=komi, number=number - plies)
-    boards = [*(check_board(board, env.plane_shape) for board in history), stones]
-    position = follow(boards, to_play, start) if plies else start(stones, to_play or 1)
+    position = follow([*history, stones], to_play, start) if plies else start(stones, to_play or 1)
     if past.captures is None:
         return position
     earlier = {"captures": earlier_captures(past.captures, position.captures)}
