@@ -154,12 +154,16 @@ class MCTSPlayer:
         nodes = [node for node in self._children(ROOT) if tree.action[0, node] == action]
         return self._line(nodes[0], plies) if nodes else self.env.to_text(action)
 
-    def play_move(self, action: int) -> None:
-        """Play a move of either side, or raise IllegalMove; the tree below it is kept, except in Gumbel search."""
+    def play_move(self, action: int | str) -> None:
+        """Play a move of either side, also a written one ('d4'), or raise IllegalMove.
+
+        The tree below it is kept, except in Gumbel search.
+        """
+        action = self.position.check_action(action)
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
-        note(self._record, self.position, int(action), self.root_value, policy, float(searched))
+        note(self._record, self.position, action, self.root_value, policy, float(searched))
         self.search.advance(_GAME, np.array([action], np.int32))
         if not self.search.rule.keeps_trees:
             self.search.forget(_GAME)
@@ -195,9 +199,16 @@ class MCTSPlayer:
     @property
     def result_string(self) -> str:
         """The result as text: 'B+2.5', 'W+R' or 'draw'."""
-        return self.extract_data().result_string
+        return self.game_record().result_string
 
-    def extract_data(self) -> GameRecord:
+    def extract_data(self) -> tuple[list[Position], list[np.ndarray], list[float]]:
+        """Return the game's searched positions, their policies [A] and Black's outcome at each, as three lists.
+
+        They are what AlphaGo.jl's loop learns from; see `GameRecord.training_data`.
+        """
+        return self.game_record().training_data(self.env)
+
+    def game_record(self) -> GameRecord:
         """Return the game since `initialize_game` as a record."""
         outcome, score = self.position.outcome, self.position.score()
         if self._winner is not None:

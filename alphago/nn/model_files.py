@@ -21,6 +21,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, with_settings
 from alphago.nn.parts import fits_game, game_structure
 from alphago.system.files import write_atomic
+from alphago.system.validation import shown
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
@@ -178,7 +179,7 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
         raise ModelError(f"{path} is another program's safetensors file, {NOT_A_NETWORK}")
     version = texts.get("format_version")
     if version != str(FORMAT_VERSION):
-        raise ModelError(f"{path} must have format version {FORMAT_VERSION}, got {version}")
+        raise ModelError(f"{path} must have format version {FORMAT_VERSION}, got {shown(version)}")
     description: dict[str, Any] = {}
     try:
         description["env"] = str(texts["env"])

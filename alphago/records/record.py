@@ -19,8 +19,9 @@ POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 6553
 class GameRecord:
     """The moves of one game with the results of the search at each; T plies, A actions.
 
-    `values` are from the view of the player about to move; `outcome` and `score` from Black's. `env.position(**setup)`
-    is the start of the game.
+    Values are the mover's.  `setup` is what `env.position(**setup)` needs to start the game again.  `policies` are
+    uint16 in units of 1 / 65535, so that files stay small: divided by POLICY_SCALE they are probabilities, whose sum is
+    1 but for rounding; `training_data` gives them so.  Rows of moves without a search mean nothing and weigh 0.
     """
 
     moves: np.ndarray  # int16 [T]
@@ -48,6 +49,23 @@ class GameRecord:
         if self.outcome == 0:
             return "draw"
         return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
+
+    def training_data(self, env: GameEnv) -> tuple[list[Position], list[np.ndarray], list[float]]:
+        """Return AlphaGo.jl's positions, policies and outcomes: an entry for each move with a weight, in order.
+
+        Policies are float32 [A] and sum to 1.  Outcomes are Black's, -1 .. 1, the same for all of a game.
+        """
+        position, positions = self.position(env, 0), []
+        for action in self.moves:
+            positions.append(position)
+            position = position.play(int(action))
+        kept = np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))
+        shares = self.policies[kept].astype(np.float32)
+        return (
+            [positions[ply] for ply in kept],
+            list(shares / shares.sum(axis=1, keepdims=True)),
+            [self.outcome] * len(kept),
+        )
 
     def position(self, env: GameEnv, ply: int | None = None) -> Position:
         """Return the position before move `ply` (counted from 0); None for the position after the last move."""

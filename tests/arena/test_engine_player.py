@@ -14,8 +14,8 @@ from alphago.arena.match import evaluate
 from alphago.arena.players import make_player
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on, passes, scripted
 
 pytestmark = pytest.mark.usefixtures("no_engine_is_left")

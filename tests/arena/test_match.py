@@ -11,10 +11,10 @@ from alphago.arena.match_games import MatchGame
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player, search_settings
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search, SearchSettings
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()

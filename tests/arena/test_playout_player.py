@@ -13,7 +13,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels.go_legal import is_own_eye
 from alphago.env.kernels.go_row import TO_PLAY, point_of
-from examples.tic_tac_toe import TicTacToeEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on
 from tests.diagrams import position
 from tests.naive.go import NaiveGo, NaiveGoEnv

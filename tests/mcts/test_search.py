@@ -7,12 +7,12 @@ import pytest
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT, greatest_waiting
 from alphago.mcts.search import Search, SearchSettings, leaves_for
 from alphago.mcts.tree import grown
 from alphago.nn.net import NeuralNet
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv, SamePriors, counting_value
 from tests.mcts.trees import ONE, children, random_position, run, search_from
 

@@ -13,10 +13,10 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn import model_files
 from alphago.nn.model_files import ModelError, model_file, packaged_nets, read_weights, saved_game
 from alphago.nn.net import NeuralNet, load_model
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)
@@ -185,7 +185,7 @@ def foreign_files(folder: pathlib.Path) -> dict[str, tuple[pathlib.Path, str]]:
         "pickle": (folder / "old.pt", "is a pickle, which could run code"),
         "zip": (folder / "archive.zip", "is a zip archive"),
         "other": (folder / "other", "is another program's safetensors file"),
-        "version": (folder / "version", "must have format version 1, got 9"),
+        "version": (folder / "version", "must have format version 1, got '9'"),
         "bare": (folder / "bare", "has a damaged description"),
     }
 

@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet
 from alphago.nn.value import DenseValue
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)

@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.records.record import ARRAYS, POLICY_SCALE, GameRecord, RecordBuilder, load_records, quantise, save_records
-from examples.tic_tac_toe import TicTacToeEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.records.record import (
+    ARRAYS,
+    POLICY_SCALE,
+    GameRecord,
+    RecordBuilder,
+    load_records,
+    quantise,
+    save_records,
+)
 
 GO = GoEnv(3)
 

@@ -34,16 +34,16 @@ from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.sprt import Sprt
 from alphago.arena.tournament import TournamentSettings
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
-from alphago.system.validation import make_settings
+from alphago.system.validation import checks_keywords, make_settings
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.settings import TrainingSettings
 from alphago.ui.terminal.thinking import Limit
-from examples.tic_tac_toe import TicTacToeEnv
 
 GO = GoEnv(3)
 NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
@@ -96,14 +96,48 @@ def test_near_misses_of_a_typo(call: Callable[..., Any], typo: str, meant: str) 
     ("call", "sentence"),
     [
         (lambda: ConnectFourEnv(komi=3), "ConnectFourEnv has no keyword 'komi': there are none"),
-        (lambda: GomokuEnv(5).position(black="C3"), "GomokuEnv.position has no keyword 'black': there are none"),
-        (lambda: TicTacToeEnv().position(xyz=1), "TicTacToeEnv.position has no keyword 'xyz': there are none"),
+        (lambda: GomokuEnv(5).position(black="C3"), "GomokuEnv.position has no keyword 'black': there are history, b"),
+        (lambda: TicTacToeEnv().position(xyz=1), "TicTacToeEnv.position has no keyword 'xyz': there are history"),
         (lambda: OwareEnv().position(slots=1), "OwareEnv.position has no keyword 'slots': there are houses, margin"),
     ],
 )
 def test_what_there_is_where_nothing_is_near(call: Callable[[], Any], sentence: str) -> None:
     with pytest.raises(TypeError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: GoEnv(9, 17, 7.5), "GoEnv must be called with at most board_size, planes without a name, got 3; "
+         "name the others, as in komi=7.5"),
+        (lambda: GoEnv(9, board_size=9), "GoEnv must be called with one board_size, got it in its place and as "),
+        (lambda: ConnectFourEnv(7), "ConnectFourEnv must be called with no values without a name, got 1"),
+        (lambda: check_game(), "check_game must be called with env, got no env"),
+        (lambda: MCTSPlayer(GO), "MCTSPlayer must be called with env, network, got no network"),
+        (lambda: GO.position("A1", "B1", 1, 7.5, 9), "GoEnv.position must be called with at most "),
+    ],
+)  # fmt: skip
+def test_wrong_numbers_of_arguments_are_told_in_a_sentence(call: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(TypeError, match=f"^{re_escape(sentence)}"):
+        call()
+
+
+def test_a_type_error_of_the_body_stays() -> None:
+    @checks_keywords()
+    def function(value: Any) -> Any:
+        return value + 1
+
+    with pytest.raises(TypeError, match="can only concatenate str"):
+        function("a")
+
+
+def test_messages_show_the_beginning_of_long_values() -> None:
+    with pytest.raises(
+        ValueError, match=r"^board_size must be an integer from 2 to 25, got 'x+… \(5000002 characters\)$"
+    ) as caught:
+        GoEnv("x" * 5_000_000)
+    assert len(str(caught.value)) < 200
 
 
 def test_a_setting_that_is_made_of_settings_names_its_own() -> None:
@@ -180,7 +214,7 @@ def test_a_players_search_may_be_a_dictionary() -> None:
 
 def test_public_functions_keep_signature_and_docstring() -> None:
     """Help, the command line and the site read them."""
-    assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "komi"]
+    assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "planes"]
     assert list(inspect.signature(train).parameters)[-1] == "settings"
     assert inspect.signature(ConnectFourEnv).parameters == {}
     assert (train.__name__, train.__module__) == ("train", "alphago.training.session")

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.base import DenseBase, ResidualTower
@@ -22,7 +23,6 @@ from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.optimizer import OPTIMIZERS as MADE
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import TrainingSettings
-from examples.tic_tac_toe import TicTacToeEnv
 
 ENV = TicTacToeEnv()
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from alphago.env.game import GameBatch
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.records.record import GameRecord
 from alphago.training.loop import train_loop
 from alphago.training.selfplay import GameSource, selfplay
 from alphago.training.session import train
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import (
     GO,
     SIZES,

@@ -19,6 +19,7 @@ import torch
 from alphago.cuda.contract import BackendMissing
 from alphago.cuda.host import find_compiler
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.group import SelfPlay
 from alphago.training.judges.criteria import Gate, Opponent
@@ -26,7 +27,6 @@ from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.runs.resume import TrainCall, new_run
 from alphago.training.session import estimate, train
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import (
     GO,
     SETTINGS,

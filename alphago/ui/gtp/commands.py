@@ -9,6 +9,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from alphago import __version__
+from alphago.env.board import check_player
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
@@ -16,7 +17,6 @@ from alphago.env.go_rules import (
     MAX_SIZE,
     MIN_SIZE,
     check_komi,
-    check_player,
     handicap_points,
     most_handicap,
     read_rules,

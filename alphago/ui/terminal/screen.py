@@ -14,7 +14,7 @@ ROW = re.compile(r"^( ?\d+ )(.*)( \d|\d\d)$")  # a row of a board between its nu
 WOOD, BLACK, WHITE, POINT, LAST, PLAIN = (f"\x1b[{code}m" for code in (
     "48;5;179", "1;38;5;16", "1;38;5;231", "22;38;5;94", "1;38;5;160", "0"
 ))  # fmt: skip
-INKS = {"X": BLACK, "O": WHITE, ".": POINT, "(": LAST, ")": LAST}
+INKS = {"X": BLACK, "O": WHITE, ".": POINT, "+": POINT, "*": LAST, "(": LAST, ")": LAST}
 WRITE_OVER, END_OF_LINE = "\r", "\x1b[K"
 STATUS_SECONDS = 0.1  # between two changes of the status line
 

@@ -247,7 +247,7 @@ class TerminalGame:
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
             path = file_path(name, "save")
-            save_game(path, self.player.env, self.player.extract_data(), self.over, names)
+            save_game(path, self.player.env, self.player.game_record(), self.over, names)
         except (ValueError, OSError, ImportError) as reason:
             self.say(f"Not saved: {reason}.")
         else:

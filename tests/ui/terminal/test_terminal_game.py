@@ -9,11 +9,11 @@ import pytest
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame, play
 from alphago.ui.terminal.thinking import Limit
-from examples.tic_tac_toe import SQUARES, TicTacToeEnv
 
 BLACK, WHITE = 1, -1
 
@@ -345,7 +345,14 @@ class TestPlay:
     def test_tic_tac_toe(self, mode):
         """Every square is tried in turn; those that are taken ask again."""
         shown = []
-        position = play(TicTacToeEnv(), UniformEvaluator(), 50, mode, read=self.lines(*SQUARES), write=shown.append)
+        position = play(
+            TicTacToeEnv(),
+            UniformEvaluator(),
+            50,
+            mode,
+            read=self.lines(*TicTacToeEnv().action_names),
+            write=shown.append,
+        )
         assert position.is_over
         assert {"draw: nobody wins.", "You win!", "The engine wins."} & set(shown)
 
