@@ -421,9 +421,7 @@ class TestPlay:
         shown = []
         play(GoEnv(5), network, 2, tower_height=2, read=self.lines("quit"), write=shown.append)
         assert shown[-1] == "You left the game after 0 moves."
-        with pytest.raises(
-            ValueError, match="tower_height must be left out, or 2 as of the network that is given, got 3"
-        ):
+        with pytest.raises(ValueError, match="tower_height must be left out, or 2 as of"):
             play(GoEnv(5), network, 2, tower_height=3)
 
     def test_a_handicap(self):
