@@ -30,7 +30,8 @@ LOSS, GATE = "loss_", "gate_"  # before the names of their settings
 
 def add_options(parser: Parser) -> None:
     parser.description = (
-        "Trains by the board's recipe, or the next larger board's, until the time is over; Ctrl-C saves and stops. "
+        "Trains by the board's recipe, or the next larger board's, until the time is over; "
+        "Ctrl-C saves and stops, and so does SIGTERM. "
         "With the folder of a run, it resumes that run; options then change their own settings only, "
         "and the word none takes a setting off."
     )
@@ -80,8 +81,6 @@ def run(options: argparse.Namespace) -> int:
     given |= given_training(options)
     if options.board_size is None and given.get("sizes") and not holds_a_run(options.folder):
         options.board_size = max(size for size, _ in given["sizes"])
-    if options.tensorboard:
-        given["reports"] = [ConsoleReport(), TensorBoardReport()]
     env_options = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)
@@ -94,7 +93,10 @@ def run(options: argparse.Namespace) -> int:
     if options.folder is not None and not holds_a_run(options.folder):
         hint_at_runs(Path(options.folder))
     try:
-        train(env, **given)
+        with ConsoleReport() as console:
+            if options.tensorboard:
+                given["reports"] = [console, TensorBoardReport()]
+            train(env, **given)
     except EngineError as error:
         raise ValueError(str(error)) from None
     return 0

@@ -42,8 +42,8 @@ def test_where_there_is_no_gpu(verb: str, model: str, capfd: pytest.CaptureFixtu
     ("arguments", "sentence"),
     [
         (["nowhere.safetensors"], "there is no file nowhere.safetensors"),
-        (["--board-size", "26"], "board_size must be an integer from 2 to 25, got 26"),
-        (["--komi", "6.25"], "komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"),
+        (["--board-size", "26"], "--board-size must be an integer from 2 to 25, got 26"),
+        (["--komi", "6.25"], "--komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"),
         (["--readouts", "-1"], "--readouts must be an integer from 0 to 10000000, got -1"),
         (["--readouts", "5000000000"], "--readouts must be an integer from 0 to 10000000, got 5000000000"),
         (["--seed", "-1"], "--seed must be an integer >= 0, got -1"),

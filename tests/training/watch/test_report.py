@@ -65,6 +65,18 @@ def test_the_console(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
             assert part in errors
 
 
+def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind the bar, which is not drawn again below it."""
+    metrics = {"iteration": 1, "seconds": 60.0, "games": 5, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
+    with pytest.raises(ValueError, match="broken"), ConsoleReport() as report:
+        report.start(tmp_path, {"max_minutes": None, "num_games": 6})
+        report.iteration(metrics)
+        raise ValueError("broken")
+    assert capsys.readouterr().err.endswith("\n")
+    del report
+    assert capsys.readouterr().err == ""
+
+
 class TestReporter:
     def test_an_estimate_is_reported_once(self) -> None:
         """As soon as there is one."""
