@@ -138,13 +138,17 @@ def test_a_signal_that_ends_the_process(name: str) -> None:
     if (number := getattr(signal, name, None)) is None:
         pytest.skip(f"no {name} here")
     stop, before = threading.Event(), signal.signal(number, signal.SIG_DFL)
-    saved = False
-    try:
-        with pytest.raises(SystemExit) as end, stopped_by_interrupt(stop):
+    saved = []
+
+    def save_and_end() -> None:
+        with stopped_by_interrupt(stop):
             signal.raise_signal(number)
-            assert stop.wait(60)
-            saved = True
-        assert (end.value.code, saved, signal.getsignal(number)) == (128 + number, True, signal.SIG_DFL)
+            saved.append(stop.wait(60))
+
+    try:
+        with pytest.raises(SystemExit) as end:
+            save_and_end()
+        assert (end.value.code, saved, signal.getsignal(number)) == (128 + number, [True], signal.SIG_DFL)
         signal.signal(number, signal.SIG_IGN)
         with stopped_by_interrupt(threading.Event()):
             assert signal.getsignal(number) == signal.SIG_IGN
