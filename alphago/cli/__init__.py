@@ -1,5 +1,6 @@
 """The command `alphago`, one module for each verb, which is loaded when it is called."""
 
+import argparse
 import contextlib
 import importlib
 import os
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"alphago: no command {verb!r}: {near_misses(verb, list(VERBS))}", file=sys.stderr)
         return USAGE_ERROR
     with ended_by_interrupt():
-        parser = parser_of(verb)
+        parser = parser_of(verb, words[1:])
         options = parser.parse_args(words[1:])
     try:
         return int(options.run(options))
@@ -75,8 +76,16 @@ def ended_by_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def parser_of(verb: str) -> Parser:
-    """Return the parser of a verb; the options that it parses have the function to call as `run`."""
+def parser_of(verb: str, words: Sequence[str] = ()) -> Parser:
+    """Return the parser of a verb; the options that it parses have the function to call as `run`.
+
+    words: that it will parse; a game of the user's own among them gives the parser that game's options.
+    """
+    if any(word.startswith("--game") for word in words):
+        from alphago.cli.own_games import import_named_game  # only now: `alphago plot` needs no games
+
+        with contextlib.suppress(argparse.ArgumentTypeError):  # which parsing reports
+            import_named_game(words)
     name, purpose = VERBS[verb]
     module = importlib.import_module(f"alphago.cli.{name}")
     parser = Parser(prog=f"alphago {verb}", description=f"{purpose[0].upper()}{purpose[1:]}.")

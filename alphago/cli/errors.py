@@ -23,7 +23,8 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
 
 def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
     """Return a message with the flags of the settings that it begins with: "--minutes must be" for `max_minutes`."""
-    flags = {action.dest: action.option_strings[0] for action in parser._actions if action.option_strings}
+    options = [action for action in parser._actions if action.option_strings]
+    flags = {action.dest.rpartition(":")[2]: action.option_strings[0] for action in options}
     begin = SETTINGS.match(text)
     if begin is None:
         return text

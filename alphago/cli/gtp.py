@@ -3,13 +3,14 @@
 import argparse
 
 from alphago.cli.models import add_device, add_model, load
-from alphago.cli.options import integer, number
+from alphago.cli.options import Parser, integer, number
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import MOST_READOUTS, check_float, check_int
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
+    parser.others["--game"] = "the Go Text Protocol is for Go"
     parser.description = "Speaks the Go Text Protocol, version 2, on standard input and output."
     add_model(parser)
     parser.add_argument("--readouts", type=integer, default=800, metavar="N", help="simulations a move; 0: none (800)")

@@ -166,7 +166,9 @@ def settings_of(target: type) -> list[Setting]:
     hints = get_type_hints(target.__init__)  # type: ignore[misc]
     settings = []
     for name, parameter in inspect.signature(target).parameters.items():
-        hint = hints[name]
+        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            continue
+        hint = hints.get(name, bool if isinstance(parameter.default, bool) else int | float | str)
         members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         literals = [member for member in members if get_origin(member) is Literal]
         choices = tuple(str(choice) for member in literals for choice in get_args(member))

@@ -17,7 +17,7 @@ from alphago.cli.models import (
 )
 from alphago.cli.options import Parser, Setting, add_settings, given_settings, integer, number
 from alphago.env.game import GameEnv
-from alphago.env.games import make_game, with_settings
+from alphago.env.games import GAMES, make_game, with_settings
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
@@ -133,14 +133,17 @@ def hint_at_runs(folder: Path) -> None:
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     """Return the game of a new network: the options' over the run folder's, the preset's or the recipe's."""
+    from alphago.nn.model_files import model_file, saved_game
     from alphago.training.recipes import named_recipe, recipe_for
     from alphago.training.runs.config import read_config, version_errors
 
     folder = options.folder
     if holds_a_run(folder):
         config = read_config(Path(folder))
+        if config["game"] not in GAMES:
+            saved_game(model_file(folder))  # raises, with the game's class
         with version_errors(Path(folder), "a game"):
-            env = make_game(config["game"]).replace(**config["env"])
+            env = GAMES[config["game"]](**config["env"])
         for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
             if now not in (None, was):
                 raise ValueError(f"the run in {folder} has {name} {was}, got {now}")
