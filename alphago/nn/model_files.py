@@ -18,7 +18,7 @@ from safetensors.torch import save as bytes_of
 from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, with_settings
+from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.nn.parts import fits_game, game_structure
 from alphago.system.files import write_atomic
 from alphago.system.validation import shown
@@ -27,7 +27,8 @@ FORMAT = "alphago-net"
 FORMAT_VERSION = 1
 NOT_A_NETWORK = "not a network saved with NeuralNet.save"
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # each holds one JSON object
-LATEST = "weights.safetensors"  # a run folder's latest network
+REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # the class of a game that is not the package's; printed, never imported
+LATEST = "weights.safetensors"  # what a run folder calls its latest network
 PACKAGED = Path(__file__).parents[1] / "nets"  # networks that come with the package, named after their board
 
 
@@ -67,7 +68,8 @@ def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: f
     name = description["structure"].get("game")
     if name not in GAMES:
         raise ModelError(
-            f"{path} holds a network for {description['env']}, which does not come with the package: pass it as env=…"
+            f"{path} holds a network for {description['env']}, which does not come with the package: pass the game as "
+            f"env=…, or on the command line --game {description['reference']}"
         )
     try:
         env = GAMES[name].from_saved(description["env_config"])
@@ -100,6 +102,7 @@ def write_network(
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),
         "env": repr(env),
+        "reference": game_reference(type(env)),
         "env_config": json.dumps(env.config, default=str),
         "structure": json.dumps(game_structure(env)),
         "net": json.dumps(config),
@@ -183,6 +186,8 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
     description: dict[str, Any] = {}
     try:
         description["env"] = str(texts["env"])
+        reference = str(texts.get("reference"))
+        description["reference"] = reference if re.fullmatch(REFERENCE, reference) else "MODULE:CLASS"
         for key in JSON_KEYS:
             description[key] = table(key, json.loads(texts[key]))
         net = description["net"]

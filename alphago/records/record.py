@@ -107,10 +107,12 @@ def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
 
 
 def load_records(path: str | Path) -> list[GameRecord]:
-    """Return the records in a file that `save_records` wrote; raise ValueError for another file."""
-    data = io.BytesIO(Path(path).read_bytes())  # numpy leaves a file open if it cannot read it
+    """Read what `save_records` wrote; raise ValueError for another file."""
+    data = Path(path).read_bytes()  # numpy leaves a file open if it cannot read it
+    if not data.startswith(b"PK"):
+        raise ValueError(f"{path} holds no game records (it is no .npz archive)")
     try:
-        return read_arrays(np.load(data, allow_pickle=False))
+        return read_arrays(np.load(io.BytesIO(data), allow_pickle=False))
     except Exception as error:  # a damaged archive can fail in any way
         raise ValueError(f"{path} holds no game records ({type(error).__name__}: {error})") from error
 

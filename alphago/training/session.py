@@ -170,12 +170,13 @@ def run_for(
     device: str,
     source: MakeSource,
 ) -> Iterator[Run]:
-    """Make the run of a plan, with its threads, reports and judges, for use within the block."""
-    with one_torch_thread(), Workers(plan.settings.groups or 1) as workers, GpuMeter() as meter:
+    """Make the run of a plan, with its threads, reports and judges, for the block."""
+    groups = plan.settings.groups or 1
+    with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, ConsoleReport() as console:
         run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source)
         rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []
         run.reporter = Reporter(
-            [ConsoleReport()] if reports is None else reports,
+            [console] if reports is None else reports,
             plan.settings.plain(), rows, meter, partial(estimate, plan) if plan.positions_to_beat else None,
         )  # fmt: skip
         if isinstance(plan.settings.gate, Gate):

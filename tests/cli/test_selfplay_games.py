@@ -77,10 +77,10 @@ def test_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
     ("options", "sentence"),
     [
         ("--games 0", "--games must be an integer >= 1, got 0"),
-        ("--readouts 0", "readouts must be an integer from 1 to 10000000, got 0"),
+        ("--readouts 0", "--readouts must be an integer from 1 to 10000000, got 0"),
         ("--connect-row 3", "go has no connect_row, got 3"),
         ("--game reversi", "go.safetensors must hold a network for reversi, got one for GoEnv(3, komi=0.5)"),
-        ("--c-puct -1", "c_puct must be a number >= 0"),
+        ("--c-puct -1", "--c-puct must be a number >= 0"),
         ("--folder .", ". must be a new or empty folder: choose another one"),
         ("--folder go.safetensors", "go.safetensors must be a new or empty folder"),
     ],

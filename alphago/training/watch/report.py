@@ -1,9 +1,10 @@
 """Reports of a training run: the training loop itself prints nothing."""
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol, Self
 
 from tqdm.auto import tqdm
 
@@ -140,17 +141,27 @@ def tensorboard_writer() -> Callable[[str], Any]:
 
 
 class ConsoleReport:
-    """A progress bar of the run's time, with what is left of it, what the run does now, rates and losses.
+    """A progress bar with the expected end, rates and losses, in games, or in seconds of a timed run.
 
-    On a terminal it moves twice a second.
+    As a context it leaves the bar's line at its end, also after an error, whose message begins on a line of its own.
     """
 
     def __init__(self) -> None:
         self.bar: LiveBar | None = None
 
-    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         if self.bar is not None:
             self.bar.close()
+
+    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+        if self.bar is not None:
+            self.bar.close()
+        self.folder = folder
+        minutes = settings["max_minutes"]
+        self.timed = minutes is not None
         print(f"training in {folder}", file=sys.stderr)
         games = settings["num_games"]
         self.games, self.of = 0, "" if games is None else f"/{games}"
@@ -196,5 +207,7 @@ class ConsoleReport:
         self.bar.close()
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
+        if stopped:
+            print(f"it goes on with: alphago train --folder {shlex.quote(str(self.folder))}", file=sys.stderr)
         if not metrics["steps"]:
             print("the network was not trained: there were fewer positions than start_training_after", file=sys.stderr)

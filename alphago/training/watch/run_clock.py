@@ -11,6 +11,7 @@ from typing import Any
 # Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
 SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C; docker stop, Slurm, timeout; a terminal that is closed
 
 Seconds = Callable[[], float]
 
@@ -110,23 +111,36 @@ class SavingTimes:
 
 @contextmanager
 def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
-    """Have the first Ctrl-C in the block set `stop`, so that a run ends between two moves; the second interrupts."""
-    interrupted = threading.Event()  # `stop` may be set for another reason
+    """Let the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once.
+
+    SIGTERM and SIGHUP do the same, and end the process after the block: SystemExit with 128 and the signal's number.
+    """
+    received: list[int] = []  # `stop` may be set for another reason
 
     def handle(number: int, frame: Any) -> None:
-        if interrupted.is_set():
-            raise KeyboardInterrupt
-        interrupted.set()
+        received.append(number)
         stop.set()
+        if len(received) > 1:
+            end()
+
+    def end() -> None:
+        raise KeyboardInterrupt if received[-1] == signal.SIGINT else SystemExit(128 + received[-1])
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, handle)
+    signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in signals}
+    handled = [number for number in signals if number == signal.SIGINT or before[number] == signal.SIG_DFL]
+    for number in handled:  # not those that nohup has had ignored, or a program has a use for
+        signal.signal(number, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in handled:
+            signal.signal(number, before[number])
+    if received and received[-1] != signal.SIGINT:
+        end()
 
 
 @contextmanager

@@ -20,10 +20,15 @@ STATUS_SECONDS = 0.1  # between two changes of the status line
 
 
 class Screen:
-    """Input and output in lines, through `read` and `write` if given; another `write` receives plain lines only."""
+    """Input and output in lines of text.
+
+    read, write: instead of `input` and `print`; with another `write` all output is plain lines.
+    interactive: whether lines come from a keyboard, so that a question may be asked.
+    """
 
     def __init__(self, read: Read | None = None, write: Write | None = None) -> None:
         self.read = read or ask
+        self.interactive = read is None and sys.stdin is not None and sys.stdin.isatty()
         self.write = write or show
         self.live = write is None and is_terminal()
         self.coloured = self.live and not os.environ.get("NO_COLOR")

@@ -1,6 +1,6 @@
 """Reports: what they are called with, curves as TensorBoard reads them, and the console's bar."""
 
-import io
+import contextlib
 import sys
 import threading
 from pathlib import Path
@@ -94,6 +94,18 @@ class TestConsole:
         assert moved.wait(60)
         report.finish(self.METRICS, tmp_path, True)
         assert "playing the opponent for 4 s" in sys.stderr.getvalue()
+
+
+def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind the bar, which is not drawn again below it."""
+    metrics = {"iteration": 1, "seconds": 60.0, "games": 5, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
+    with contextlib.suppress(ValueError), ConsoleReport() as report:
+        report.start(tmp_path, {"max_minutes": None, "num_games": 6})
+        report.iteration(metrics)
+        raise ValueError("broken")
+    assert capsys.readouterr().err.endswith("\n")
+    del report
+    assert capsys.readouterr().err == ""
 
 
 class TestReporter:

@@ -180,6 +180,19 @@ class TestProcess:
         assert done.returncode == 0
         assert b"Traceback" not in done.stderr
 
+    def test_the_end_of_input(self) -> None:
+        done = run("gtp", "--board-size", "3", "--readouts", "4", sent=b"1 genmove b\n2 name")
+        assert done.stdout.startswith(b"=1 ")
+        assert done.stdout.endswith(b"\n\n=2 alphago\n\n")
+        assert done.returncode == 0
+
+    def test_a_line_that_is_too_long(self) -> None:
+        """It fails, whole, and the next one is answered."""
+        done = run(
+            "gtp", "--policy", "random", sent=b"3 name " + b"x" * 10_000_000 + b"\n4 name\nquit " + b"x" * 70_000
+        )
+        assert (done.returncode, done.stdout) == (0, b"?3 line too long\n\n=4 alphago\n\n? line too long\n\n")
+
     def test_stdout_carries_protocol_only(self) -> None:
         """Whoever prints, from Python or past it, prints to stderr; warnings too."""
         code = """
