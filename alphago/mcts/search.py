@@ -229,7 +229,7 @@ class Search:
             if broken:
                 raise ValueError(
                     f"{type(self.evaluator).__name__} gave no usable evaluation of {broken} of {n} positions: "
-                    "a legal action needs a positive prior and every value must be finite"
+                    "a legal action needs a positive prior and every value must be finite, from -1 to 1"
                 )
         except BaseException:
             self.forget(np.unique(wave.game))

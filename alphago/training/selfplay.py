@@ -80,7 +80,8 @@ def selfplay(
     which may decide between moves that are equally good.
 
     Args:
-        nn: a NeuralNet, an evaluator, or a function on positions.
+        nn: a NeuralNet, its name, file or run folder as `load_model` takes it ("7x7"), an evaluator, or a function on
+            positions.
         device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU where there is one
             that suits game and network.
         on_game: called with the number and the record of each game as it ends, from several threads at once.

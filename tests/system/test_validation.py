@@ -106,6 +106,25 @@ def test_what_there_is_where_nothing_is_near(call: Callable[[], Any], sentence: 
         call()
 
 
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: evaluate(GO, "random"),
+            r"^evaluate needs white: evaluate\(env, black, white, num_games, readouts, …\)$",
+        ),
+        (lambda: evaluate(), "^evaluate needs env and black and white: "),
+        (lambda: train(num_games=3), r"^train needs env: train\(env, num_games, …\)$"),
+        (lambda: MCTSPlayer(GO), r"^MCTSPlayer needs network: MCTSPlayer\(env, network, "),
+        (lambda: load_model("a", GO, None), "^load_model takes path, env without a name before it, .* got 3 values"),
+        (lambda: evaluate(GO, "random", "random", black="random"), "^evaluate got two values for black: env, black, "),
+    ],
+)
+def test_what_is_missing_or_too_much_is_named(call: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        call()
+
+
 def test_a_setting_that_is_made_of_settings_names_its_own() -> None:
     with pytest.raises(TypeError, match="SearchSettings has no keyword 'c_skale': did you mean c_scale"):
         make_settings(SearchSettings, c_skale=2)
@@ -125,7 +144,7 @@ def test_a_game_may_take_any_set_up() -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: train(GO, 2, model="7x7"), "model"),
+        (lambda: train(GO, 2, model=7), "model"),
         (lambda: train(GO, 2, until={"name": "random"}), "until"),
         (lambda: train(GO, 2, reports=5), "reports"),
         (lambda: train(GO, 2, search="gumbel"), "search"),

@@ -17,6 +17,8 @@ from alphago.mcts.kernels.nodes import (
 )
 from alphago.system.kernels.jit import inlined, kernel, specialise
 
+LIMIT = 1.001  # of a value: rounding may take it a little beyond 1
+
 # `select_by` makes a rule's `select` of the next three, with the rule's `choose` and its own `descend` in their place.
 
 
@@ -102,7 +104,7 @@ def expand(tree, wave, reached, priors, values):
     reached: whether each leaf's game is over, and its mover.
     priors: float32 [n, A], or a row for each leaf that is not over, in order.
     values: float32 [n], the movers'.
-    Returns the number of leaves without any positive prior or with a value that is not finite (a broken evaluator).
+    Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
     """
     broken = 0
     row = 0
@@ -122,7 +124,7 @@ def expand(tree, wave, reached, priors, values):
             for action in range(priors.shape[1]):
                 tree.waiting[game, leaf, action] = priors[row, action]
             tree.next_action[game, leaf] = greatest_waiting(tree.waiting[game, leaf])
-            fine &= tree.next_action[game, leaf] != NONE
+            fine &= tree.next_action[game, leaf] != NONE and abs(values[i]) <= LIMIT
             row += 1
         broken += not fine
         back_up(tree, game, leaf, values[i], 1)
