@@ -15,7 +15,7 @@ SEED_END = 2**63  # above all seeds: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GameRecord:
     """The moves of one game with the results of the search at each; T plies, A actions.
 
@@ -42,6 +42,10 @@ class GameRecord:
 
     def __len__(self) -> int:
         return len(self.moves)
+
+    def __repr__(self) -> str:
+        setup = f", from {', '.join(self.setup)} set up" if self.setup else ""
+        return f"<a game of {len(self)} moves{setup}: {self.result_string}>"
 
     @property
     def result_string(self) -> str:

@@ -25,6 +25,7 @@ class Unset(Enum):
         return self.name
 
 
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 MOST_READOUTS = 10_000_000  # of one move: a tree of that size takes gigabytes
 MOST_SHOWN = 80  # characters of a value in an error message
 
@@ -100,6 +101,8 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
 
     So do missing arguments, too many, and one given twice, in a sentence that says how to call it.
 
+    So do arguments that are missing or too many, by their names.
+
     further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay.
     """
 
@@ -125,11 +128,34 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
     return decorate
 
 
+def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Raise TypeError that names the arguments that are missing, or that may come without their names."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*given, **named)
+        return
+    except TypeError:
+        parameters = signature.parameters.values()
+    unnamed = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    own = [name for name in unnamed if name != "self"]
+    if len(given) > len(unnamed):
+        raise TypeError(
+            f"{who} takes {', '.join(own) or 'nothing'} without a name before it, and all else as name=value; "
+            f"got {len(given) - len(unnamed) + len(own)} values without one"
+        ) from None
+    if twice := [name for name in unnamed[: len(given)] if name in named]:
+        raise TypeError(
+            f"{who} got two values for {twice[0]}: {', '.join(own)} is the order of its arguments"
+        ) from None
+    required = [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in NAMED]
+    missing = [name for name in required if name not in (*unnamed[: len(given)], *named)]
+    raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(own)}, …)") from None
+
+
 def keywords_of(call: Callable[..., Any]) -> list[str]:
     """Return the names of the arguments that a function or class takes by keyword, in order, without `self`."""
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     parameters = inspect.signature(call).parameters.values()
-    return [parameter.name for parameter in parameters if parameter.kind in named and parameter.name != "self"]
+    return [parameter.name for parameter in parameters if parameter.kind in NAMED and parameter.name != "self"]
 
 
 def takes_any_keyword(call: Callable[..., Any]) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
+from alphago.mcts.evaluator import as_network
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu import translate_out_of_memory
 from alphago.nn.inference.hardware import find_device
@@ -46,7 +47,7 @@ def train(
     num_games: int | Unset | None = UNSET,
     *,
     preset: str | None = None,
-    model: NeuralNet | None = None,
+    model: NeuralNet | str | Path | None = None,
     tower_height: int | None = None,
     channels: int | None = None,
     folder: str | Path | None = None,
@@ -71,14 +72,13 @@ def train(
         num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or after
             the recipe's minutes.
         preset: a recipe by its name (see `alphago.training.recipes`): network and settings that this call does not
-            set.  None: the board's recipe, or the next larger board's; where `num_games` is given, its network, and
-            settings that learn more from each game.
-        model: a network to go on with, trained in place; None for a new one of `tower_height` residual blocks and
-            `channels` channels (see NeuralNet).
-        folder: where the run is kept (see RunFolder); None for a new folder under runs/.  If the folder holds a run, it
-            is resumed with the settings of this call: all may change except game, network and those in
-            `alphago.training.runs.resume.STRUCTURAL`.  Settings that the call leaves out stay as before, and None
-            unsets one: `gate=None`, `until=None`.
+            set.  None: timed runs use the board's recipe, or the next larger board's; counted runs use none.
+        model: a network to go on with, trained in place, or its name or path as `load_model` takes it; None for a new
+            one of `tower_height` residual blocks and `channels` channels (see NeuralNet).
+        folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
+            on where it was, with the settings of this call: all may change but those in
+            `alphago.training.runs.resume.STRUCTURAL`; game and network may not.  What the call leaves out is as
+            before, and None takes a setting off: `gate=None`, `until=None`.
         reports: callbacks that follow the run; None for a progress bar.
         until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
             ends early when the network is proved to be stronger (by a sequential test, see
@@ -107,14 +107,15 @@ def train(
     """
     began = time.monotonic()
     check_env(env)
-    check_types(model, until, reports)
+    network: Any = as_network(model, env)
+    check_types(network, until, reports)
     deadline = None if stop_after is None else began + 60 * check_positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # raises now if it does not exist
     compiles = warm_up() is not None
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     opponent = Opponent(until) if isinstance(until, str) else until
-    call = TrainCall(env, num_games, preset, model, given_sizes, opponent, settings, where)
+    call = TrainCall(env, num_games, preset, network, given_sizes, opponent, settings, where)
     name = f"{env.name}{env.N}"
     path = Path(folder) if folder is not None else default_folder(name)
     first = "compiling, once on this machine"
@@ -129,7 +130,9 @@ def train(
         if compact:
             check_network(plan.model)
         if where != "cpu":
-            where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
+            where = plan.model.evaluator(
+                device=device, shared=False
+            ).device  # the CPU for a network that the GPU cannot compute
         notes: list[str] = []
         while True:
             stop = threading.Event()
@@ -154,7 +157,7 @@ def train(
 def check_types(model: Any, until: Any, reports: Any) -> None:
     """Raise TypeError for arguments of `train` of a wrong type."""
     if model is not None and not isinstance(model, NeuralNet):
-        raise TypeError(f"model must be a NeuralNet, such as load_model returns, or None, got {model!r}")
+        raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
     if until is not None and not isinstance(until, (str, Opponent, Unset)):
         raise TypeError(f"until must be an opponent's name, an Opponent or None, got {until!r}")
     if reports is not None and not isinstance(reports, Sequence):

@@ -41,6 +41,36 @@ class TestVerbs:
         best = np.flatnonzero(player.visits() == player.visits().max())
         assert {player.pick_move() for _ in range(30)} <= set(best)
 
+    @pytest.mark.parametrize("settings", [{}, {"gumbel": True, "considered": 4}], ids=str)
+    def test_search_result(self, settings: dict) -> None:
+        """Arrays of what `describe` tells: priors of the evaluator, visits that add up, the mover's mean values."""
+        player = MCTSPlayer(GO5, HashEvaluator(), settings=settings)
+        player.play_move(12)
+        before = player.search_result()
+        assert (before.visits.sum(), len(before.actions), np.isnan(before.q).all()) == (0, 0, True)
+        assert before.priors.sum() == pytest.approx(1, abs=1e-5)
+        player.tree_search(60)
+        after = player.search_result()
+        assert [array.dtype for array in after[:4]] == [np.int64, np.float32, np.float32, np.int32]
+        assert after.priors == pytest.approx(before.priors)
+        assert after.visits.tolist() == player.visits().tolist()
+        assert after.visits[after.actions].tolist() == sorted(after.visits[after.visits > 0], reverse=True)
+        assert (np.isnan(after.q) == (after.visits == 0)).all()
+        whole = (before.value + (after.q * after.visits)[after.actions].sum()) / (1 + after.visits.sum())
+        assert after.value == pytest.approx(whole, abs=1e-5) == player.root_value
+        best = after.actions[0]
+        assert f"{after.visits[best]} visits  value {after.q[best]:+.3f}  prior {after.priors[best]:.3f}" in (
+            player.describe(1).replace("   ", " ")
+        )
+        assert "60 visits" in repr(after)
+
+    def test_there_is_no_search_result_after_the_end(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.play_move(25)
+        player.play_move(25)
+        with pytest.raises(ValueError, match=r"no search of a game that is over \(W\+7.5\)"):
+            player.search_result()
+
     def test_pick_move_searches_if_nobody_has(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())
         assert player.position.legal_mask[player.pick_move()]

@@ -308,7 +308,23 @@ class TestBrokenEvaluators:
         "priors not numbers": lambda priors, values: priors.fill(np.nan),
     }
 
-    @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
+    @staticmethod
+    def infinite(priors: np.ndarray, values: np.ndarray) -> None:
+        values[0] = np.inf
+
+    @staticmethod
+    def no_priors(priors: np.ndarray, values: np.ndarray) -> None:
+        priors[:] = 0
+
+    @staticmethod
+    def priors_not_numbers(priors: np.ndarray, values: np.ndarray) -> None:
+        priors[:] = np.nan
+
+    @staticmethod
+    def beyond_one(priors: np.ndarray, values: np.ndarray) -> None:
+        values[0] = -7
+
+    @pytest.mark.parametrize("harm", [not_a_number, infinite, beyond_one, no_priors, priors_not_numbers])
     def test_the_error_says_what_is_wrong(self, harm) -> None:
         search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings())
         with pytest.raises(ValueError, match=r"Broken returned no usable evaluation of . of 2 positions: .*finite"):
@@ -332,20 +348,6 @@ class TestBrokenEvaluators:
             run(search, 40)
         fresh = search_from(positions(GO, 0), HashEvaluator(), SearchSettings(leaves=4))
         assert np.array_equal(run(search, 40), run(fresh, 40))
-
-    def test_a_function_with_the_wrong_number_of_priors(self) -> None:
-        search = search_from(positions(GO, 0), as_evaluator(lambda position: (np.ones(25), 0.0)), SearchSettings())
-        with pytest.raises(ValueError, match=r"the network returned 25 priors, GoEnv\(5\) has 26 actions"):
-            run(search, 20)
-
-    def test_a_function_with_values_that_are_no_numbers(self) -> None:
-        search = search_from(positions(GO, 0), as_evaluator(lambda position: (np.ones(26), np.nan)), SearchSettings())
-        with pytest.raises(ValueError, match="FunctionEvaluator returned no usable evaluation"):
-            run(search, 20)
-
-    def test_what_is_no_evaluator(self) -> None:
-        with pytest.raises(TypeError, match="an evaluator or a function on positions, got 7"):
-            as_evaluator(7)
 
 
 class TestEvaluators:

@@ -91,6 +91,11 @@ class TestFiles:
             with pytest.raises(ValueError, match="seed must be two integers"):
                 replace(record, seed=tuple(seed))
 
+    def test_as_text_it_is_a_sentence(self) -> None:
+        record = random_game(3, {"black": "A3 B2", "white": "C1", "to_play": "white"})
+        expected = f"<a game of {len(record)} moves, from black, white, to_play set up: {record.result_string}>"
+        assert repr(record) == str(record) == expected
+
     def test_dtypes(self) -> None:
         record = random_game(1)
         kinds = {name: str(getattr(record, name).dtype) for name in ARRAYS}

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import torch
 
 from alphago.arena.engine import Engine
-from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.engine_player import check_engine
 from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
@@ -186,7 +186,7 @@ def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
     """
     who = None if opponent is None else resolve_player(opponent.name, env)
     if isinstance(who, Engine):
-        EnginePlayer(require_go(env.match_variant(), who.name), who, [1]).close()
+        check_engine(require_go(env.match_variant(), who.name), who)
     return opponent
 
 
