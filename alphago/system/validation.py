@@ -101,8 +101,6 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
 
     So do missing arguments, too many, and one given twice, in a sentence that says how to call it.
 
-    So do arguments that are missing or too many, by their names.
-
     further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay.
     """
 
@@ -126,30 +124,6 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
         return call
 
     return decorate
-
-
-def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise TypeError that names the arguments that are missing, or that may come without their names."""
-    signature = inspect.signature(function)
-    try:
-        signature.bind(*given, **named)
-        return
-    except TypeError:
-        parameters = signature.parameters.values()
-    unnamed = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    own = [name for name in unnamed if name != "self"]
-    if len(given) > len(unnamed):
-        raise TypeError(
-            f"{who} takes {', '.join(own) or 'nothing'} without a name before it, and all else as name=value; "
-            f"got {len(given) - len(unnamed) + len(own)} values without one"
-        ) from None
-    if twice := [name for name in unnamed[: len(given)] if name in named]:
-        raise TypeError(
-            f"{who} got two values for {twice[0]}: {', '.join(own)} is the order of its arguments"
-        ) from None
-    required = [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in NAMED]
-    missing = [name for name in required if name not in (*unnamed[: len(given)], *named)]
-    raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(own)}, …)") from None
 
 
 def keywords_of(call: Callable[..., Any]) -> list[str]:

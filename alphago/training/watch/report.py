@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from tqdm.auto import tqdm
 
@@ -141,9 +141,10 @@ def tensorboard_writer() -> Callable[[str], Any]:
 
 
 class ConsoleReport:
-    """A progress bar with the expected end, rates and losses, in games, or in seconds of a timed run.
+    """A progress bar of the run's time, with what is left of it, what the run does now, rates and losses.
 
-    As a context it leaves the bar's line at its end, also after an error, whose message begins on a line of its own.
+    On a terminal it moves twice a second.  As a context it leaves the bar's line at its end, also after an error, whose
+    message begins on a line of its own.
     """
 
     def __init__(self) -> None:
@@ -156,12 +157,10 @@ class ConsoleReport:
         if self.bar is not None:
             self.bar.close()
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         if self.bar is not None:
             self.bar.close()
         self.folder = folder
-        minutes = settings["max_minutes"]
-        self.timed = minutes is not None
         print(f"training in {folder}", file=sys.stderr)
         games = settings["num_games"]
         self.games, self.of = 0, "" if games is None else f"/{games}"
@@ -210,4 +209,4 @@ class ConsoleReport:
         if stopped:
             print(f"it goes on with: alphago train --folder {shlex.quote(str(self.folder))}", file=sys.stderr)
         if not metrics["steps"]:
-            print("the network was not trained: there were fewer positions than start_training_after", file=sys.stderr)
+            print("it was not trained: there were fewer positions than start_training_after", file=sys.stderr)
