@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import io
+import sys
 import threading
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +32,7 @@ from alphago.system.validation import check_int, make_settings
 from alphago.training.runs.folder import default_folder, new_folder
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import SelfPlaySettings
+from alphago.training.watch.game_log import game_text
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +46,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=integer, default=0, metavar="S", help="another one gives other games (0)")
     add_device(parser)
     parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
+    parser.add_argument(
+        "--verbose", action="store_true", help="print each game: its moves, what the search thought, the final position"
+    )
     parser.add_argument("--folder", metavar="PATH", help="where the games are saved, new or empty (one in runs)")
     settings = parser.add_argument_group("self-play")
     add_settings(settings, SelfPlaySettings, leave=["search"], defaults={"resign_threshold": "the model's own"})
@@ -62,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         given["search"] = search
     given.setdefault("resign_threshold", network.resign_threshold)
     as_records = options.records or not env.has_sgf
-    with GameFolder(options.folder, env, options.games, as_records) as folder:
+    with GameFolder(options.folder, env, options.games, as_records, options.verbose) as folder:
         selfplay(env, evaluator, num_games=options.games, seed=options.seed, on_game=folder.add, **given)
     return 0
 
@@ -70,11 +75,12 @@ def run(options: argparse.Namespace) -> int:
 class GameFolder:
     """A context that saves games as they end, behind a progress bar, and prints a summary at its end."""
 
-    def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool) -> None:
+    def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool, verbose: bool = False) -> None:
         """Check the arguments; the folder is made, and locked, where the context begins.
 
         path: the folder, new or empty; None for a new one in `runs`.
         as_records: one file of records, instead of an SGF file for each game.
+        verbose: whether to print each game.
         Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
         """
         check_int("--games", games, 1)
@@ -83,7 +89,7 @@ class GameFolder:
         self.given = path is not None
         self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
         self.expect_empty()
-        self.env, self.games, self.as_records = env, games, as_records
+        self.env, self.games, self.as_records, self.verbose = env, games, as_records, verbose
         self.records: dict[int, GameRecord] = {}
         self.one_at_a_time = threading.Lock()
 
@@ -110,6 +116,8 @@ class GameFolder:
             if not self.as_records:
                 game = SgfGame.from_record(record, self.env, players=("alphago", "alphago"))
                 write_atomic(self.path / f"{number:0{len(str(self.games))}d}.sgf", sgf.format_sgf(game))
+            if self.verbose:
+                tqdm.write(game_text(self.env, record, moves=True), file=sys.stderr)
             self.bar.update()
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -56,6 +56,7 @@ def add_options(parser: Parser) -> None:
     )
     add_device(parser, default=argparse.SUPPRESS)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
+    parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
     training = parser.add_argument_group("training", "The board's recipe comes before the values in parentheses.")
     add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
     losses = parser.add_argument_group("the losses, and how much each counts")
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
     from alphago.training.session import train
+    from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact")
@@ -80,8 +82,11 @@ def run(options: argparse.Namespace) -> int:
     given |= given_training(options)
     if options.board_size is None and given.get("sizes") and not holds_a_run(options.folder):
         options.board_size = max(size for size, _ in given["sizes"])
-    if options.tensorboard:
-        given["reports"] = [ConsoleReport(), TensorBoardReport()]
+    given["reports"] = [
+        ConsoleReport(),
+        *([TensorBoardReport()] if options.tensorboard else []),
+        *([GameReport()] if options.verbose else []),
+    ]
     env_options = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)

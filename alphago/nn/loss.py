@@ -123,7 +123,8 @@ def forecast_loss(
 ) -> ForecastLosses:
     """Return the losses of what a network predicts beside the winner, averaged over the batch.
 
-    ownership: [B, points], 1 where a point became the mover's, -1, 0.  score: [B], the mover's margin in points.
+    ownership: [B, points], 1 where a point became the mover's, -1, 0; no columns in games without it.
+    score: [B], the mover's margin in points.
     weight: [B], as in `alphazero_loss`.  weights: how much ownership and score count in `total`.
     ended: [B], 0 for positions of games that were resigned, whose ownership and score are unknown, else 1; None for 1.
     """
@@ -131,7 +132,7 @@ def forecast_loss(
     if ended is not None:
         share = share * ended
     losses, total = {}, share.new_zeros(())
-    if forecast.ownership is not None:
+    if forecast.ownership is not None and ownership.shape[1]:
         losses["ownership"] = (share * (forecast.ownership.float() - ownership).square().mean(dim=1)).sum()
     if forecast.score is not None:
         losses["score"] = (share * F.huber_loss(forecast.score.float(), score / 10, reduction="none")).sum()

@@ -173,6 +173,11 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
     raise ValueError(f"{name} must be a number > 0{bound}, got {value!r}")
 
 
+def qualified_name(named: Any) -> str:
+    """Return the name of a class or function as "module:name"."""
+    return f"{named.__module__}:{named.__qualname__}"
+
+
 def as_plain_numbers(settings: Any) -> None:
     """Replace NumPy's numbers in a checked dataclass by Python's own, which can be saved as JSON."""
     for name, value in vars(settings).items():

@@ -159,7 +159,7 @@ class Learner:
         losses = alphazero_loss(logits, value, policy, result, weight, weights=self.settings.losses)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
-        if forecast is not None and part.ownership.shape[1]:
+        if forecast is not None:
             ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
             more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.settings.losses)
             total = total + more.total

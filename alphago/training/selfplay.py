@@ -21,7 +21,8 @@ class GameSource(Protocol):
     """The source of a run's games on one board: threads of this machine (SelfPlay), or other machines.
 
     An iteration is `publish` (where there is another network), `begin`, `go_on` until it returns True, and `take`.
-    Between two moves `state` holds all that another source of the same settings needs to continue.
+    Between two moves `state` holds all that another source of the same class and settings needs to continue.
+    A run makes one for each board of a stage, and closes it where the stage or the run's call ends.
     """
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
@@ -44,6 +45,9 @@ class GameSource(Protocol):
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         """Continue from what `state` returned, after `publish`."""
+
+    def close(self) -> None:
+        """Release what the games need: threads, processes, connections; nothing is played afterwards."""
 
     @property
     def begun(self) -> int:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from alphago.training.runs.config import holds_run, version_errors
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
 from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
 from alphago.training.selfplay import MakeSource
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings import TrainingSettings, plain_search
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import OTHER
 from alphago.training.watch.report import ConsoleReport, Report, Reporter
@@ -152,8 +152,8 @@ def check_types(model: Any, until: Any, reports: Any) -> None:
         raise TypeError(f"model must be a NeuralNet, such as load_model returns, or None, got {model!r}")
     if until is not None and not isinstance(until, (str, Opponent, Unset)):
         raise TypeError(f"until must be an opponent's name, an Opponent or None, got {until!r}")
-    if reports is not None and not isinstance(reports, Sequence):
-        raise TypeError(f"reports must be a list of reports or None, got {reports!r}")
+    if reports is not None and not (isinstance(reports, Sequence) and all(isinstance(one, Report) for one in reports)):
+        raise TypeError(f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}")
 
 
 @contextmanager
@@ -177,7 +177,8 @@ def run_for(
             run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
         if plan.until is not None:
             run.judges.append(Examiner(env, plan.until, folder.path))
-        yield run
+        with closing(run):
+            yield run
 
 
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
@@ -199,6 +200,7 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
     """
     folder = run.folder
     if folder.config is None:
+        run.start()
         run.publish()
         run.checkpoint()
         folder.write_config(plan.config)
@@ -269,5 +271,10 @@ def estimate(plan: Plan, metrics: Row) -> str | None:
 
 def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
     """Return changed settings as config.json keeps them."""
-    plain = {name: [asdict(v) if is_dataclass(v) else v for v in pair] for name, pair in changes.items()}  # type: ignore[arg-type]
-    return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in plain.items()]
+
+    def plain(value: Any) -> Any:
+        value = plain_search(value)
+        return asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
+
+    pairs = {name: [plain(value) for value in pair] for name, pair in changes.items()}
+    return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in pairs.items()]

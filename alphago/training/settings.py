@@ -24,6 +24,7 @@ from alphago.system.validation import (
     check_ranges,
     make_settings,
     plain_number,
+    qualified_name,
     setting,
     settings,
 )
@@ -284,8 +285,8 @@ class TrainingSettings(SelfPlaySettings):
         self._set("losses", losses)
 
     def plain(self) -> dict[str, Any]:
-        """Return all settings as JSON can hold them; a function becomes its name."""
-        return asdict(self) | {"optimizer": optimizer_name(self.optimizer)}
+        """Return all settings as JSON can hold them; a function becomes its name, as does a search's own class."""
+        return asdict(self) | {"optimizer": optimizer_name(self.optimizer), "search": plain_search(self.search)}
 
     @property
     def game_limit(self) -> int:
@@ -318,6 +319,14 @@ class TrainingSettings(SelfPlaySettings):
 def optimizer_name(optimizer: Any) -> str:
     """Return an optimizer's name, or "module.function" of the function that makes it."""
     return optimizer if isinstance(optimizer, str) else f"{optimizer.__module__}.{optimizer.__qualname__}"
+
+
+def plain_search(search: Any) -> Any:
+    """Return the setting `search` as JSON can hold it: settings of a class of one's own with its name as "class"."""
+    if not isinstance(search, SearchSettings):
+        return search
+    own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}
+    return asdict(search) | own
 
 
 def check_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:

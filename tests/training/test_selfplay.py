@@ -46,6 +46,16 @@ class TestSource:
         assert listener.last["steps"] > 10
         assert not same(source.published[0], net)
         assert len(source.published) == 1 + sum(row["steps"] > 0 for row in listener.rows)
+        assert source.closed == 1
+
+    def test_one_for_each_stage_and_call(self, tmp_path: Path) -> None:
+        """Each is made once, also where a run goes on, and closed once, also after an error."""
+        whole, cut, again = Sources(), Sources(), Sources()
+        run(tmp_path / "whole", 8, source=whole, curriculum=((2, 0.5),))
+        with pytest.raises(Killed), opened(tmp_path / "cut", saving=EagerSaving(kill_after=9), source=cut) as killed:
+            train_loop(killed, threading.Event())
+        go_on(tmp_path / "cut", source=again)
+        assert [[source.closed for source in sources.made] for sources in (whole, cut, again)] == [[1, 1], [1], [1]]
 
     @pytest.mark.parametrize("saves", [5, 30])
     def test_it_goes_on_to_the_bit(self, tmp_path: Path, saves: int) -> None:
@@ -64,6 +74,8 @@ class TestSource:
     def test_another_one_goes_on(self, tmp_path: Path) -> None:
         """What a run learned from is its own, wherever its next games come from."""
         run(tmp_path, 8, source=RandomGames)
+        with pytest.raises(ValueError, match=r"source must .* \S+:RandomGames, got alphago\S+:SelfPlay"):
+            go_on(tmp_path, 12)
         assert go_on(tmp_path, 12, source=Sources())[1].last["games"] == 12
 
 

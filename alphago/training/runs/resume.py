@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.validation import UNSET, Unset, make_settings
+from alphago.system.validation import UNSET, Unset, make_settings, qualified_name
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.recipes import Recipe, named_recipe, recipe_for
@@ -131,7 +132,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     compare(network, model.config, differs)
 
     explicit = {name: value for name, value in call.explicit(recipe).items() if value is not None or name not in CHOSEN}
-    before = saved_settings(config, folder, explicit.get("optimizer"))
+    before = saved_settings(config, folder, explicit)
     settings = make_settings(TrainingSettings, **{**vars(before), **update_settings(vars(before), explicit)})
     pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
     changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
@@ -192,26 +193,48 @@ def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[
             differs(name, saved.get(name), value)
 
 
-def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = None) -> TrainingSettings:
+def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, Any] | None = None) -> TrainingSettings:
     """Return the settings in a run's config; raise ValueError for those of another version.
 
-    optimizer: the function that makes the optimizer, of which the config has only the name.
+    call: settings that the call gives; of a function or class among the run's settings the config has only the name.
     """
+    call = call or {}
     with version_errors(folder, "settings"):
         given = dict(config["settings"])
         if unknown := given.keys() - {f.name for f in fields(TrainingSettings)}:
             raise other_version(folder, "settings", ", ".join(sorted(unknown)))
-        if given["search"] is not None and set(given["search"]) == {f.name for f in fields(SearchSettings)}:
-            given["search"] = SearchSettings(**given["search"])  # fewer of them change self-play's usual search
+        given["search"] = saved_search(given["search"], folder, call.get("search"))
         if given["gate"] is not None:
             given["gate"] = Gate(**given["gate"])
         given["losses"] = LossWeights(**given["losses"])
-        was = given["optimizer"]
+        was, optimizer = given["optimizer"], call.get("optimizer")
         if callable(optimizer) and optimizer_name(optimizer) == was:
             given["optimizer"] = optimizer
         elif was not in OPTIMIZERS:
             raise ValueError(f"the run in {folder} has an optimizer of its own, {was}: pass it as optimizer=…")
         return make_settings(TrainingSettings, **given)
+
+
+def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> Any:
+    """Return the setting `search` in a run's config; raise ValueError for a class that cannot be imported.
+
+    call: what the call gives, which may be of that class.
+    """
+    if saved is not None and "class" in saved:
+        name, values = saved["class"], {key: value for key, value in saved.items() if key != "class"}
+        try:
+            kind = type(call) if qualified_name(type(call)) == name else pkgutil.resolve_name(name)
+            if not issubclass(kind, SearchSettings):
+                raise TypeError("it is no class of search settings")
+        except Exception as error:  # importing a module runs it
+            raise ValueError(
+                f"the run in {folder} has a search of its own class, {name}, which cannot be imported ({error}): "
+                "pass settings of that class as search=…"
+            ) from error
+        return make_settings(kind, **values)
+    if saved is not None and set(saved) == {f.name for f in fields(SearchSettings)}:
+        return SearchSettings(**saved)  # fewer of them change self-play's usual search
+    return saved
 
 
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:

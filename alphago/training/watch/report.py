@@ -3,24 +3,32 @@
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tqdm.auto import tqdm
 
+from alphago.env.game import GameEnv
+from alphago.records.record import GameRecord
 from alphago.training.history import Row, number
 from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import bottleneck
 
 
-class Report(Protocol):
-    """A callback that follows a run.  `metrics` is what a line of metrics.jsonl holds."""
+class Report:
+    """A callback that follows a run.  `metrics` is what a line of metrics.jsonl holds.
+
+    A class derived from it needs the methods only for which it does something.
+    """
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
         """Begin, before the first game, and once more where a run goes on without its GPU."""
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Report an iteration of self-play and training."""
+
+    def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        """Report games of self-play on a board that have ended."""
 
     def note(self, text: str) -> None:
         """Report a sentence about something that happened in between: a match, a diagnosis."""
@@ -68,6 +76,11 @@ class Reporter:
             self.estimate = None
             self.note(*filter(None, [sentence]))
 
+    def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        """Report games that have ended, if there are any."""
+        for report in self.reports if records else ():
+            report.games(env, records)
+
     def note(self, *sentences: str) -> None:
         """Report these sentences."""
         for sentence in sentences:
@@ -75,7 +88,7 @@ class Reporter:
                 report.note(sentence)
 
 
-class TensorBoardReport:
+class TensorBoardReport(Report):
     """Curves for TensorBoard, in the folder `tensorboard` of the run, over games.
 
     Raises ImportError with a sentence when it is made without tensorboard installed.
@@ -84,7 +97,7 @@ class TensorBoardReport:
     def __init__(self) -> None:
         self.make_writer = tensorboard_writer()
         self.writer: Any = None
-        self.games = 0
+        self.step = 0  # games so far
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
         if self.writer is not None:
@@ -95,14 +108,14 @@ class TensorBoardReport:
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Add each number of the metrics to the curve of its name."""
-        self.games = metrics["games"]
+        self.step = metrics["games"]
         for name, value in metrics.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                self.writer.add_scalar(name, value, self.games)
+                self.writer.add_scalar(name, value, self.step)
         self.writer.flush()
 
     def note(self, text: str) -> None:
-        self.writer.add_text("notes", text, self.games)
+        self.writer.add_text("notes", text, self.step)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         self.writer.close()
@@ -118,7 +131,7 @@ def tensorboard_writer() -> Callable[[str], Any]:
     return make_writer
 
 
-class ConsoleReport:
+class ConsoleReport(Report):
     """A progress bar with the expected end, rates and losses, in games, or in seconds of a timed run."""
 
     def __init__(self) -> None:
