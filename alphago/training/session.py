@@ -205,7 +205,12 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
         run.checkpoint()
         folder.write_config(plan.config)
         run.clock.set(0.0)
-        return [], [f"a new run of {run.goal} begins in {folder.path}", *([plan.note] if plan.note else [])]
+        height, width = run.goal.plane_shape
+        news = [
+            f"a new run of {run.goal} begins in {folder.path}",
+            f"its network is {plan.model}, from {run.goal.planes} planes of {height}x{width}",
+        ]
+        return [], [*news, *([plan.note] if plan.note else [])]
     with version_errors(folder.path, "a state"):
         state = folder.restore()
         damage = [*state.notes, *run.restore(state)]
