@@ -193,7 +193,7 @@ def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecor
     lengths = np.array([len(game) for game in games])
     for ply in range(int(lengths.max(initial=0))):
         slots = np.flatnonzero(lengths > ply)
-        actions = np.array([games[slot][ply] for slot in slots], np.int32)
+        actions = np.array([games[int(slot)][ply] for slot in slots], np.int32)
         legal = batch.legal_mask(slots, np.empty((len(slots), env.action_space), np.bool_)).sum(axis=1)
         nothing = np.zeros(len(slots), np.float32)
         columns = (actions, nothing, legal, batch.to_play(slots, np.empty(len(slots), np.int8)), nothing, nothing)

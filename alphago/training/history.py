@@ -85,3 +85,9 @@ def number(row: Row, key: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return float(value)
+
+
+def opponent_name(row: Row) -> str:
+    """Return who played a match with how many readouts of the run's network, as `watch` takes it: "gnugo:10@64"."""
+    readouts = number(row, "readouts")
+    return str(row["opponent"]) + ("" if readouts is None else f"@{readouts:.0f}")

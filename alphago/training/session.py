@@ -28,6 +28,7 @@ from alphago.training.runs.compact import check_network, make_compact
 from alphago.training.runs.config import holds_run, version_errors
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
 from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
+from alphago.training.runs.summary import longer
 from alphago.training.selfplay import MakeSource
 from alphago.training.settings import TrainingSettings, plain_search
 from alphago.training.watch.gpu_meter import GpuMeter
@@ -235,7 +236,7 @@ def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) ->
     """Save the run, report its end, and return its network."""
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     if run.is_over and not stopped and save:
-        run.note(*filter(None, (judge.conclusion(longer(run)) for judge in run.judges)))
+        run.note(*filter(None, (judge.conclusion(longer(vars(run.settings), run.games)) for judge in run.judges)))
     if compact:
         run.note(compact_folder(run))
     # After all that is saved: these are the weights that learn.
@@ -255,14 +256,6 @@ def compact_folder(run: Run) -> str:
     entry = {"games": run.games, "kept_games": size.games, "of": size.games_before}
     folder.write_config(folder.config | {"compacted": [*folder.config["compacted"], entry]})
     return str(size)
-
-
-def longer(run: Run) -> str:
-    """Return the option of `alphago train` that doubles the games or the time of a finished run."""
-    settings = run.settings
-    if settings.max_minutes is None or run.games >= settings.game_limit:
-        return f"--games {2 * settings.game_limit}"
-    return f"--minutes {2 * settings.max_minutes:g}"
 
 
 def estimate(plan: Plan, metrics: Row) -> str | None:

@@ -21,7 +21,7 @@ from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, make_settings, qualified_name
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
-from alphago.training.recipes import Recipe, named_recipe, recipe_for
+from alphago.training.recipes import RECIPES, Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import other_version, version_errors
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
 
@@ -97,9 +97,17 @@ def new_run(call: TrainCall) -> Plan:
     check_boards(env, settings, model)
     until = None if isinstance(call.until, Unset) else call.until
     config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
-    config |= {"changes": [], "compacted": []}
+    config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
     return Plan(settings, model, check_opponent(until, env), config, positions, recipe.note if recipe else "")
+
+
+def recipe_name(recipe: Recipe | None) -> str | None:
+    """Return the name of a recipe, or where it was borrowed; None where there is none."""
+    if recipe is None:
+        return None
+    names = [name for name, one in RECIPES.items() if one is recipe]
+    return names[0] if names else recipe.note or "the one of all other games"
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
