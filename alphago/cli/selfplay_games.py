@@ -43,7 +43,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     parser.add_argument("--games", type=integer, default=10, metavar="N", help="how many (10)")
-    parser.add_argument("--seed", type=integer, default=0, metavar="S", help="another one gives other games (0)")
+    parser.add_argument(
+        "--seed", type=integer, metavar="S", help="plays the games of an earlier call again (a new one)"
+    )
     add_device(parser)
     parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
     parser.add_argument(
@@ -138,3 +140,5 @@ class GameFolder:
             white = sum(record.outcome < 0 for record in records)
             drawn = len(records) - black - white
             print(f"{len(records)} games in {self.path}: Black won {black}, White {white}, drawn {drawn}")
+            if records and records[0].seed is not None:
+                print(f"--seed {records[0].seed[0]} plays them again")

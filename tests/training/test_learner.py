@@ -32,7 +32,7 @@ ENV = TicTacToeEnv()
 @pytest.fixture(scope="module")
 def memory() -> ReplayMemory:
     memory = ReplayMemory(ENV)
-    memory.add(selfplay(ENV, HashEvaluator(), 8, 20, search=SearchSettings(), groups=1, device="cpu"))
+    memory.add(selfplay(ENV, HashEvaluator(), 8, 20, search=SearchSettings(), groups=1, device="cpu", seed=0))
     return memory
 
 
@@ -199,7 +199,7 @@ def bases() -> dict[str, nn.Module]:
 
 def samples_of(env: GameEnv, count: int) -> Sample:
     memory = ReplayMemory(env)
-    memory.add(selfplay(env, HashEvaluator(), 6, 8, search=SearchSettings(), groups=1, device="cpu"))
+    memory.add(selfplay(env, HashEvaluator(), 6, 8, search=SearchSettings(), groups=1, device="cpu", seed=0))
     return memory.sample(count, np.random.default_rng(0))
 
 

@@ -80,9 +80,19 @@ class TestSource:
 
 
 def test_a_call_without_settings_plays(tmp_path: Path) -> None:
-    (record,) = selfplay(GO, UniformEvaluator(), 4, device="cpu")
+    (record,) = selfplay(GO, UniformEvaluator(), 4, device="cpu", seed=0)
     assert record.position(GO).is_over or record.resigned
     train(GO, 1, folder=tmp_path, reports=[], readouts=2, device="cpu", **SIZES)
+
+
+def test_each_call_plays_new_games() -> None:
+    """Their records say the seed that gives them again."""
+    first, second = (selfplay(GO, HashEvaluator(), 4, 4, device="cpu") for _ in range(2))
+    assert first[0].seed is not None
+    assert len({record.seed for record in first + second}) == 8
+    assert [record.moves.tolist() for record in first] != [record.moves.tolist() for record in second]
+    again = selfplay(GO, HashEvaluator(), 4, 4, device="cpu", seed=first[0].seed[0])
+    assert [record.moves.tolist() for record in again] == [record.moves.tolist() for record in first]
 
 
 def test_each_game_is_told_as_it_ends() -> None:
@@ -95,7 +105,10 @@ def test_each_game_is_told_as_it_ends() -> None:
 def test_openings_are_drawn_unless_told_otherwise() -> None:
     """A twentieth of the longest game on average, which are not trained on."""
     drawn, none = (
-        [int((record.weights == 0).sum()) for record in selfplay(GO, HashEvaluator(), 4, 60, device="cpu", **given)]
+        [
+            int((record.weights == 0).sum())
+            for record in selfplay(GO, HashEvaluator(), 4, 60, device="cpu", seed=0, **given)
+        ]
         for given in ({}, {"opening_plies": 0})
     )
     assert sum(drawn) > 0 == sum(none)
