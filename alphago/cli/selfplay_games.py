@@ -43,9 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     parser.add_argument("--games", type=integer, default=10, metavar="N", help="how many (10)")
-    parser.add_argument(
-        "--seed", type=integer, metavar="S", help="plays the games of an earlier call again (a new one)"
-    )
+    parser.add_argument("--seed", type=integer, metavar="S", help="plays an earlier call's games again (a new one)")
     add_device(parser)
     parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
     parser.add_argument(

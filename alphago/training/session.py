@@ -72,7 +72,8 @@ def train(
         preset: a recipe by its name (see `alphago.training.recipes`): network and settings that this call does not
             set.  None: timed runs use the board's recipe, or the next larger board's; counted runs use none.
         model: a network to go on with, trained in place; None for a new one of `tower_height` residual blocks and
-            `channels` channels (see NeuralNet).
+            `channels` channels (see NeuralNet).  Of one for another board or komi the weights are trained in place,
+            and what is returned is a network for `env` that shares them.
         folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
             on where it was, with the settings of this call: all may change but those in
             `alphago.training.runs.resume.STRUCTURAL`; game and network may not.  What the call leaves out is as
@@ -211,7 +212,7 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
             f"a new run of {run.goal} begins in {folder.path}",
             f"its network is {plan.model}, from {run.goal.planes} planes of {height}x{width}",
         ]
-        return [], [*news, *([plan.note] if plan.note else [])]
+        return [], [*news, *plan.notes]
     with version_errors(folder.path, "a state"):
         state = folder.restore()
         damage = [*state.notes, *run.restore(state)]

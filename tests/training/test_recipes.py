@@ -64,13 +64,14 @@ class TestBoards:
         for plan in (new_run(asked(GoEnv(5), max_minutes=10)), new_run(asked(GoEnv(5)))):
             assert plan.settings.readouts == 16
             assert plan.settings.max_minutes == 10
-            assert plan.note.startswith("5x5 has no recipe of its own")
+            assert plan.notes[0].startswith("5x5 has no recipe of its own")
 
     def test_train_says_so(self, tmp_path: Path) -> None:
         """Where the run begins, and not where it goes on."""
         report = interrupt_at(1)
         run(tmp_path, None, max_minutes=1000, report=report, source=RandomGames)
-        assert report.notes == [f"a new run of {GO} begins in {tmp_path}", recipe_for(GO).note]
+        assert report.notes[0] == f"a new run of {GO} begins in {tmp_path}"
+        assert report.notes[2:] == [recipe_for(GO).note]
         report = interrupt_at(1)
         run(tmp_path, None, max_minutes=1000, report=report, source=RandomGames)
         assert recipe_for(GO).note not in report.notes
@@ -78,7 +79,7 @@ class TestBoards:
     def test_a_run_that_counts_games_takes_none(self) -> None:
         plan = new_run(asked(GoEnv(7), 100))
         assert plan.settings == TrainingSettings(num_games=100, groups=plan.settings.groups, games_in_flight=12)
-        assert not plan.note
+        assert not plan.notes
 
     def test_a_recipe_by_name(self) -> None:
         """What the call says goes first, of settings and of the network."""

@@ -90,7 +90,6 @@ def test_each_call_plays_new_games() -> None:
     first, second = (selfplay(GO, HashEvaluator(), 4, 4, device="cpu") for _ in range(2))
     assert first[0].seed is not None
     assert len({record.seed for record in first + second}) == 8
-    assert [record.moves.tolist() for record in first] != [record.moves.tolist() for record in second]
     again = selfplay(GO, HashEvaluator(), 4, 4, device="cpu", seed=first[0].seed[0])
     assert [record.moves.tolist() for record in again] == [record.moves.tolist() for record in first]
 

@@ -156,6 +156,11 @@ class TestStopping:
 
 
 class TestModel:
+    def test_a_new_run_tells_its_network(self, tmp_path: Path) -> None:
+        _, listener = run(tmp_path, 2, source=RandomGames)
+        assert listener.noted("its network is NeuralNet(GoEnv(3")
+        assert listener.noted(" parameters), from 16 planes of 3x3")
+
     def test_it_goes_on_with_a_network(self, tmp_path: Path) -> None:
         """Trained in place; its notes are those of the run: a threshold of other weights says nothing of these."""
         net = model()
@@ -171,7 +176,9 @@ class TestModel:
         """What comes back is for the game that was trained, with the same weights: those given have learned too."""
         net = model()
         before = weights(net)
-        other = train(env, 12, model=net, folder=tmp_path, reports=[], source=RandomGames, **SETTINGS)
+        report = Listener()
+        other = train(env, 12, model=net, folder=tmp_path, reports=[report], source=RandomGames, **SETTINGS)
+        assert report.noted(f"the model is for {GO}: its weights learn {env}")
         assert (other.env, net.env, load_model(tmp_path).env) == (env, GO, env)
         assert changed(net, before)
         assert same(net, other)

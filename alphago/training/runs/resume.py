@@ -70,7 +70,7 @@ class Plan:
     until: Opponent | None
     config: dict[str, Any]
     positions_to_beat: int = 0  # after which the recipe's run was proved to be stronger than `until`; 0 if unknown
-    note: str = ""  # of a new run's recipe
+    notes: tuple[str, ...] = ()  # sentences on a new run's recipe and model
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of a resumed run: before and now, by name
 
 
@@ -93,13 +93,16 @@ def new_run(call: TrainCall) -> Plan:
     if model is None:
         with seeded(settings.seed):
             model = NeuralNet(env, **{**(recipe.network if recipe else {}), **call.sizes})
+    notes = [recipe.note] if recipe and recipe.note else []
+    if model.env != env:
+        notes.append(f"the model is for {model.env}: its weights learn {env}, for which a network is returned")
     model = fitted(model, env)
     check_boards(env, settings, model)
     until = None if isinstance(call.until, Unset) else call.until
     config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
     config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
-    return Plan(settings, model, check_opponent(until, env), config, positions, recipe.note if recipe else "")
+    return Plan(settings, model, check_opponent(until, env), config, positions, tuple(notes))
 
 
 def recipe_name(recipe: Recipe | None) -> str | None:
