@@ -25,6 +25,7 @@ class Unset(Enum):
         return self.name
 
 
+LARGEST = 10**9  # of a number in settings that has no bound of its own
 MOST_READOUTS = 10_000_000  # of one move: a tree of that size takes gigabytes
 
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
@@ -91,6 +92,8 @@ def check_ranges(instance: Any, owner: str = "") -> None:
             value = check_float(name, value, least, most)
         else:
             value = check_int(name, value, least, None if most == math.inf else most)
+        if value > LARGEST and most == math.inf:
+            raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
         object.__setattr__(instance, one.name, value)
 
 

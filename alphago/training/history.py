@@ -64,10 +64,16 @@ def append_row(path: Path, row: Mapping[str, Any]) -> None:
             raise
 
 
-def truncate(path: Path, length: int) -> None:
-    """Shorten a file to `length` bytes, if it is longer."""
-    if path.exists() and path.stat().st_size > length:
-        os.truncate(path, length)
+def truncate(path: Path, length: int) -> str:
+    """Shorten a log to `length` bytes; return a sentence, else "", if it is shorter: then half a line is cut off."""
+    data = path.read_bytes() if path.is_file() else b""
+    whole = data[:length] if len(data) >= length else data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        os.truncate(path, len(whole))
+    if len(data) >= length:
+        return ""
+    lines = whole.count(b"\n")
+    return f"{path} has lost its end: {len(whole)} of {length} bytes are left, {lines} lines; it goes on after them"
 
 
 def parse_object(line: bytes) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from alphago.training.settings import TrainingSettings
 from alphago.training.watch.measures import Outputs, batch_metrics, to_numbers
 
 WARM_UP_STEPS = 200
+LARGEST_WEIGHT = 1e6  # sound ones are below 100
 CPU = torch.device("cpu")
 
 
@@ -97,6 +98,11 @@ class Learner:
         self.optimizer.step()
         self.steps += 1
         return metrics
+
+    @property
+    def has_diverged(self) -> bool:
+        """Whether gradient steps have made a weight infinite, NaN, or larger than any that computes."""
+        return self.steps > 0 and not all(bool((p.abs() < LARGEST_WEIGHT).all()) for p in self.net.parameters())
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return weights and optimizer state by name, on the CPU; on a CPU these are no copies.

@@ -15,7 +15,7 @@ from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord
 from alphago.system.validation import check_int, checks_keywords, make_settings
 from alphago.training.group import OnGame, SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings import NO_LIMIT, SelfPlaySettings
 
 
 class GameSource(Protocol):
@@ -96,7 +96,7 @@ def selfplay(
     """
     check_env(env)
     warm_up()
-    num_games = check_int("num_games", num_games, 1)
+    num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     with one_torch_thread():

@@ -135,9 +135,10 @@ def train(
                     translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
                     run_for(plan, env, run_folder, reports, where, source) as run,
                 ):  # fmt: skip
-                    anything_to_do = begin(run, plan, notes)
-                    with suppress(Stopped), run.stopwatch.running(OTHER):
-                        train_loop(run, stop)
+                    with explain_divergence(run):
+                        anything_to_do = begin(run, plan, notes)
+                        with suppress(Stopped), run.stopwatch.running(OTHER):
+                            train_loop(run, stop)
                     return finish(run, plan, stopped=stop.is_set(), compact=compact, save=anything_to_do)
             except MemoryError as error:
                 if device != "auto" or where == "cpu":
@@ -181,6 +182,25 @@ def run_for(
             run.judges.append(Examiner(env, plan.until, folder.path))
         with closing(run):
             yield run
+
+
+@contextmanager
+def explain_divergence(run: Run) -> Iterator[None]:
+    """Say of a ValueError in the block that the learning rate is too high, if the network's weights show it."""
+    try:
+        yield
+    except ValueError as error:
+        if not run.learner.has_diverged:
+            raise
+        raise ValueError(f"{error}; {divergence(run)}") from error
+
+
+def divergence(run: Run) -> str:
+    """Return a sentence on what to do about a network whose weights are lost."""
+    return (
+        f"training has diverged after {run.learner.steps} gradient steps: a new run needs a lower learning_rate than "
+        f"{run.settings.learning_rate:g}"
+    )
 
 
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
@@ -238,6 +258,7 @@ def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) ->
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     if run.is_over and not stopped and save:
         run.note(*filter(None, (judge.conclusion(longer(vars(run.settings), run.games)) for judge in run.judges)))
+    run.note(*run.reporter.final_findings(), *([divergence(run)] if run.learner.has_diverged else []))
     if compact:
         run.note(compact_folder(run))
     # After all that is saved: these are the weights that learn.

@@ -77,6 +77,7 @@ class SelfPlaySettings:
         "which no more than 2 plies per action count",
         default=None,
         least=0,
+        most=1_000_000,
     )
     search: SearchSettings | Mapping[str, Any] | None = setting(
         "see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes some "
@@ -179,7 +180,9 @@ class TrainingSettings(SelfPlaySettings):
         least=1,
     )
     plies_per_iteration: int = setting("moves played in every game between two rounds of training", default=16, least=1)
-    learning_rate: float = setting("of the optimizer; Muon moves at MUON_RATE times the rate", default=2e-3, least=0)
+    learning_rate: float = setting(
+        "of the optimizer; Muon moves at MUON_RATE times the rate", default=2e-3, least=0, most=1000
+    )
     weight_decay: float = setting("of the optimizer", default=0.01, least=0)
     optimizer: str | MakeOptimizer = setting(
         '"muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of '

@@ -149,7 +149,7 @@ class RunFolder:
                 if games.isdecimal() and int(games) > state.data["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():
-                truncate(self.path / name, length)
+                state.notes += filter(None, [truncate(self.path / name, length)])
         return state
 
     def check_weights(self, net: NeuralNet | None) -> list[str]:

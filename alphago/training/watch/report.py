@@ -81,6 +81,10 @@ class Reporter:
         for report in self.reports if records else ():
             report.games(env, records)
 
+    def final_findings(self) -> list[str]:
+        """Return what the diagnosis has to say of the run's end."""
+        return list(map(str, self.diagnosis.final()))
+
     def note(self, *sentences: str) -> None:
         """Report these sentences."""
         for sentence in sentences:
