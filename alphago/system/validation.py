@@ -26,6 +26,7 @@ class Unset(Enum):
 
 
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+LARGEST = 10**9  # of a number in settings that has no bound of its own
 MOST_READOUTS = 10_000_000  # of one move: a tree of that size takes gigabytes
 MOST_SHOWN = 80  # characters of a value in an error message
 
@@ -93,6 +94,8 @@ def check_ranges(instance: Any, owner: str = "") -> None:
             value = check_float(name, value, least, most)
         else:
             value = check_int(name, value, least, None if most == math.inf else most)
+        if value > LARGEST and most == math.inf:
+            raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
         object.__setattr__(instance, one.name, value)
 
 
@@ -203,6 +206,11 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
         return float(value)
     bound = "" if most == math.inf else f" and <= {most:g}"
     raise ValueError(f"{name} must be a number > 0{bound}, got {shown(value)}")
+
+
+def qualified_name(named: Any) -> str:
+    """Return the name of a class or function as "module:name"."""
+    return f"{named.__module__}:{named.__qualname__}"
 
 
 def as_plain_numbers(settings: Any) -> None:
