@@ -1,4 +1,4 @@
-"""The threshold of resignation, calibrated on games that were played out: at a checkpoint, or while a run goes on."""
+"""The resignation threshold, calibrated on games that were played to the end: at checkpoints, or during a run."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -8,8 +8,8 @@ import numpy as np
 
 from alphago.records.record import GameRecord
 
-MOST_WRONG = 0.05  # wrong share of resignations; AlphaGo Zero's bound (Silver et al. 2017, Methods, "Self-play")
-FEWEST = 50  # resignations by which a threshold is judged
+MOST_WRONG = 0.05  # share of wrong resignations; AlphaGo Zero's bound (Silver et al. 2017, Methods, "Self-play")
+FEWEST = 50  # resignations that a threshold is judged by
 KEPT_SIDES = 1000  # the latest ones, of games that were played out, to which a run's threshold is fitted
 NEVER = -1.0  # a threshold below which no value is
 # No run resigns above it.  Where one colour has won every game so far, resigning at once has never been wrong; but then
@@ -23,8 +23,8 @@ class Resignation(NamedTuple):
     """A threshold, and how often resigning by it would have been wrong."""
 
     threshold: float  # a mover whose value after the search is below it resigns
-    resigned: int  # sides of games that would have resigned
-    wrong: float  # the share of them that did not lose
+    resigned: int  # how many sides of games would have resigned
+    wrong: float  # the share of these sides that did not lose
 
     def notes(self) -> dict[str, str]:
         """Return the threshold and its basis as texts to save with the network's weights."""
@@ -53,8 +53,8 @@ def sides_of(record: GameRecord) -> list[Side]:
 def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Resignation | None:
     """Return the highest threshold below 0 at which at most `most_wrong` of all resignations would have been wrong.
 
-    Giving up a draw is wrong too.  A side resigns at its first value below the threshold, so only its lowest value
-    counts.  None where no threshold has FEWEST resignations and is right often enough.
+    Resigning a drawn game is wrong too.  A side resigns at its first value below the threshold, so only its lowest
+    value counts.  None if no threshold has at least FEWEST resignations and few enough wrong ones.
     """
     ordered = sorted(sides)
     values, right = np.array([value for value, _ in ordered]), np.array([lost for _, lost in ordered], np.bool_)

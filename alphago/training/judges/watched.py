@@ -5,13 +5,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from alphago.arena.engine import Engine
-from alphago.arena.engine_player import EnginePlayer
-from alphago.arena.players import resolve_player
+from alphago.arena.engine_player import check_engine
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator
-from alphago.nn.model_files import model_file, packaged_nets, saved_game
-from alphago.nn.net import load_model
 from alphago.records.collection import read_collection
 from alphago.training.judges.criteria import RECORDS, split_readouts
 from alphago.training.judges.prediction import WatchedRecords
@@ -77,16 +74,8 @@ def make_one(text: str, env: GameEnv) -> Watched:
     if text.startswith(RECORDS):
         return WatchedRecords(text, env, read_collection(text.removeprefix(RECORDS), env, POSITIONS))
     name, readouts = split_readouts(text)
-    try:
-        player: Any = resolve_player(name, env)
-    except ValueError as error:
-        if not (name in packaged_nets() or model_file(name).is_file()):
-            raise ValueError(f"watch, {text!r}: there is no network {name}, and {error}") from None
-        path = model_file(name)
-        own = saved_game(path, env.N, env.config.get("komi"))
-        if own.name != env.name:
-            raise ValueError(f"watch, {text!r}: its network must play {env.name}, got one for {own.name}") from None
-        player = load_model(path, own)
+    watched = WatchedOpponent(name, readouts, env)
+    player = watched.entrant("cpu").player
     if isinstance(player, Engine):
-        EnginePlayer(require_go(env.match_variant(), player.name), player, [1]).close()  # raises if it refuses
-    return WatchedOpponent(name, readouts, player, env)
+        check_engine(require_go(env.match_variant(), player.name), player)
+    return watched

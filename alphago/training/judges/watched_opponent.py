@@ -10,12 +10,11 @@ from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import MatchResult, open_games
 from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
-from alphago.arena.players import PlayerSource, resolve_player
+from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import SearchSettings
-from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
@@ -28,13 +27,15 @@ SEARCH = SearchSettings(gumbel=True)
 class WatchedOpponent:
     """An opponent, and the readouts of the network that plays against it; a network has as many."""
 
-    def __init__(self, opponent: str, readouts: int, player: PlayerSource | NeuralNet, env: GameEnv) -> None:
+    def __init__(self, opponent: str, readouts: int, env: GameEnv) -> None:
+        """Raises as `resolve_player` for an opponent that does not exist or does not play the game."""
         self.opponent = opponent
         self.readouts = readouts
-        self.player = player
-        # As `evaluate` does: engines do not know a game's limits, and playouts are rated without them.
-        self.env = env.match_variant() if isinstance(player, (PlayoutSettings, Engine)) else env
         self._entrants: dict[str, Entrant] = {}  # by device
+        self.env = env
+        # As `evaluate` does: engines do not know a game's limits, and playouts are rated without them.
+        if isinstance(self.entrant("cpu").player, (PlayoutSettings, Engine)):
+            self.env = env.match_variant()
 
     @property
     def name(self) -> str:
@@ -46,10 +47,7 @@ class WatchedOpponent:
     def entrant(self, device: str) -> Entrant:
         """Return the opponent as a side of a match."""
         if device not in self._entrants:
-            player: Any = self.player
-            if isinstance(player, NeuralNet):
-                player = resolve_player(player, device=device)
-            self._entrants[device] = Entrant(player, self.readouts, SEARCH)
+            self._entrants[device] = Entrant(resolve_player(self.opponent, self.env, device), self.readouts, SEARCH)
         return self._entrants[device]
 
 

@@ -236,7 +236,9 @@ class Watcher:
     def evaluator(self, network: int, run: Run) -> Evaluator:
         """Return the evaluator of a network that is being examined."""
         if network not in self._evaluators:
-            self._evaluators[network] = self.networks[network].evaluator(run.settings.selfplay_dtype, run.device)
+            self._evaluators[network] = self.networks[network].evaluator(
+                run.settings.selfplay_dtype, run.device, shared=False
+            )
         return self._evaluators[network]
 
     def close(self, account: Account, run: Run) -> None:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class Curves(NamedTuple):
-    """A panel of training metrics; `keys` are pairs of a row's key and its name in the legend, "" if alone."""
+    """A panel of training metrics; `keys`: pairs of a row's key and its name in the legend, "" if there is one key."""
 
     title: str
     keys: tuple[tuple[str, str], ...]
     unit: str = ""
 
 
-# cody2007's curves first, then ours.  A key that no run has leaves its curve out, or the panel.
+# cody2007's curves first, then others.  Curves whose key no run has are left out, and so are panels without curves.
 TRAINING = (
     Curves("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"),
                            ("value_variance", "variance of results")), "squared"),
@@ -55,20 +55,16 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
     """Draw the curves of runs side by side, save them if `out` is given, and return the matplotlib figure.
 
     Against each opponent: win rate and Elo with 95 % intervals, length of the games, in Go score and captures.  Of
-    given records: how well their moves are predicted.  Of a single run: final boards of its newest matches.  Of
-    training: losses, entropies, games and speed, each iteration thin, a mean over its neighbours thick.  What was not
-    measured is left out.
+    given records: how well their moves are predicted.  Of a single run: final boards of its newest matches.  Training:
+    losses, entropies, games and speed; the thin line has each iteration, the thick line a mean over neighbours.
+    Metrics that no run has are left out.
 
-    Args:
-        runs: folders of runs, finished or in progress.
-        out: a file with a suffix that matplotlib writes: .png, .svg, .pdf, ...
-        x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions"
-            of self-play.
-
-    Raises:
-        ValueError: for a run without metrics, an unknown `x` or suffix.
-        OSError: for a file that cannot be read or written.
-        ModuleNotFoundError: without matplotlib.
+    runs: folders of runs, finished or in progress.
+    out: a file with a suffix that matplotlib writes: .png, .svg, .pdf, …
+    x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
+        self-play.
+    Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
+    written, ModuleNotFoundError without matplotlib.
     """
     folders = [runs] if isinstance(runs, (str, Path)) else list(runs)
     if not folders:
@@ -89,7 +85,7 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
 
 
 def new_figure() -> "Figure":
-    """Return an empty figure that needs no display, and that a notebook shows."""
+    """Return an empty figure that needs no display, and that a notebook shows as a picture."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
@@ -107,7 +103,7 @@ def new_figure() -> "Figure":
 
 
 def check_out(figure: "Figure", out: Path) -> None:
-    """Raise ValueError unless matplotlib can write a file of that name, FileNotFoundError without its folder."""
+    """Raise ValueError for a suffix that matplotlib cannot write, FileNotFoundError for a file in a missing folder."""
     formats = figure.canvas.get_supported_filetypes()
     if out.suffix.lower().removeprefix(".") not in formats:
         raise ValueError(f"out must end in one of {', '.join('.' + name for name in formats)}, got {out}")
@@ -116,7 +112,7 @@ def check_out(figure: "Figure", out: Path) -> None:
 
 
 def names_of(folders: Sequence[str | Path]) -> list[str]:
-    """Return the name of each run in the legend: its folder's, or the whole path where names repeat."""
+    """Return the name of each run in the legend: its folder's name, or its whole path if two runs have that name."""
     names = [Path(folder).resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 

@@ -38,7 +38,7 @@ def save(path: Path, records: list[GameRecord]) -> Path:
 class TestMatches:
     def test_pieces_are_the_whole(self) -> None:
         """Pair by pair, in two halves with a state between, or at once: the same games."""
-        random = WatchedOpponent("random", 4, "random", ENV)
+        random = WatchedOpponent("random", 4, ENV)
         whole = random.examination(3, "cpu")
         whole.go_on(HashEvaluator(), PAIRS, NEVER)
         parts = random.examination(3, "cpu")
@@ -53,7 +53,7 @@ class TestMatches:
 
     def test_a_stop_only_pauses(self) -> None:
         """After a move in each game: it goes on from there, and a pair counts when both of its games are over."""
-        match = WatchedOpponent("random", 0, "random", ENV).examination(0, "cpu")
+        match = WatchedOpponent("random", 0, ENV).examination(0, "cpu")
         match.go_on(UniformEvaluator(), PAIRS, Moves(4))
         moves = [len(game) for part in match.open for game in part.moves]
         assert sum(moves) > 0
@@ -63,11 +63,12 @@ class TestMatches:
         match.go_on(UniformEvaluator(), PAIRS, NEVER)
         assert (match.is_over, match.open) == (True, [])
 
-    def test_engines_end_with_their_games(self) -> None:
+    def test_engines_end_with_their_games(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Or when the examination is closed; not more run than may."""
         program = "for line in open(0): print('= pass\\n' if 'genmove' in line else '= \\n', flush=True)"
         engine = Engine("passes", (sys.executable, "-c", program), at_once=1)
-        watched = WatchedOpponent("passes", 0, engine, ENV)
+        monkeypatch.setattr("alphago.arena.players.find_player", lambda name: engine)
+        watched = WatchedOpponent("passes", 0, ENV)
         match = watched.examination(0, "cpu")
         match.go_on(UniformEvaluator(), PAIRS, Moves(3))
         (part,) = match.open

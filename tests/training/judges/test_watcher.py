@@ -257,8 +257,8 @@ class TestRuns:
 @pytest.mark.parametrize(
     ("env", "settings", "sentence"),
     [
-        (GO, {"watch": ["gnu@0"]}, "watch, 'gnu@0': there is no network gnu, and no player is called 'gnu'"),
-        (GO, {"watch": ["runs/none@0"]}, "there is no network runs/none"),
+        (GO, {"watch": ["gnu@0"]}, "no player is called 'gnu': did you mean gnugo"),
+        (GO, {"watch": ["runs/none@0"]}, "there is no file runs/none"),
         (GO, {"watch": ["random@many"]}, "after @ come the readouts of the run's network, as in random@64"),
         (GO, {"watch": ["random@0", "random@0"]}, "watch must name each opponent once, got 'random@0' twice"),
         (GO, {"watch": 7}, "watch must be names such as"),
