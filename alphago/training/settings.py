@@ -246,8 +246,8 @@ class TrainingSettings(SelfPlaySettings):
         default=None,
     )
     watch_share: float = setting(
-        "the most that `watch` may take of the time, beyond it at most one pair of games", default=0.05, positive=True,
-        most=0.5,
+        "the most that `watch` may take of the time", default=0.05, positive=True,
+        most=0.9,
     )  # fmt: skip
     max_minutes: float | None = setting(
         "ends the run after this much time if it is not over before; None for a run counted in games",

@@ -8,8 +8,7 @@ costs the run no more than its share.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
+from alphago.training.judges.budget import Budget, Clock, Limit
 from alphago.training.judges.watched import Examination, Watched
 from alphago.training.run import Run
 from alphago.training.watch.metrics import EXAMINATION
@@ -29,63 +29,6 @@ AT_THE_END = 0.25  # of the time is kept for the network that the run ends with
 SHORTEST = 0.25  # seconds of a slice
 SIDE_BY_SIDE = 2.0  # seconds, about, of the games that are played together: many quick ones, few slow ones
 PREFIX = "watch."  # of the tensors' names
-
-Clock = Callable[[], float]
-
-
-class Budget:
-    """The time that watching may take and has taken, over the whole run."""
-
-    def __init__(self, share: float, clock: Clock) -> None:
-        self.share = share
-        self.clock = clock
-        self.trained = 0.0  # seconds of the run without watching
-        self._spent = 0.0
-        self._since: float | None = None
-
-    @property
-    def spent(self) -> float:
-        """Seconds of watching so far."""
-        return self._spent + (0.0 if self._since is None else self.clock() - self._since)
-
-    @spent.setter
-    def spent(self, seconds: float) -> None:
-        self._spent = seconds
-
-    @contextmanager
-    def spending(self) -> Iterator[None]:
-        """Count the time within the block."""
-        self._since = self.clock()
-        try:
-            yield
-        finally:
-            self._spent, self._since = self.spent, None
-
-    @property
-    def earned(self) -> float:
-        """Seconds that may have been spent by now."""
-        return self.share / (1 - self.share) * self.trained
-
-    @property
-    def left(self) -> float:
-        """Seconds that may be spent now, negative after too many."""
-        return self.earned - self.spent
-
-    @property
-    def used(self) -> float:
-        """The share of the time that watching has taken so far, 0 .. 1."""
-        return self.spent / max(self.spent + self.trained, 1e-9)
-
-
-class Limit(threading.Event):
-    """An event that is also set while `stop` is, and once a time is over."""
-
-    def __init__(self, stop: threading.Event, is_over: Callable[[], bool]) -> None:
-        super().__init__()
-        self.stop, self.is_over = stop, is_over
-
-    def is_set(self) -> bool:
-        return super().is_set() or self.stop.is_set() or self.is_over()
 
 
 @dataclass

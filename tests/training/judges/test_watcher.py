@@ -183,7 +183,7 @@ class TestExaminations:
 
     def test_a_stop_keeps_whole_pairs(self, tmp_path: Path) -> None:
         stop = threading.Event()
-        with opened(tmp_path, 100, source=RandomGames, watch=["random@0"], watch_share=0.5) as run:
+        with opened(tmp_path, 100, source=RandomGames, watch=["random@0"], watch_share=0.9) as run:
             (watcher,) = run.judges
             assert isinstance(watcher, Watcher)
             run.clock.set(1000.0)
@@ -197,7 +197,7 @@ class TestExaminations:
         assert [row["played"] for row in rows_of(tmp_path)] == [20]
 
 
-WATCH: dict[str, Any] = {"watch": ["random@0", "random@4"], "watch_share": 0.5}
+WATCH: dict[str, Any] = {"watch": ["random@0", "random@4"], "watch_share": 0.9}
 
 
 class TestRuns:
@@ -230,7 +230,7 @@ class TestRuns:
 
     def test_a_run_that_is_over(self, finished: Path) -> None:
         """Its last network can still be examined, and once more is nothing to do."""
-        _, listener = go_on(finished, watch="random@0", watch_share=0.5)
+        _, listener = go_on(finished, watch="random@0", watch_share=0.9)
         rows = rows_of(finished)
         assert [(row["opponent"], row["games"]) for row in rows] == [("random", 40)]
         go_on(finished)
@@ -240,7 +240,7 @@ class TestRuns:
 
     def test_another_network(self, finished: Path, tmp_path: Path) -> None:
         """It gets as many readouts as the run's."""
-        run(tmp_path / "new", 8, watch=[f"{finished}@2"], watch_share=0.5, source=RandomGames)
+        run(tmp_path / "new", 8, watch=[f"{finished}@2"], watch_share=0.9, source=RandomGames)
         assert {(row["opponent"], row["readouts"]) for row in rows_of(tmp_path / "new")} == {(str(finished), 2)}
 
     def test_texts(self) -> None:
@@ -263,7 +263,7 @@ class TestRuns:
         (GO, {"watch": ["random@0", "random@0"]}, "watch must name each opponent once, got 'random@0' twice"),
         (GO, {"watch": 7}, "watch must be names such as"),
         (GO, {"watch": ["records:nowhere"]}, "records must be an SGF file, a .npz of records or a folder of them"),
-        (GO, {"watch": ["random"], "watch_share": 0.9}, "watch_share must be a number > 0 and <= 0.5, got 0.9"),
+        (GO, {"watch": ["random"], "watch_share": 1}, "watch_share must be a number > 0 and <= 0.9, got 1"),
         (ConnectFourEnv(), {"watch": ["rave:9@0"]}, r"env must be Go for rave:9, got ConnectFourEnv\("),
         (GoEnv(7), {"watch": ["engine@0"]}, "GNU Go is not installed"),
     ],

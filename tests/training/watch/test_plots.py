@@ -165,7 +165,7 @@ def test_names_are_kept_apart() -> None:
 
 def test_final_boards(tmp_path: Path) -> None:
     """Of the newest games of each opponent, with what came out for the network."""
-    run(tmp_path, 8, watch=["random@0"], watch_share=0.5, source=RandomGames)
+    run(tmp_path, 8, watch=["random@0"], watch_share=0.9, source=RandomGames)
     *_, row = read_rows(tmp_path / "evaluations.jsonl", "opponent")
     figure = plot(tmp_path)
     axes = panels(figure)["Final boards, random@0, 8 games"]
