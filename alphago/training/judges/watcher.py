@@ -26,6 +26,7 @@ from alphago.training.watch.metrics import EXAMINATION
 
 POINTS = 20  # examinations by one opponent in a run, at most
 AT_THE_END = 0.25  # of the time is kept for the network that the run ends with
+SPARE = 0.03  # of the time is left in the end, since a slice ends after the move in progress only
 SHORTEST = 0.25  # seconds of a slice
 SIDE_BY_SIDE = 2.0  # seconds, about, of the games that are played together: many quick ones, few slow ones
 PREFIX = "watch."  # of the tensors' names
@@ -125,11 +126,13 @@ class Watcher:
         return True
 
     def end(self, run: Run, stop: threading.Event) -> bool:
-        """Examine the last network in all the time that is left, in equal parts; return False if `stop` came."""
+        """Examine the last network in the time that is left, in equal parts; return False if `stop` came."""
+        spare = SPARE * self.budget.earned
         for account in sorted(self.accounts, key=lambda account: account.cost):
-            others = sum(other.examination is not None for other in self.accounts) - 1
-            if account.examination is not None and self.budget.left > 0:
-                kept = self.budget.left * others / (others + 1)
+            if account.examination is not None and self.budget.left > spare:
+                self.evaluator(account.network, run)  # before the time is divided: the first one makes it for all
+                others = sum(other.examination is not None for other in self.accounts) - 1
+                kept = spare + (self.budget.left - spare) * others / (others + 1)
                 self.go_on(account, run, stop, kept, at_the_end=True)
             if stop.is_set():
                 return False

@@ -127,6 +127,9 @@ def draw_scales(axes: "Axes", panel: Panel) -> None:
     """Draw the numbers at both axes and a grid."""
     from matplotlib.ticker import PercentFormatter
 
+    ends = [x for line in panel.lines for x in line.x]
+    if min(ends) == max(ends):  # else the axis would show a billionth around it
+        axes.set_xlim(ends[0] - 0.5, ends[0] + 0.5)
     if panel.unit.startswith(SHARE):
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     else:
