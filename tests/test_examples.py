@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 RUNS = {
     "connect_four": "",
     "custom_tower": "--games 4 --readouts 2",
-    "demo": "--minutes 0.02 --games 2 --folder demo",
+    "demo": "--minutes 0.01 --games 1 --folder demo",
     "evaluate_checkpoints": "run --checkpoints 2 --games 2 --readouts 0",
     "read_a_position": "--readouts 8",
     "selfplay_records": "--games 2 --readouts 2",
