@@ -17,7 +17,7 @@ from alphago.cli.models import (
 )
 from alphago.cli.options import Parser, Setting, add_settings, given_settings, integer, number
 from alphago.env.game import GameEnv
-from alphago.env.games import make_game, with_settings
+from alphago.env.games import GAMES, make_game, with_settings
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
@@ -30,9 +30,10 @@ LOSS, GATE = "loss_", "gate_"  # before the names of their settings
 
 def add_options(parser: Parser) -> None:
     parser.description = (
-        "Trains by the board's recipe, or the next larger board's, until the time is over; Ctrl-C saves and stops. "
+        "Trains by the board's recipe, or the next larger board's, until the time is over; "
+        "Ctrl-C saves and stops, and so does SIGTERM. "
         "With the folder of a run, it resumes that run; options then change their own settings only, "
-        "and the word none takes a setting off."
+        "and the word none unsets a setting."
     )
     parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after of this slice of it"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
@@ -56,6 +57,7 @@ def add_options(parser: Parser) -> None:
     )
     add_device(parser, default=argparse.SUPPRESS)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
+    parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
     training = parser.add_argument_group("training", "The board's recipe comes before the values in parentheses.")
     add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
     losses = parser.add_argument_group("the losses, and how much each counts")
@@ -72,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
     from alphago.training.session import train
+    from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact")
@@ -80,8 +83,6 @@ def run(options: argparse.Namespace) -> int:
     given |= given_training(options)
     if options.board_size is None and given.get("sizes") and not holds_a_run(options.folder):
         options.board_size = max(size for size, _ in given["sizes"])
-    if options.tensorboard:
-        given["reports"] = [ConsoleReport(), TensorBoardReport()]
     env_options = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)
@@ -94,14 +95,19 @@ def run(options: argparse.Namespace) -> int:
     if options.folder is not None and not holds_a_run(options.folder):
         hint_at_runs(Path(options.folder))
     try:
-        train(env, **given)
+        with ConsoleReport() as console:
+            more = [
+                *([TensorBoardReport()] if options.tensorboard else []),
+                *([GameReport()] if options.verbose else []),
+            ]
+            train(env, reports=[console, *more], **given)
     except EngineError as error:
         raise ValueError(str(error)) from None
     return 0
 
 
 def given_training(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the given settings of training; nested settings as dictionaries of the given ones."""
+    """Return the training settings that were given; nested settings (search, losses, gate) as dictionaries."""
     given = given_settings(options, TrainingSettings)
     if search := given_settings(options, SearchSettings):
         given["search"] = search
@@ -110,7 +116,7 @@ def given_training(options: argparse.Namespace) -> dict[str, Any]:
         given["losses"] = {**named, **weights}
     if gate := given_settings(options, Gate, GATE):
         if "gate" in given and given["gate"] is None:
-            raise ValueError("--gate none takes the gate off, got another option of it")
+            raise ValueError("--gate none switches the gate off, got another --gate option too")
         given["gate"] = {**gate, **({"win_rate": given["gate"]} if "gate" in given else {})}
     return given
 
@@ -123,7 +129,7 @@ def holds_a_run(folder: str | None) -> bool:
 
 
 def hint_at_runs(folder: Path) -> None:
-    """Print the folders of runs with nearly the name of a new one, which may be a typo."""
+    """Print the runs whose names are similar to a new folder's, in case that name is mistyped."""
     beside = [path.name for path in folder.parent.glob("*") if holds_a_run(str(path))]
     if near := near_names(folder.name, beside):
         print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
@@ -131,14 +137,17 @@ def hint_at_runs(folder: Path) -> None:
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     """Return the game of a new network: the options' over the run folder's, the preset's or the recipe's."""
+    from alphago.nn.model_files import model_file, saved_game
     from alphago.training.recipes import named_recipe, recipe_for
     from alphago.training.runs.config import read_config, version_errors
 
     folder = options.folder
     if holds_a_run(folder):
         config = read_config(Path(folder))
+        if config["game"] not in GAMES:
+            saved_game(model_file(folder))  # raises, with the game's class
         with version_errors(Path(folder), "a game"):
-            env = make_game(config["game"]).replace(**config["env"])
+            env = GAMES[config["game"]](**config["env"])
         for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
             if now not in (None, was):
                 raise ValueError(f"the run in {folder} has {name} {was}, got {now}")

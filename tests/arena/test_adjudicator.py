@@ -14,8 +14,8 @@ from alphago.arena.match_games import MatchGame
 from alphago.arena.standings import standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records.sgf import read_sgf
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import install_fake_gnugo, installed_gnugo, scripted
 from tests.arena.test_tournament import Heard, lines
 

@@ -62,7 +62,7 @@ class TestEngine:
         body = 'print("hmm", file=sys.stderr, flush=True); time.sleep(1000)'
         with scripted(tmp_path, genmove=body, timeout=2.0).start(1, Rules()) as one:
             one.ask("boardsize 3")
-            with pytest.raises(EngineError, match=r"no reply came in 2 s; .*engine \| hmm$"):
+            with pytest.raises(EngineError, match=r"no reply within 2 s; .*engine \| hmm$"):
                 one.ask("genmove b")
             assert one.process.returncode is not None
 
@@ -71,7 +71,7 @@ class TestEngine:
         path.write_text("import time; time.sleep(1000)")
         with (
             EngineProcess([sys.executable, str(path)], name="sleeps", start_timeout=0.3) as one,
-            pytest.raises(EngineError, match=r"^sleeps: .* no reply came in 0.3 s; nothing on stderr$"),
+            pytest.raises(EngineError, match=r"^sleeps: .* no reply within 0.3 s; nothing on stderr$"),
         ):
             one.ask("name")
 

@@ -30,6 +30,10 @@ SMALL = {
             r"7x7, 4 x 32, 32 readouts, fused +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
         ],
     ),
+    "ten_lines.py": (
+        "--board-size 3 --games 2 --matches 2",
+        [r"over after \d+ s\n", r"policy alone against random moves: \d wins"],
+    ),
     "kept_evaluations.py": (
         "--plies 1 --turns 1",
         [r"7x7, 16 readouts +\d+\.\d\d +\d+\.\d\d \(-\d+%\) +[\d,]+ +[\d,]+ +\d+\.\d\d\n", r"9x9, 24 readouts "],

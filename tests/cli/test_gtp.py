@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-import torch
 
 from alphago.cli import main
 from alphago.env.go import GoEnv
@@ -32,11 +31,14 @@ def test_where_there_is_no_gpu(verb: str, model: str, capfd: pytest.CaptureFixtu
     ("arguments", "sentence"),
     [
         (["nowhere.safetensors"], "there is no file nowhere.safetensors"),
-        (["--board-size", "26"], "board_size must be an integer from 2 to 25, got 26"),
-        (["--komi", "6.25"], "komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"),
+        (["--board-size", "26"], "--board-size must be an integer from 2 to 25, got 26"),
+        (["--komi", "6.25"], "--komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"),
         (["--readouts", "-1"], "--readouts must be an integer from 0 to 10000000, got -1"),
         (["--readouts", "5000000000"], "--readouts must be an integer from 0 to 10000000, got 5000000000"),
         (["--seed", "-1"], "--seed must be an integer >= 0, got -1"),
+        (["--policy", "net", "--readouts", "4"], "--readouts must be left out with --policy net, got 4"),
+        (["7x7", "--policy", "random"], "MODEL must be left out with --policy random, got 7x7"),
+        (["--policy", "random", "--board-size", "26"], "--board-size must be an integer from 2 to 25, got 26"),
         (["--resign", "2"], "--resign must be a number from -1 to 1, got 2.0"),
     ],
 )
@@ -46,26 +48,20 @@ def test_errors_of_gtp(arguments: list[str], sentence: str, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize(
-    ("notes", "words", "resigns"),
+    ("words", "network", "readouts"),
     [
-        ({}, "", False), ({}, "--resign -0.5", True),
-        ({"resign_threshold": "-0.5"}, "", True), ({"resign_threshold": "-0.5"}, "--resign -0.9", False),
+        ([], "NeuralNet", 800),
+        (["--policy", "mcts", "--readouts", "5"], "NeuralNet", 5),
+        (["--policy", "net"], "NeuralNet", 0),
+        (["--policy", "random"], "str", 0),
     ],
-)  # fmt: skip
-def test_a_model_says_when_it_resigns(
-    notes: dict[str, str], words: str, resigns: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    """Unless the command line does; this one takes every position for lost, by a value of -0.76."""
-    net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
-    *weights, bias = net.value.parameters()
-    with torch.no_grad():
-        weights[-1].zero_()
-        bias.fill_(-1.0)
-    net.save(tmp_path / "net.safetensors", notes)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"genmove b\n")))
-    assert main(["gtp", str(tmp_path / "net.safetensors"), "--readouts", "0", *words.split()]) == 0
-    assert (capsys.readouterr().out == "= resign\n\n") is resigns
+)
+def test_policies(words: list[str], network: str, readouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr("alphago.ui.gtp.commands.serve", lambda *given, **_: calls.append(given))
+    assert main(["gtp", "--board-size", "7", *words]) == 0
+    ((env, player, number),) = calls
+    assert (env.N, type(player).__name__, number) == (7, network, readouts)
 
 
 def test_files_without_a_model(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -35,7 +35,12 @@ def test_sgf(capsys: pytest.CaptureFixture[str]) -> None:
     assert {(game.board_size, game.komi) for game in games} == {(3, 0.5)}
     black = sum(game.outcome == 1 for game in games)
     shown = capsys.readouterr()
-    assert shown.out == f"11 games in out: Black won {black}, White {11 - black}, drawn 0\n"
+    results, seed = shown.out.splitlines()
+    assert results == f"11 games in out: Black won {black}, White {11 - black}, drawn 0"
+    number, _, rest = seed.removeprefix("--seed ").partition(" ")
+    assert rest == "plays them again"
+    assert selfplay(f"go.safetensors --games 11 --readouts 2 --folder again --seed {number}") == 0
+    assert [read_sgf(path) for path in sorted(Path("again").iterdir())] == games
     assert "11/11" in shown.err
 
 
@@ -77,10 +82,10 @@ def test_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
     ("options", "sentence"),
     [
         ("--games 0", "--games must be an integer >= 1, got 0"),
-        ("--readouts 0", "readouts must be an integer from 1 to 10000000, got 0"),
+        ("--readouts 0", "--readouts must be an integer from 1 to 10000000, got 0"),
         ("--connect-row 3", "go has no connect_row, got 3"),
         ("--game reversi", "go.safetensors must hold a network for reversi, got one for GoEnv(3, komi=0.5)"),
-        ("--c-puct -1", "c_puct must be a number >= 0"),
+        ("--c-puct -1", "--c-puct must be a number >= 0"),
         ("--folder .", ". must be a new or empty folder: choose another one"),
         ("--folder go.safetensors", "go.safetensors must be a new or empty folder"),
     ],

@@ -36,7 +36,7 @@ def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
     before = (tmp_path / "run" / "weights.safetensors").read_bytes()
     for again in (command, ["train", "--folder", folder]):
         assert main(again) == 0
-        assert "this run was over after 4 games" in capsys.readouterr().err
+        assert "this run ended after 4 games" in capsys.readouterr().err
     assert (tmp_path / "run" / "weights.safetensors").read_bytes() == before
     assert main(["train", "--folder", folder, "--games", "6"]) == 0
     told = capsys.readouterr().err
@@ -62,7 +62,7 @@ def test_several_boards_and_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture
     assert settings["gate"]["win_rate"] == 0.6
     for again in (command, ["train", "--folder", folder]):
         assert main(again) == 0
-        assert "this run was over after 2 games" in capsys.readouterr().err
+        assert "this run ended after 2 games" in capsys.readouterr().err
 
 
 def test_a_timed_run(tmp_path: Path) -> None:
@@ -96,16 +96,16 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--board-size", "1"], "board_size must be an integer from 2 to 25, got 1"),
-        (["--games", "0"], "num_games must be an integer >= 1, got 0"),
-        (["--minutes", "-1"], "max_minutes must be a number > 0"),
-        (["--preset", "8x8"], "preset must be one of '7x7'"),
+        (["--board-size", "1"], "--board-size must be an integer from 2 to 25, got 1"),
+        (["--games", "0"], "--games must be an integer >= 1, got 0"),
+        (["--minutes", "-1"], "--minutes must be a number > 0"),
+        (["--preset", "8x8"], "--preset must be one of '7x7'"),
         (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
         (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),
-        (["--komi", "1.3"], "komi must be a multiple of 0.5"),
-        (["--sizes", "7:0.3,9:0.3"], "sizes must be pairs of a board size and its share"),
-        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "sizes must name the board that is trained for, 5, got"),
+        (["--komi", "1.3"], "--komi must be a multiple of 0.5"),
+        (["--sizes", "7:0.3,9:0.3"], "--sizes must be pairs of a board size and its share"),
+        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "--sizes must name the board that is trained for, 5, got"),
         (["--gate", "1.5"], "a gate's win_rate must be"),
     ],
 )

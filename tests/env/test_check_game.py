@@ -12,7 +12,7 @@ from alphago.env.check import GameError, check_game
 from alphago.env.game import GameBatch, GameEnv, Leaves, PlainBatch, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
-from examples.tic_tac_toe import TicTacToe, TicTacToeEnv
+from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
 
 
@@ -399,3 +399,14 @@ def test_a_game_without_any_positions_is_caught() -> None:
 def test_the_same_seed_plays_the_same_games() -> None:
     texts = {caught(broken(outcome=first_players_outcome), TicTacToeEnv(), seed=seed) for seed in (1, 1, 2)}
     assert len(texts) == 2
+
+
+def test_a_config_may_be_an_attribute_of_the_object() -> None:
+    class Sized(TicTacToeEnv):
+        def __init__(self, board_size: int = 3) -> None:
+            self.config = {"board_size": board_size}
+
+    check_game(Sized(3), games=1)
+    assert (Sized(4) == Sized(3), repr(Sized(4))) == (False, "Sized(board_size=4)")
+    with pytest.raises(NotImplementedError, match="Bare must have a config, the arguments that make it again"):
+        check_game(type("Bare", (GameEnv,), {})())

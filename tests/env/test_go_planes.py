@@ -324,5 +324,5 @@ def test_any_odd_number_of_planes(count: int) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 16, -3, 17.0, True, "", "rule", "17"])
 def test_other_numbers_of_planes_are_refused(count: object) -> None:
-    with pytest.raises(ValueError, match=rf"planes must be one of 'rules', .*, got {re.escape(repr(count))}$"):
+    with pytest.raises(ValueError, match=rf"planes must be one of 'rules', .*, got {re.escape(repr(count))}"):
         GoEnv(9, planes=count)

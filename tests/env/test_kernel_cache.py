@@ -93,7 +93,7 @@ def test_the_loops_of_each_game_are_kept_apart() -> None:
         assert env.position().legal_mask.any()
         if hasattr(game.legal_mask_batch, "stats"):  # compiled
             kept = pathlib.Path(game.legal_mask_batch.stats.cache_path)
-            assert list(kept.glob(f"{game.__name__.rpartition('.')[2]}.legal_mask_batch-*.nbi"))
+            assert list(kept.glob(f"{game.__name__.rpartition('.')[2]}.legal_mask_batch-*.kernel"))
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

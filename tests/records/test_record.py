@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.records.record import ARRAYS, POLICY_SCALE, GameRecord, RecordBuilder, load_records, quantise, save_records
-from examples.tic_tac_toe import TicTacToeEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.records.record import (
+    ARRAYS,
+    POLICY_SCALE,
+    GameRecord,
+    RecordBuilder,
+    load_records,
+    quantise,
+    save_records,
+)
 
 GO = GoEnv(3)
 
@@ -82,6 +90,11 @@ class TestFiles:
                 RecordBuilder(seed=tuple(seed))
             with pytest.raises(ValueError, match="seed must be two integers"):
                 replace(record, seed=tuple(seed))
+
+    def test_as_text_it_is_a_sentence(self) -> None:
+        record = random_game(3, {"black": "A3 B2", "white": "C1", "to_play": "white"})
+        expected = f"<a game of {len(record)} moves, from black, white, to_play set up: {record.result_string}>"
+        assert repr(record) == str(record) == expected
 
     def test_dtypes(self) -> None:
         record = random_game(1)

@@ -1,4 +1,4 @@
-"""The clock of a run: training time, processor time, when to save and when to stop."""
+"""The clock of a run: training time, processor time, and when to save and to stop."""
 
 import math
 import signal
@@ -11,12 +11,13 @@ from typing import Any
 # Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
 SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C; docker stop, Slurm, timeout; a terminal that is closed
 
 Seconds = Callable[[], float]
 
 
 class RunClock:
-    """Training time, which stands still during examinations and may have a limit.
+    """Training time, which is stopped during examinations and may have a limit.
 
     `ready` is the training time at the end of the first iteration, in which kernels are compiled; None until then.  It
     counts for the limit, but schedules begin there: compiling may take longer than a curriculum's first board.
@@ -38,7 +39,7 @@ class RunClock:
         self._processor_began = self._work() - processor
 
     def state(self) -> dict[str, Any]:
-        """Return where the clock stands, as plain data."""
+        """Return what the clock needs to continue, as plain data."""
         return {"seconds": self.seconds, "processor": self.processor, "ready": self.ready}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -47,7 +48,7 @@ class RunClock:
         self.ready = state["ready"]
 
     def mark_ready(self) -> None:
-        """Let schedules begin now, unless they have begun."""
+        """Let schedules begin now, unless they have already begun."""
         if self.ready is None:
             self.ready = self.seconds
 
@@ -58,9 +59,9 @@ class RunClock:
 
     @property
     def processor(self) -> float:
-        """Processor seconds of all threads of this process in training time so far.
+        """Processor time of all threads of this process within training time, in seconds.
 
-        Unlike `seconds`, other programs and machines on the same host do not add to them.
+        Unlike `seconds` it does not grow because other programs, or machines on the same host, are busy.
         """
         return self._work() - self._processor_began
 
@@ -71,7 +72,7 @@ class RunClock:
 
     @property
     def progress(self) -> float:
-        """The elapsed share of the time from `ready` to the limit; 0 without a limit."""
+        """The share of the time from `ready` to the limit that is over, 0 .. 1; 0 without a limit."""
         if self.is_over:
             return 1.0
         return 0.0 if self.ready is None else max(0.0, self.seconds - self.ready) / (self.limit - self.ready)
@@ -110,28 +111,41 @@ class SavingTimes:
 
 @contextmanager
 def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once."""
-    interrupted = threading.Event()  # `stop` may be set for another reason
+    """Let the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once.
+
+    SIGTERM and SIGHUP do the same, and end the process after the block: SystemExit with 128 and the signal's number.
+    """
+    received: list[int] = []  # `stop` may be set for another reason
 
     def handle(number: int, frame: Any) -> None:
-        if interrupted.is_set():
-            raise KeyboardInterrupt
-        interrupted.set()
+        received.append(number)
         stop.set()
+        if len(received) > 1:
+            end()
+
+    def end() -> None:
+        raise KeyboardInterrupt if received[-1] == signal.SIGINT else SystemExit(128 + received[-1])
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, handle)
+    signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in signals}
+    handled = [number for number in signals if number == signal.SIGINT or before[number] == signal.SIG_DFL]
+    for number in handled:  # not those that nohup has had ignored, or a program has a use for
+        signal.signal(number, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in handled:
+            signal.signal(number, before[number])
+    if received and received[-1] != signal.SIGINT:
+        end()
 
 
 @contextmanager
 def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
-    """Set `stop` at that time (of time.monotonic()) if it comes within the block; None: never."""
+    """Set `stop` at the time `deadline` (of time.monotonic()) if that is within the block; None: never."""
     if deadline is None:
         yield
         return

@@ -128,6 +128,30 @@ def test_the_first_interrupt_stops_and_the_second_is_raised() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_that_ends_the_process(name: str) -> None:
+    """After the block, in which everything is saved; nohup's wish is respected."""
+    if (number := getattr(signal, name, None)) is None:
+        pytest.skip(f"no {name} here")
+    stop, before = threading.Event(), signal.signal(number, signal.SIG_DFL)
+    saved = []
+
+    def save_and_end() -> None:
+        with stopped_by_interrupt(stop):
+            signal.raise_signal(number)
+            saved.append(stop.wait(60))
+
+    try:
+        with pytest.raises(SystemExit) as end:
+            save_and_end()
+        assert (end.value.code, saved, signal.getsignal(number)) == (128 + number, [True], signal.SIG_DFL)
+        signal.signal(number, signal.SIG_IGN)
+        with stopped_by_interrupt(threading.Event()):
+            assert signal.getsignal(number) == signal.SIG_IGN
+    finally:
+        signal.signal(number, before)
+
+
 def test_a_deadline_stops() -> None:
     stop = threading.Event()
     with stopped_at(None, stop), stopped_at(0.0, stop):

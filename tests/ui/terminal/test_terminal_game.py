@@ -9,11 +9,11 @@ import pytest
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame, play
 from alphago.ui.terminal.thinking import Limit
-from examples.tic_tac_toe import SQUARES, TicTacToeEnv
 
 BLACK, WHITE = 1, -1
 
@@ -242,11 +242,30 @@ class TestOtherCommands:
         text = converse(player, BLACK, "HELP").text
         commands = TerminalGame(player, BLACK, Screen(), Limit(1)).commands
         assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
+        assert text.count("Stones on the board count as alive") == 1
 
-    def test_quit(self):
-        end = go(BLACK, "d4", "Quit", engine="C3")
+    @pytest.mark.parametrize("word", ["Quit", "exit", "q"])
+    def test_quit(self, word):
+        end = go(BLACK, "d4", word, engine="C3")
         assert end.text.endswith("You left the game after 2 moves.")
         assert not end.position.is_over
+
+
+class TestDeadStones:
+    """They count as alive: a player hears so before it is too late."""
+
+    @pytest.mark.parametrize(("lines", "engine"), [(["pass", "d4"], "C3 E5"), (["d4", "b2", "b4"], "pass C3 pass")])
+    def test_at_the_first_pass(self, lines, engine):
+        text = go(BLACK, *lines, engine=engine).text
+        assert text.count("Stones on the board count as alive in the end: capture dead ones before you pass.") == 1
+
+    def test_with_the_score(self):
+        text = go(BLACK, "score").text
+        assert "W+7.5.  Stones on the board count as alive" in text
+
+    def test_games_without_captures(self):
+        text = converse(ScriptedPlayer(Nim()), BLACK, "score", "help").text
+        assert "count as alive" not in text
 
 
 class TestLeaving:
@@ -345,7 +364,14 @@ class TestPlay:
     def test_tic_tac_toe(self, mode):
         """Every square is tried in turn; those that are taken ask again."""
         shown = []
-        position = play(TicTacToeEnv(), UniformEvaluator(), 50, mode, read=self.lines(*SQUARES), write=shown.append)
+        position = play(
+            TicTacToeEnv(),
+            UniformEvaluator(),
+            50,
+            mode,
+            read=self.lines(*TicTacToeEnv().action_names),
+            write=shown.append,
+        )
         assert position.is_over
         assert {"draw: nobody wins.", "You win!", "The engine wins."} & set(shown)
 
@@ -388,9 +414,40 @@ class TestPlay:
         with pytest.raises(ValueError, match="mode must be 0"):
             play(GoEnv(5), UniformEvaluator(), mode=mode)
 
-    def test_tower_height_belongs_to_the_untrained_network(self):
-        with pytest.raises(ValueError, match="tower_height must be None with a network"):
+    def test_the_tower_height_of_a_given_network(self):
+        """AlphaGo.jl's call has both; another height than the network's is a mistake."""
+        with pytest.raises(
+            ValueError, match="tower_height must be None, as of the network that is given, or None, got"
+        ):
             play(GoEnv(5), UniformEvaluator(), tower_height=2)
+        network = UniformEvaluator()
+        network.tower_height = 2
+        shown = []
+        play(GoEnv(5), network, 2, tower_height=2, read=self.lines("quit"), write=shown.append)
+        assert shown[-1] == "You left the game after 0 moves."
+        with pytest.raises(ValueError, match="tower_height must be left out, or 2 as of"):
+            play(GoEnv(5), network, 2, tower_height=3)
+
+    def test_a_handicap(self):
+        """White begins: the engine, where the person is Black."""
+        shown = []
+        position = play(
+            GoEnv(9), UniformEvaluator(), 2, handicap=4, read=self.lines("undo", "quit"), write=shown.append
+        )
+        assert (position.setup, len(position.moves)) == ({"black": "C7 G7 C3 G3", "to_play": "white"}, 1)
+        assert "You have not moved yet" in "\n".join(shown)
+
+    @pytest.mark.parametrize(
+        ("env", "handicap", "sentence"),
+        [
+            (GoEnv(9), 10, "handicap must be from 2 to 9 on 9x9, got 10"),
+            (GoEnv(9), -1, "handicap must be an integer >= 0, got -1"),
+            (TicTacToeEnv(), 2, "handicap must be 0 in a game other than Go, got 2"),
+        ],
+    )
+    def test_an_impossible_handicap(self, env, handicap, sentence):
+        with pytest.raises(ValueError, match=sentence):
+            play(env, UniformEvaluator(), 2, handicap=handicap)
 
     def test_an_untrained_network_says_so(self):
         shown = []
