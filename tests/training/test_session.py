@@ -170,8 +170,7 @@ class Breaking(torch.optim.SGD):
 
 class TestDivergence:
     @pytest.mark.parametrize(
-        ("factor", "warning"),
-        [(1e3, "exploded loss: the policy's loss is "), (-1e30, "training has diverged after ")],
+        ("factor", "warning"), [(1e3, "exploded loss: the policy's loss is "), (-1e30, "training has diverged after ")]
     )
     def test_a_run_ends_with_a_warning(self, tmp_path: Path, factor: float, warning: str) -> None:
         """It ended well, after a policy loss of 5e18."""
