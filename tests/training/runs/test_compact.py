@@ -291,4 +291,4 @@ class TestCommandLine:
 
     def test_nonsense(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["train", "--games", "1", "--stop-after", "-2", "--folder", str(tmp_path / "run")]) == 2
-        assert capsys.readouterr().err == "alphago train: stop_after, in minutes, must be a number > 0, got -2.0\n"
+        assert capsys.readouterr().err.startswith("alphago train: --stop-after, in minutes, must be")
