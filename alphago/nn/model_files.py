@@ -147,7 +147,7 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Read tensors and description, as `read_description` returns it.
 
-    Raises ModelError, also for weights that are not those that were saved.
+    Raises ModelError, also for contents that are not those that were saved, if the file holds their digest.
     """
     texts, data = read_regular_file(path, whole=True)
     try:
