@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from types import ModuleType
+from typing import TypeGuard
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, is_packaged
@@ -69,5 +70,5 @@ def game_class(module: ModuleType, name: str) -> type[GameEnv]:
     return env
 
 
-def is_game(value: object) -> bool:
+def is_game(value: object) -> TypeGuard[type[GameEnv]]:
     return isinstance(value, type) and issubclass(value, GameEnv)
