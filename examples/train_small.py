@@ -1,26 +1,28 @@
 """Training with a custom report: a table of how 5x5 is learned, in a minute or two.
 
-A report is any object with these four methods; the loop itself prints nothing.  All metrics of
-an iteration are a line of the run folder's metrics.jsonl.
+A report derives from Report and has the methods for what it reports; the loop itself prints nothing.  All metrics
+of an iteration are a line of the run folder's metrics.jsonl.
 """
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from alphago import GoEnv, train
+from alphago.training.watch.report import Report
 
 COLUMNS = ("games", "positions", "policy_loss", "value_loss", "top_move_agreement")
 
 
-class TableReport:
+class TableReport(Report):
     """Prints a line every so many games, and the run's notes in between."""
 
     def __init__(self, every: int) -> None:
         self.every = every
         self.next_at = 0
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], object]) -> None:
         print(f"{settings['num_games']} games, {settings['readouts']} readouts a move, in {folder}")
         print("  ".join(f"{name:>18}" for name in COLUMNS))
 

@@ -1,1 +1,1 @@
-"""Matches: players that move in many games at once, and how strong each of them is."""
+"""Matches between players, many games at once, and the ratings that follow from their results."""

@@ -13,10 +13,10 @@ from alphago.env.games import require_go
 
 
 class Adjudicator:
-    """A referee that counts finished games by an engine's `final_score`, with a process for each.
+    """A referee that counts the final boards of Go with an engine's `final_score`, one process per game.
 
-    For players that pass before dead stones are captured, which Tromp and Taylor's rules count as alive.  Raises
-    ValueError for games other than Go, and for games of fixed turns, which engines do not know.
+    Use it for players that pass before dead stones are captured: Tromp-Taylor rules count those as alive. Raises
+    ValueError for games other than Go and for games with fixed turns (`GoEnv.turns`), which engines do not know.
     """
 
     def __init__(self, env: GameEnv, engine: Engine) -> None:
@@ -26,9 +26,10 @@ class Adjudicator:
             raise ValueError(f"{engine.name} counts games that end by two passes, got games of fixed turns")
 
     def judge(self, game: MatchGame, seed: int) -> MatchGame:
-        """Return the game with the engine's result; both results go into `disagreement` where they differ.
+        """Return the game with outcome and margin as the engine counts them.
 
-        A game that one side gave up is returned unchanged.  Raises EngineError where the engine does not count.
+        Where the board's result differs, `disagreement` gets both. A game that ended by resignation or forfeit (margin
+        None) is returned unchanged. Raises EngineError if the engine's reply is not a result.
         """
         if game.margin is None:
             return game

@@ -11,7 +11,7 @@ Z = 1.959964  # of a two-sided 95 % interval
 
 
 class Rating(NamedTuple):
-    """A rating in Elo points with its 95 % interval; all nan where no chain of matches leads to the anchor."""
+    """A rating in Elo points with its 95 % interval; all three are nan if no chain of games leads to the anchor."""
 
     elo: float
     low: float
@@ -19,20 +19,20 @@ class Rating(NamedTuple):
 
 
 def expected_score(difference: float) -> float:
-    """Return points per game, 0 .. 1, of a player rated `difference` Elo points above the other one."""
+    """Return the expected points per game, 0 to 1, of a player rated `difference` Elo points above its opponent."""
     return 1 / (1 + 10 ** (-difference / 400))
 
 
 def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0) -> list[Rating]:
     """Return each player's rating, by maximum likelihood in the model of Bradley and Terry (1952).
 
-    points: float [P, P]; [i, j] are the points of i against j, a draw giving half a point to both.
-    anchor: the player whose rating is `anchor_elo`, to which all intervals are relative.
+    points: float [P, P]; [i, j] are the points of player i against player j, half a point each for a draw.
+    anchor: index of the player whose rating is fixed at `anchor_elo`; all intervals are of the distance from it.
 
-    The prior is one drawn game for each pair that met: a player that won all of n games comes out at
-    400 log10(2 n + 1) points above the other one, with a wide interval.  Intervals come from
-    the inverse Hessian of the log likelihood, as if games were independent wins and losses; draws vary
-    less than that, so with many of them the intervals are too wide rather than too narrow.
+    The prior is one drawn game for each pair that met: a player that won all of n games is rated 400 log10(2 n + 1)
+    points above its opponent, with a wide interval. Intervals come from the inverse Hessian of the log likelihood, as
+    if games were independent wins and losses; draws vary less, so with many draws the intervals are too wide rather
+    than too narrow.
     """
     points = np.asarray(points, np.float64)
     met = (points + points.T) > 0
@@ -63,7 +63,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
 
 
 def connected_to(met: np.ndarray, anchor: int) -> np.ndarray:
-    """Return the players, bool [P], that a chain of matches (met, bool [P, P]) connects with the anchor."""
+    """Return which players, bool [P], a chain of matches (met, bool [P, P]) connects with the anchor."""
     connected = np.zeros(len(met), np.bool_)
     connected[anchor] = True
     for _ in met:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import queue
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,16 +17,18 @@ from dataclasses import dataclass
 from alphago.env.go_rules import Rules
 from alphago.system.validation import check_int, check_positive, checks_keywords
 
+COMMAND = "gtp:"  # before the command of an engine, in its name
+LEVELS = (0, 10)  # of GNU Go
 LONGEST_REPLY = 1000  # lines
 POLL_SECONDS = 0.5  # between two looks at whether a process still runs while its reply is awaited
 
 
 class EngineError(RuntimeError):
-    """An engine failed; the text says what was sent, what it replied, and the end of its stderr."""
+    """The error of an engine that failed; its message has the command sent, the reply, and the end of stderr."""
 
 
 class EngineRefusal(EngineError):
-    """The engine answered a command with a failure; the process goes on."""
+    """The error of a GTP failure reply ("? ..."); the engine's process keeps running."""
 
 
 @checks_keywords()
@@ -67,10 +70,11 @@ class Engine:
 
 
 def gnugo(level: int = 10) -> Engine:
-    """Return GNU Go, which plays games out under the match's rules, so that the board as it stands can be counted.
+    """Return the Engine for GNU Go at a level.
 
-    Raises EngineError where it is not installed.
+    Raises ValueError for another level than 0 to 10, EngineError where it is not installed.
     """
+    check_int("GNU Go's level", level, *LEVELS)
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
     path = shutil.which("gnugo", path=places)
     if path is None:
@@ -90,15 +94,36 @@ def gnugo_rules(rules: Rules) -> tuple[str, ...]:
 
 
 def find_engine(name: str) -> Engine | None:
-    """Return the engine called "gnugo" or "gnugo:LEVEL", or None for another name."""
-    match = re.fullmatch(r"gnugo(?::([0-9]{1,2}))?", name)
+    """Return the engine called "gnugo", "gnugo:LEVEL" or "gtp:COMMAND", or None for another name.
+
+    Raises ValueError for an impossible level or command, EngineError for a program that does not exist.
+    """
+    if name.startswith(COMMAND):
+        return engine_of_command(name)
+    match = re.fullmatch(r"gnugo(?::([0-9]{1,9}))?", name)
     return gnugo(int(match[1] or 10)) if match else None
 
 
-class EngineProcess:
-    """A running engine; `close` it in the end, or use `with`.
+def engine_of_command(name: str) -> Engine:
+    """Return the engine of "gtp:" and a command as one types it into a shell, without pipes and variables."""
+    try:
+        program, *arguments = shlex.split(name.removeprefix(COMMAND))
+    except ValueError as error:  # nothing to unpack, or an open quotation mark
+        why = f": {error}" if "quotation" in str(error) else ""
+        raise ValueError(
+            f"after {COMMAND} must come a command such as 'gtp:./engine --argument', got {name!r}{why}"
+        ) from None
+    program = os.path.expanduser(program)
+    if shutil.which(program) is None:
+        raise EngineError(f"{name} cannot be started: there is no program {program}")
+    return Engine(name, (program, *arguments))
 
-    Any failure ends the process and raises EngineError, except a command that the engine refuses.
+
+class EngineProcess:
+    """A running GTP engine; call `close` at the end, or use it in a `with` statement.
+
+    `send`, `receive` and `ask` raise EngineError after ending the process if the engine crashes, hangs or does not
+    speak GTP, and EngineRefusal, which leaves it running, for a failure reply.
     """
 
     def __init__(
@@ -173,7 +198,7 @@ class EngineProcess:
         return text
 
     def close(self, patience: float = 1.0) -> None:
-        """End the process and its children: by `quit`, and by signals after `patience` seconds; can be called again."""
+        """End the process and its children: send `quit`, and signals after `patience` seconds. May be called twice."""
         if self._closed:  # its process id may be another process's by now
             return
         process = self.process
@@ -208,10 +233,10 @@ class EngineProcess:
             if exited:
                 return None
             if time.monotonic() >= self._due:
-                raise self._failed(f"no reply came in {self._limit:g} s")
+                raise self._failed(f"no reply within {self._limit:g} s")
 
     def _failed(self, what: str) -> EngineError:
-        """Return the error for a broken engine, after ending it, so that its stderr is complete."""
+        """End the process and return the EngineError for `what` went wrong, with the complete stderr."""
         self.close(patience=0.1)
         errors = " | ".join(self._errors)
         status = self.process.returncode

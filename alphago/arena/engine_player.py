@@ -17,13 +17,13 @@ COLOURS = {1: "b", -1: "w"}
 
 
 class EnginePlayer:
-    """An engine as one side of many games, with a process for each; `close` it when the games are over.
+    """An engine as one side of many games, one process per game; `close` it when the games are over.
 
-    seeds: one for each game.
+    seeds: the engine's random seed in each game.
 
-    Its moves follow from the engine and its seed alone: `by_chance` is ignored.  Raises EngineError if an engine
-    cannot be set up for the game.  Later, an engine that crashes, hangs, sends nonsense or plays an illegal move
-    resigns that game, and `faults` says why.
+    Moves follow from the engine and its seed alone: `by_chance` is ignored. Raises EngineError if an engine cannot be
+    set up for the game. Later, an engine that crashes, hangs, breaks the protocol or plays an illegal move resigns that
+    game, and `faults` says why.
     """
 
     def __init__(self, env: GoEnv, engine: Engine, seeds: Sequence[int]) -> None:
@@ -31,10 +31,10 @@ class EnginePlayer:
         self.name = engine.name
         self.batch: GameBatch = env.new_batch(len(seeds))
         self.moves: list[list[int]] = [[] for _ in seeds]
-        self.faults: dict[int, str] = {}  # games it lost by a fault of its own
+        self.faults: dict[int, str] = {}  # by game: why the engine forfeited it
         self.scores: dict[int, str] = {}  # its `final_score` of finished games
-        self._broken: dict[int, str] = {}  # engines that will resign when it is their turn
-        self._own: dict[int, int] = {}  # moves that are on the engine's board, but not yet followed
+        self._broken: dict[int, str] = {}  # by game: the error for which it resigns at its next turn
+        self._own: dict[int, int] = {}  # by game: its own last move, already on its board
         self.processes: list[EngineProcess] = []
         try:
             for seed in seeds:  # start all before waiting for one
@@ -68,7 +68,7 @@ class EnginePlayer:
             self.processes[game].close()
 
     def disagreement(self, game: int) -> str | None:
-        """Return both results, if the engine's count of the final board differs from Tromp and Taylor's."""
+        """Return both results as text if the engine's `final_score` differs from Tromp-Taylor's, else None."""
         if game not in self.scores:
             return None
         ours, theirs = self._position(game).score(), self.scores[game]
@@ -80,7 +80,7 @@ class EnginePlayer:
             process.close()
 
     def _send(self, game: int, *words: str) -> None:
-        """Send a command; an engine that cannot take it is broken."""
+        """Send a command; on failure, note the error, for which the engine resigns at its next turn."""
         if game not in self._broken:
             try:
                 self.processes[game].send(" ".join(words))
@@ -88,7 +88,7 @@ class EnginePlayer:
                 self._broken[game] = str(error)
 
     def _receive_reply(self, game: int) -> None:
-        """Receive the reply to `play`; an engine that refuses the move loses the game."""
+        """Receive the reply to `play`; on failure, note the error, for which the engine resigns at its next turn."""
         if game not in self._broken:
             try:
                 self.processes[game].receive()
@@ -96,7 +96,7 @@ class EnginePlayer:
                 self._broken[game] = str(error)
 
     def _receive_move(self, game: int) -> int:
-        """Return the action that the engine answered, or RESIGN."""
+        """Return the action that the engine replied to `genmove`; RESIGN if it resigned or failed."""
         try:
             if game in self._broken:
                 raise EngineError(self._broken[game])
@@ -112,7 +112,7 @@ class EnginePlayer:
         return action
 
     def _read_move(self, game: int, text: str) -> int:
-        """Return the action of a move in GTP; raise EngineError if there is no such move or it is illegal."""
+        """Return the action of a move as GTP writes it; raise EngineError if it is not a legal move."""
         try:
             action = self.env.from_text(text)
             if not self.batch.legal_mask(np.array([game]), np.empty((1, self.env.action_space), np.bool_))[0, action]:
@@ -128,12 +128,17 @@ class EnginePlayer:
         return position
 
     def _ask_score(self, game: int) -> None:
-        """Ask for the result of a finished game, which an engine need not know."""
+        """Ask for the result of a finished game; engines that do not know `final_score` are passed over."""
         if game not in self._broken:
             with contextlib.suppress(EngineError):
                 score = self.processes[game].ask("final_score")
                 if read_margin(score) is not None:
                     self.scores[game] = score
+
+
+def check_engine(env: GoEnv, engine: Engine) -> None:
+    """Start an engine and end it again; raise EngineError unless it takes the game's board and komi."""
+    EnginePlayer(env, engine, [1]).close()
 
 
 def set_up(process: EngineProcess, env: GoEnv) -> None:
@@ -143,7 +148,7 @@ def set_up(process: EngineProcess, env: GoEnv) -> None:
 
 
 def read_margin(text: str) -> float | None:
-    """Return Black's margin in a `final_score` such as "B+3.5" or "0", or None if it has none."""
+    """Return Black's margin from a `final_score` such as "B+3.5" or "0"; None for a text that is no score."""
     match = re.fullmatch(r"([BbWw])\+([0-9]+(?:\.[0-9]*)?)", text.strip())
     if match:
         return float(match[2]) * (1 if match[1] in "Bb" else -1)

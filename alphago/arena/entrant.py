@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.players import PlayerSource, resolve_player, search_settings
+from alphago.arena.engine import COMMAND
+from alphago.arena.players import PlayerSource, find_player, resolve_player, search_settings
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
 from alphago.env.go_rules import Rules
@@ -32,9 +33,10 @@ class Entrant:
     """One side of a match.
 
     player: what `make_player` takes: an evaluator, an Engine, PlayoutSettings or "random".
-    readouts: simulations per move of an evaluator; 0 plays its policy.
-    search: "puct", "gumbel" or settings, of an evaluator; None is "puct".
-    weights: the fingerprint of a network's file, "" for others.
+    readouts: simulations per move, for an evaluator; 0 plays its policy without search.
+    search: "puct", "gumbel" or SearchSettings, for an evaluator; None is "puct".
+    name: the name in results.
+    weights: SHA-256 of the network's file; "" for players without a network.
     """
 
     player: PlayerSource
@@ -50,7 +52,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class EntrantText:
-    """A named entrant: a network's file (None for a player without one), its readouts and search."""
+    """An entrant's name in parts: what is before the @, the network's file (None without one), readouts and search."""
 
     base: str
     model: Path | None
@@ -65,21 +67,23 @@ class EntrantText:
 
 
 def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> EntrantText:
-    """Parse an entrant's name: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network.
+    """Parse an entrant's name: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network, see `evaluate`.
 
     MODEL is a file or a run folder; `readouts` and `search` are the defaults.  Raises ValueError for anything else.
     """
-    base, at, own = text.rpartition("@") if "@" in text else (text, "", "")
+    base, at, own = text.rpartition("@") if "@" in text and not text.startswith(COMMAND) else (text, "", "")
     match = re.fullmatch(r"([0-9]+)?(?:(?:^|,)(puct|gumbel))?", own)
     if at and (match is None or not own) and Path(text).exists():
         base, at = text, ""  # the @ is part of a path
     unknown = "only networks take readouts"
     if not at:
         try:
-            resolve_player(base)
-            return EntrantText(base, None, 0, "")
+            if not isinstance(find_player(base), Path):
+                return EntrantText(base, None, 0, "")
         except ValueError as error:
             unknown = str(error)
+            if text.startswith((COMMAND, "gnugo:")):  # no file is called so
+                raise
     model = model_file(base)
     if not (model.exists() or "/" in base or base.endswith(".safetensors")):
         raise ValueError(f"{text}: there is no file {base}, and {unknown}")
@@ -97,10 +101,10 @@ def read_entrants(
 ) -> tuple[GameEnv, list[Entrant]]:  # fmt: skip
     """Return the game and the entrants of an evaluation.
 
-    The game is `game`, by default that of the networks, or Go without any.  Board size, komi, rules and fixed turns
-    (0: two passes end a game) that are not given are those of the networks, which have to agree, or the usual ones.
+    The game is `game`; if None, that of the networks, or Go if there is no network. Board size, komi, rules and fixed
+    turns (0: two passes end a game) that are None are those of the networks, which must agree, or the game's defaults.
     device: for networks and the boards of their searches.
-    Raises ValueError for what does not exist or does not go together.
+    Raises ValueError for a missing file, an unknown player, a player named twice, or networks whose games differ.
     """
     check_int("readouts", readouts, 0, MOST_READOUTS)
     entries = [parse_entrant(text, readouts, search) for text in texts]
@@ -129,7 +133,7 @@ def common_game(
     entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None,
     rules: Rules | None, turns: int | None,
 ) -> GameEnv:  # fmt: skip
-    """Return the game of all networks, with the given options in place of theirs."""
+    """Return the networks' common game with the given options instead of the saved ones; raise ValueError if none."""
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:
         return with_rules(make_game(game, board_size, komi=komi), rules, turns)
@@ -152,7 +156,7 @@ def common_game(
 
 
 def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
-    """Return the game with these rules and fixed turns (0: none); raise ValueError for one that the game lacks."""
+    """Return the game with these rules and fixed turns (0: none; None: unchanged), if it has such options."""
     given: dict[str, Any] = {} if rules is None else rules._asdict()
     given |= {} if turns is None else {"turns": turns or None}
     return with_settings(env, given)

@@ -17,7 +17,7 @@ from alphago.env.kernels.playouts import next_random, random_action
 from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
 ROOT = 0
-NO_SIDE = -1  # has played on a point
+NO_SIDE = -1  # in `first_side`: neither side has played on the point
 
 
 @part
@@ -42,7 +42,7 @@ def add_node(tree, action, amaf_visits, amaf_points):
 
 @part
 def add_points(tree, row, own_eyes, prior):
-    """Add the mover's legal points as nodes, with or without own eyes; return whether any point is legal."""
+    """Add nodes for the mover's legal points, with or without own eyes; return whether any point is legal."""
     size = load(row, SIZE)
     any_legal = False
     for r in range(size):
@@ -57,7 +57,7 @@ def add_points(tree, row, own_eyes, prior):
 
 @part
 def shuffle(tree, first, state):
-    """Shuffle the new nodes from `first` on, because the first of equal nodes is chosen."""
+    """Shuffle the nodes from index `first` to the last one, since the first of equally good nodes is chosen."""
     for left in range(load(tree.used, 0) - first, 1, -1):
         a = first + left - 1
         b = first + ((next_random(state) * left) >> 32)
@@ -70,9 +70,9 @@ def shuffle(tree, first, state):
 def expand(tree, node, row, state, prior):
     """Give a node its children, unless the tree is full: the legal points except own eyes, and perhaps a pass.
 
-    A pass becomes a child of the root where it ends the game or is the only move; anywhere else it would
-    only spread the search.  It starts with the result of the board as it stands, as if `prior` playouts had given it;
-    points start as even.
+    A pass becomes a child of the root, where it ends the game, or where it is the only move; anywhere else it would
+    only widen the search. Its `prior` initial playouts count as results of the board as it stands, those of points as
+    draws.
     """
     size = load(row, SIZE)
     first = load(tree.used, 0)
@@ -102,10 +102,11 @@ def uct_value(tree, child, log_visits, exploration):
 
 @part
 def rave_value(tree, child, equivalence):
-    """Return (1 - beta) w / n + beta w' / n'; n', w' count the playouts in which the side played there at any time.
+    """Return (1 - beta) w / n + beta w' / n', where w / n is the child's win rate.
 
-    beta = n' / (n + n' + n n' / k): the schedule of least squared error (Gelly and Silver 2011, section 4.4) with
-    1 / k for four times the squared bias.  No exploration term: the other playouts' moves explore enough.
+    w' / n' is the win rate of the playouts in which the side played this action at any time ("all moves as first"), and
+    beta = n' / (n + n' + n n' / k): the schedule of least squared error (Gelly and Silver 2011, section 4.4) with 1 / k
+    for four times the squared bias. There is no exploration term: the other moves of the playouts explore enough.
     """
     visits = float(load(tree.visits, child))
     amaf_visits = float(load(tree.amaf_visits, child))
@@ -115,7 +116,7 @@ def rave_value(tree, child, equivalence):
 
 @part
 def best_child(tree, node, exploration, equivalence):
-    """Return the child with the greatest value, the first of equals; the value is RAVE's where `equivalence` > 0."""
+    """Return the child with the greatest value, the first of equals: RAVE's value if `equivalence` > 0, else UCT's."""
     log_visits = math.log(max(1, load(tree.visits, node)))
     first = load(tree.first_child, node)
     best = first
@@ -158,7 +159,7 @@ def descend(tree, game, settings):
 
 @part
 def play_out(game, ply):
-    """Play random moves to the end, write them from `ply` on, and return the plies of the whole game."""
+    """Play random moves to the end, write them to `game.actions` from index `ply`, and return the next index."""
     while not is_over(game.row):
         action = random_action(game.row, game.state, False)
         store(game.actions, ply, action)
@@ -169,7 +170,7 @@ def play_out(game, ply):
 
 @part
 def count_amaf(tree, node, first_side, side, points):
-    """Count a playout of `points` for `side` at each child on whose point `side` was the first to play."""
+    """Count a playout worth `points` to `side` at each child of `node` whose point `side` was the first to play on."""
     first = load(tree.first_child, node)
     for child in range(first, first + load(tree.children, node)):
         if load(first_side, load(tree.action, child)) == side:
@@ -179,10 +180,10 @@ def count_amaf(tree, node, first_side, side, points):
 
 @part
 def back_up(tree, game, depth, plies, mover_points):
-    """Count a finished game; `mover_points` are those of the root's mover, which is side 0.
+    """Count a finished playout in the nodes of its path; `mover_points` (0 to 2) are those of the root's mover, side 0.
 
-    `first_side` holds which side was first to play on each point after the current node, so nodes are visited from
-    the last to the first.  A pass tells nothing about other passes.
+    Nodes are updated from the last to the first, so that `first_side` holds which side was the first to play on each
+    point after the current node. Passes are left out: a pass tells nothing about other passes.
     """
     passing = game.first_side.shape[0] - 1
     for action in range(passing + 1):
@@ -203,7 +204,7 @@ def back_up(tree, game, depth, plies, mover_points):
 
 @kernel
 def search(root, tree, game, settings, out_visits):
-    """Search from the row `root` with an empty tree, and write the visits of its actions, int32 [A]."""
+    """Search the position `root` (a packed row) with an empty tree, and write the visits of its actions, int32 [A]."""
     store(tree.used, 0, 0)
     add_node(tree, -1, 0, 0)
     for _ in range(settings.playouts):

@@ -26,17 +26,17 @@ from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, checks_keywords
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MatchResult:
-    """What `black` achieved against `white`; both played both colours.
+    """What `black` achieved against `white`; both played both colours.  As text it is one sentence.
 
-    outcomes: float32 [games], the result in `black`'s view: 1, 0 or -1 (or between, where games have
-        graded results).  In even games (0, 2, …) it had Black.
+    outcomes: float32 [games], `black`'s result: 1, 0 or -1, or between in games with graded results. In games 0, 2, …
+        it had Black.
     games: the moves of each game, as tuples of actions.
-    forfeits: games that an engine lost by a fault of its own (a crash, an illegal move), and why.
-    counted: games whose final board an engine counted too.
-    disagreements: those of them where its result differs, with both results.
-    symmetries: int64 [S, A], the actions under each symmetry of the game; None without any.
+    forfeits: by game number, why an engine forfeited the game (a crash, an illegal move).
+    counted: number of games whose final board an engine counted too.
+    disagreements: by game number, both results where the engine's count differs from the board's.
+    symmetries: int64 [S, A], the actions under each symmetry of the game; None if it has none.
     """
 
     outcomes: np.ndarray
@@ -48,7 +48,7 @@ class MatchResult:
 
     @classmethod
     def of(cls, env: GameEnv, games: Sequence[MatchGame]) -> "MatchResult":
-        """Return the result of all games of a match, in any order."""
+        """Return the result of a match from all its games, in any order."""
         games = sorted(games, key=lambda game: game.number)
         return cls(
             np.array([game.outcome for game in games], np.float32),
@@ -76,7 +76,7 @@ class MatchResult:
 
     @property
     def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Wins, draws and losses, with Black and with White."""
+        """(wins, draws, losses) of `black` in its games with Black, and the same in its games with White."""
         black, white = (
             (int((part > 0).sum()), int((part == 0).sum()), int((part < 0).sum()))
             for part in (self.outcomes[::2], self.outcomes[1::2])
@@ -85,7 +85,7 @@ class MatchResult:
 
     @property
     def distinct(self) -> int:
-        """Games that differ in some move, and not by a rotation or reflection of the board alone."""
+        """Number of games that differ by more than a rotation or reflection of the board."""
         return distinct_games(self.games, self.symmetries)
 
     @property
@@ -98,7 +98,9 @@ class MatchResult:
         """The 95 % interval of the win rate (Wilson 1927), as if all games were independent."""
         return wilson(self.win_rate, len(self.outcomes))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        if not len(self.outcomes):
+            return "no games"
         low, high = self.interval
         (as_black, *_), (as_white, *_) = self.by_colour
         text = (
@@ -115,11 +117,11 @@ class MatchResult:
 
 
 class MatchStopped(Exception):
-    """A match was stopped before its games were over."""
+    """The error of a match that was stopped before all its games were over."""
 
 
 def wilson(rate: float, games: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a success rate."""
+    """Return Wilson's 95 % interval of a success rate, 0 to 1, observed in `games` games."""
     z = 1.959964
     centre = rate + z * z / (2 * games)
     spread = z * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
@@ -144,11 +146,12 @@ def evaluate(
     progress: Callable[[int], Any] | None = None,
     stop: threading.Event | None = None,
 ) -> MatchResult:
-    """Play a match and return what `black` achieved.
+    """Play a match and return its result from the side of `black`.
 
-    black, white: "random" (any legal action, the pass included), "uct:N" or "rave:N" (Go without a network, N
-        random games a move; see `alphago.arena.playout_player`), a NeuralNet, an evaluator, a function on positions,
-        "gnugo" (level 10; "gnugo:1" is another level) where that is installed, or an `Engine`.
+    black, white: a NeuralNet, its name, file or run folder ("7x7", as `load_model` takes it), an evaluator, a function
+        on positions, "random" (any legal action, the pass included), "uct:N" or "rave:N" (Go without a network, N
+        random games a move; see `alphago.arena.playout_player`), "gnugo" (level 10; "gnugo:1" is another level) where
+        that is installed, any GTP engine by its command ("gtp:./engine --argument"), or an `Engine`.
         `black` has Black in every other game, beginning with the first.
     readouts: simulations per move, of both or (black's, white's); 0 plays the network's most probable
         action without search.
@@ -165,10 +168,10 @@ def evaluate(
     stop: ends the match at the next move when it is set, with MatchStopped.
 
     All games are played to their end by the rules; only engines resign.  The same seed gives the same games on a CPU.
-    Networks of Go may have different input planes.  Against an engine, and against "uct:N" and "rave:N", no ply limit
-    below 4 N^2 and no `first_pass` of the environment holds: engines do not know them, and the others are rated by
-    such games.  Fixed turns do hold: the game ends when they are played and counts as the board stands, and an
-    engine's pass gives up a turn.
+    Networks of Go may have different input planes.  Against an engine, "uct:N" or "rave:N" the environment's
+    `first_pass` is ignored and a ply limit is raised to at least 4 N^2: engines know neither, and all these opponents
+    should be met under the same rules.  Fixed turns do apply: the game ends when they are played, the board is counted
+    as it stands, and an engine's pass uses up a turn.
     """
     check_env(env)
     warm_up()
@@ -203,11 +206,11 @@ def evaluate(
 
 
 def pair_of(name: str, value: Any) -> tuple[Any, Any]:
-    """Return a pair as it is, and one value twice; raise ValueError for a tuple or list of another length."""
+    """Return the two players' values of an option: a pair as given, or one value twice; raise ValueError for others."""
     if not isinstance(value, (tuple, list)):
         return value, value
     if len(value) != 2:
-        raise ValueError(f"{name} must be one for both players or a pair, got {value!r}")
+        raise ValueError(f"{name} must be one value for both players or a pair, got {value!r}")
     return value[0], value[1]
 
 
@@ -222,9 +225,9 @@ def play_match(
     adjudicator: Adjudicator | None = None,
     cores: int | None = None,
 ) -> None:
-    """Play games of a match by their numbers, on all cores, and call `on_game` with each, one at a time.
+    """Play the games with these numbers on all cores, and call `on_game` with each finished one, one call at a time.
 
-    `stop` ends the call at the next move; it is also set when one thread fails, and by Ctrl-C.
+    Setting `stop` ends the call at the next move; it is also set when a thread fails, and by Ctrl-C.
     """
     at_once = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
     threads = min([cores or available_cores(), len(numbers), *at_once])
@@ -264,7 +267,7 @@ def play_match(
 
 
 def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
-    """Return the match's game as a player sees it: a network with its own planes, which may be an older set."""
+    """Return the match's game as a player sees it: for a network, with the input planes that it was trained with."""
     own = getattr(player, "env", None)
     if type(own) is type(env) and "planes" in env.config:
         env = env.replace(planes=own.config["planes"])

@@ -12,16 +12,17 @@ from alphago.arena.players import Player
 from alphago.env.board import result_text
 from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.rule import choose_actions
+from alphago.records.record import GameRecord, RecordBuilder, add_moves
 
 
 @dataclass(frozen=True)
 class MatchPlan:
     """What determines the games of a match: the same plan and players give the same games.
 
-    games: in the whole match; its first player has Black in games 0, 2, 4, …
+    games: number of games in the match; the first player has Black in games 0, 2, 4, …
     opening_plies: plies in which a move is drawn in proportion to its visits (or probability).
     random_opening: plies on random points before the players choose; games 2k and 2k + 1 share them.
-    leaves: positions of one game that a search without its own settings evaluates together.
+    leaves: `SearchSettings.leaves` for players that have no search settings of their own.
     """
 
     games: int
@@ -39,11 +40,11 @@ class MatchPlan:
 class MatchGame:
     """A finished game of a match.
 
-    outcome: -1 .. 1, the first player's; it had Black if `number` is even.
-    margin: Black's points on the final board, komi included; None where a side gave up.
-    fault: why an engine that gave up did so, "" for a resignation and where both played on.
+    outcome: -1 .. 1, the first player's result; that player had Black if `number` is even.
+    margin: Black's points on the final board, komi included; None if a side resigned or forfeited.
+    fault: why an engine forfeited the game; "" for games that ended by resignation or by the rules.
     counted: whether an engine counted the final board too.
-    disagreement: both results where the engine's differs, else "".
+    disagreement: both results as text if the engine's count differs from the board's, else "".
     """
 
     number: int
@@ -68,7 +69,7 @@ class MatchGame:
 
 
 class ParallelGames:
-    """Games side by side on one thread; `step` plays a move in each."""
+    """Games that one thread plays side by side; each `step` plays a move in every unfinished game."""
 
     def __init__(self, env: GameEnv, players: Sequence[Player], numbers: Sequence[int], plan: MatchPlan) -> None:
         self.players = players
@@ -109,7 +110,7 @@ class ParallelGames:
         return ended
 
     def choose(self, first_moves: np.ndarray) -> np.ndarray:
-        """Return actions, int32 [n], of the active games; `first_moves` (bool [n]): the first player is to move."""
+        """Return an action for each active game, int32 [n]; `first_moves` (bool [n]): it is the first player's turn."""
         active, plan = self.active, self.plan
         plies = np.array([len(self.moves[game]) for game in active])
         chance = np.array([self.generators[game].random() for game in active])
@@ -144,7 +145,7 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
 
 
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
-    """Return a legal one of `opening_actions` for each game, int32 [n], or any legal action where there is none."""
+    """Return a random legal action of `env.opening_actions` for each game, int32 [n], or of all if none is legal."""
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
     allowed = legal & env.opening_actions
@@ -154,10 +155,10 @@ def random_points(board: GameBatch, games: np.ndarray, generators: list[np.rando
 
 
 def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | None = None) -> int:
-    """Count games that differ in some move; repeated games prove nothing new.
+    """Return the number of different games; repeated games prove nothing new.
 
-    symmetries: int64 [S, A], the actions under each symmetry of the game (`env.symmetries.actions`); games that are
-        the same but for a rotation or reflection count once.
+    symmetries: int64 [S, A], the actions under each symmetry (`env.symmetries.actions`); games that differ only by a
+        rotation or reflection then count once.
     """
     if symmetries is None:
         return len(set(games))
@@ -166,9 +167,9 @@ def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | No
 
 
 class FinalBoards(NamedTuple):
-    """Means over the games of a match, for the player who has Black in games 0, 2, …
+    """Averages over the final boards of a match, for the player that has Black in games 0, 2, …
 
-    score: its margin in points.  captures, captured: stones that it took, and lost, in a game.
+    score: its margin in points. captures: enemy stones that it captured. captured: stones that it lost.
     """
 
     score: float
@@ -177,18 +178,38 @@ class FinalBoards(NamedTuple):
 
 
 def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
-    """Return score and captures at the end of these games; each is its moves from the start position.
+    """Return average score and captures at the end of these games, each given as its moves from the start position.
 
-    env: a game that `has_captures`.  Stones of suicide count as captured.  A game that was given up counts as its
-    board stands.
+    env: a game with `has_captures`. Stones that a suicide removes count as captured. A game that ended by resignation
+        counts as its board stands.
     """
     boards = [final_board(env, moves, 1 - 2 * (number % 2)) for number, moves in enumerate(games)]
     return FinalBoards(*np.mean(boards, axis=0).tolist())
 
 
+def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecord]:
+    """Return games, each its moves from the start position to its end, as records without policies and values."""
+    batch, builders = env.new_batch(len(games)), [RecordBuilder() for _ in games]
+    lengths = np.array([len(game) for game in games])
+    for ply in range(int(lengths.max(initial=0))):
+        slots = np.flatnonzero(lengths > ply)
+        actions = np.array([games[int(slot)][ply] for slot in slots], np.int32)
+        legal = batch.legal_mask(slots, np.empty((len(slots), env.action_space), np.bool_)).sum(axis=1)
+        nothing = np.zeros(len(slots), np.float32)
+        columns = (actions, nothing, legal, batch.to_play(slots, np.empty(len(slots), np.int8)), nothing, nothing)
+        add_moves([builders[slot] for slot in slots], np.zeros((len(slots), env.action_space), np.float32), *columns)
+        batch.play(slots, actions)
+    every = np.arange(len(games))
+    sides = batch.to_play(every, np.empty(len(games), np.int8))
+    outcomes = sides * batch.outcome(every, np.empty(len(games), np.float32))
+    scores = sides * batch.score(every, np.empty(len(games), np.float32))
+    ends = zip(builders, outcomes.tolist(), scores.tolist(), strict=True)
+    return [builder.finish(outcome, score, False, env.action_space) for builder, outcome, score in ends]
+
+
 def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, int, int]:
-    """Return score, captures and losses of one side, 1 for Black or -1 for White."""
-    position: Any = env.position()  # with a board, which not every game has
+    """Return the margin in points, stones captured and stones lost of one side: 1 for Black, -1 for White."""
+    position: Any = env.position()  # Any: only games with captures have a `board`
     played = {1: 0, -1: 0}
     for action in moves:
         played[position.to_play] += action != env.pass_action

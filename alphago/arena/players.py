@@ -1,20 +1,25 @@
 """Players: each chooses the moves of one side in many games at once."""
 
+import os
 from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 
-from alphago.arena.engine import Engine, find_engine
-from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.engine import COMMAND, Engine, find_engine
+from alphago.arena.engine_player import EnginePlayer, check_engine
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.rule import choose_actions, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings, named_search
+from alphago.nn.model_files import model_file, packaged_nets
+from alphago.system.validation import near_names
 
-# What `make_player` makes a player from.
+# What `make_player` accepts as a player.
 PlayerSource = Evaluator | PlayoutSettings | Engine | Literal["random"]
 
 
@@ -24,12 +29,14 @@ class Player(Protocol):
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return actions, int32 [n], for the games (int64 [n]) in which this player is to move.
 
-        Where `by_chance` (bool [n]) is set the choice should vary; `chance` [n], in [0, 1), is the randomness it may
-        use.  RESIGN (see engine_player) loses the game and ends it.
+        by_chance: bool [n], where the choice should vary from game to game.
+        chance: [n], in [0, 1), the random numbers for that.
+
+        RESIGN (`alphago.arena.engine_player`) loses the game and ends it.
         """
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play these moves, of either side, in the player's own copy of the games."""
+        """Play these actions, of either side, in the player's own copy of the games."""
 
 
 class RandomPlayer:
@@ -47,10 +54,9 @@ class RandomPlayer:
 
 
 class SearchPlayer:
-    """A player that searches with `readouts` simulations a move.
+    """A player that searches with `readouts` simulations a move, without noise.
 
-    There is no noise in matches.  Where the action is not drawn by chance, a search ends as soon as its choice is
-    certain.
+    Where the action is not drawn by chance, a search ends as soon as no further simulation can change its choice.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
@@ -71,7 +77,7 @@ class SearchPlayer:
 
 
 class PolicyPlayer:
-    """A player without search: the policy's most probable action, except passes that throw a won game away."""
+    """A player without search: the policy's most probable action, except passes that would lose a won game."""
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int) -> None:
         self.batch: GameBatch = env.new_batch(games)
@@ -89,35 +95,51 @@ class PolicyPlayer:
 
 
 def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:
-    """Return what `make_player` takes, from a name, a network, an evaluator or a function on positions.
+    """Return what `make_player` accepts for a player's name, a network, an evaluator or a function on positions.
 
     device: where networks are computed, see `as_evaluator`.
-    Raises ValueError for an unknown name, and for a player that does not know the game `env`.
+    Raises ValueError for an unknown name, and for a player that does not know the game `env`; EngineError for an engine
+    that cannot be started, or one given by its command that does not take the game's board and komi.
     """
+    named = isinstance(player, (str, PathLike))
+    if named:
+        player = find_player(str(player))
     if player == "random":
         return "random"
-    if isinstance(player, str):
-        player = find_player(player)
     if isinstance(player, (PlayoutSettings, Engine)):
         if env is not None:
-            require_go(env, player.name)
+            go = require_go(env, player.name)
+            if named and isinstance(player, Engine) and player.name.startswith(COMMAND):
+                check_engine(go, player)
         return player
     return as_evaluator(player, env, device)
 
 
-def find_player(name: str) -> PlayoutSettings | Engine:
-    """Return the player of Go without a network that has this name; raise ValueError for an unknown name."""
+def find_player(name: str) -> PlayoutSettings | Engine | Path | Literal["random"]:
+    """Return the player of this name: one without a network, or the file or run folder of a network.
+
+    Raises ValueError that names near misses for an unknown name, EngineError for an engine that is not installed.
+    """
+    if name == "random":
+        return "random"
     player = playout_settings(name) or find_engine(name)
-    if player is None:
-        raise ValueError(
-            f"no player is called {name!r}: there is 'random', and any network, 'uct' and 'rave' or, with their "
-            "playouts, 'rave:1000', and GNU Go as 'gnugo' or, with its level, 'gnugo:10'"
-        )
-    return player
+    if player is not None:
+        return player
+    path = model_file(name)
+    if (os.path.exists(path) and name) or "/" in name or name.endswith(".safetensors"):
+        return path
+    near = near_names(name, ["random", "uct", "rave", "gnugo", *packaged_nets()])
+    meant = f"did you mean {near[0]}? " if near else ""
+    raise ValueError(
+        f"no player is called {name!r}: {meant}there is 'random', and any network "
+        "by its file, run folder or name in the package (as load_model takes it), 'uct' and 'rave' or, with their "
+        "playouts, 'rave:1000', GNU Go as 'gnugo' or, with its level, 'gnugo:10', and any engine by its command, as "
+        "'gtp:./engine --argument'"
+    )
 
 
 def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:
-    """Return `search` if it is settings, else the settings of the search it names: "puct" (also None) or "gumbel"."""
+    """Return the settings of a search that is given by name ("puct", also for None, or "gumbel") or as settings."""
     if isinstance(search, SearchSettings):
         return search
     return named_search("puct" if search is None else search, readouts, leaves)
@@ -133,10 +155,11 @@ def make_player(
     search: SearchSettings | str | None = None,
     seeds: Sequence[int] | None = None,
 ) -> Player:
-    """Return a player of `games` games; close an EnginePlayer after use.
+    """Return a player of `games` games at once; close an EnginePlayer after use.
 
-    readouts, leaves, search: for a search with an evaluator; with 0 readouts the player follows its policy.
-    seeds: one for each game of an engine; None means 1, 2, 3, …
+    readouts: simulations per move, for an evaluator; 0 plays its policy without search.
+    leaves: `SearchSettings.leaves` of an evaluator's search if `search` is a name or None.
+    seeds: one for each game, for an engine; None means 1, 2, 3, …
     """
     if source == "random":
         return RandomPlayer(env, games)

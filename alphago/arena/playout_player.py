@@ -11,18 +11,18 @@ from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
 from alphago.mcts.rule import choose_actions
 
-PLAYOUTS = 1000  # of a name without a number
-MAX_NODES = 4_000_000  # of a tree; a full one is still searched, but grows no more
+PLAYOUTS = 1000  # per move, for a name without a number
+MAX_NODES = 4_000_000  # per tree; a full tree is still searched, but grows no more
 
 
 class PlayoutSettings(NamedTuple):
-    """How a playout player searches (see the kernels).
+    """How a playout player searches (see `alphago.arena.kernels`).
 
-    playouts: random games a move.
-    exploration: UCT's c.
+    playouts: random games per move.
+    exploration: UCT's constant c.
     equivalence: RAVE's k: after k playouts an action's own results weigh as much as those of all playouts in which the
         same side played there at any time; 0 is UCT.
-    prior: playouts that RAVE counts for an action before its first.
+    prior: drawn playouts with which RAVE starts each action.
     """
 
     playouts: int
@@ -37,7 +37,7 @@ class PlayoutSettings(NamedTuple):
 
 
 class PlayoutTree(NamedTuple):
-    """Nodes, int32 [nodes] each; the children of a node stand side by side, and the root is the first node."""
+    """The nodes of a tree, int32 [nodes] per field; a node's children are neighbours, the root is node 0."""
 
     action: np.ndarray  # the action that leads to the node
     visits: np.ndarray
@@ -50,7 +50,7 @@ class PlayoutTree(NamedTuple):
 
 
 class PlayoutGame(NamedTuple):
-    """The game of one simulation."""
+    """The buffers of one simulation's game."""
 
     row: np.ndarray  # int32 [words], the position
     path: np.ndarray  # int32 [plies + 1], the nodes it went through
@@ -96,10 +96,7 @@ class PlayoutPlayer:
 
 
 def playout_settings(name: str) -> PlayoutSettings | None:
-    """Return the settings of the player "uct:N" or "rave:N" (N is 1000 if left out), or None for another name.
-
-    Raises ValueError if N is 0.
-    """
+    """Return the settings of "uct:N" or "rave:N" (N: 1000 if left out), None for another name; ValueError for N = 0."""
     match = re.fullmatch(r"(uct|rave)(?::([0-9]{1,9}))?", name)
     if match is None:
         return None

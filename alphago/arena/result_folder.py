@@ -18,12 +18,12 @@ Match = tuple[int, int]  # numbers of two players
 class ResultFolder:
     """The files of an evaluation.
 
-    evaluation.json   the settings, which another call has to share
-    games.jsonl       one line per game, in the order in which they ended
-    games/M-N-G.sgf   game G of player M against player N, all counted from 1
-    lock              held by the process that plays
+      evaluation.json   the settings, which must be the same in a later call
+      games.jsonl       one line per game, in the order in which they ended
+      games/M-N-G.sgf   game G of player M against player N, all counted from 1
+      lock              held by the process that plays
 
-    A line is written when its game is over, and for games of Go an SGF file.
+    A game's line, and in Go its SGF file, is written as soon as the game is over.
     """
 
     def __init__(self, path: str | Path, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:
@@ -72,7 +72,7 @@ class ResultFolder:
         return self.path / "games.jsonl"
 
     def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Raise ValueError that names the first setting that differs from the saved one."""
+        """Raise ValueError that names the first of `settings` that differs from the file's."""
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
             different = [key for key in settings if saved[key] != settings[key]]
@@ -85,7 +85,7 @@ class ResultFolder:
             raise ValueError(f"{self.path} holds another evaluation ({why}): choose another folder")
 
     def _read_games(self) -> None:
-        """Read the games of an earlier call; half a line at the end, after a crash, is cut off."""
+        """Read the games of earlier calls; an incomplete last line, left by a crash, is cut off."""
         data = self._lines.read_bytes() if self._lines.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):

@@ -33,13 +33,13 @@ class Verdict(NamedTuple):
 @checks_keywords()
 @dataclass(frozen=True)
 class Sprt:
-    """A test of elo0 against elo1, Elo points of the first player above the second.
+    """A test of H1, "elo1", against H0, "elo0": Elo points of the first player above the second.
 
-    alpha: largest chance to accept H1 where H0 holds.
-    beta: largest chance to reject it where H1 holds.  (Both after Wald 1945, nearly.)
+    alpha: largest chance to accept H1 although H0 holds.
+    beta: largest chance to reject H1 although it holds. (Both bounds are Wald's approximation, 1945.)
 
-    With elo0 = 0, accepting proves a win rate above 50 % at risk alpha, the sooner the larger elo1 is, up
-    to the true difference.
+    With elo0 = 0, accepting H1 shows a win rate above 50 % at risk alpha. The larger elo1, up to the true difference,
+    the sooner the test decides.
     """
 
     elo0: float
@@ -56,7 +56,7 @@ class Sprt:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Log likelihood ratios at which H1 is rejected and accepted."""
+        """The log likelihood ratios at which H1 is rejected and accepted."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def ratio(self, counts: Sequence[float] | np.ndarray) -> float:
@@ -71,10 +71,10 @@ class Sprt:
         return likelihoods[1] - likelihoods[0]
 
     def judge(self, scores: Sequence[float], outcomes: int = 5) -> Verdict:
-        """Test after each score (0 to 1) in order, and stop at the first decision.
+        """Return the verdict after testing each score (0 to 1) in order up to the first decision.
 
-        outcomes: 5 for scores of pairs, 3 of games.  Scores after a decision are ignored, so the verdict does not
-        depend on which of the running games ended first.
+        outcomes: number of possible scores: 5 for pairs of games, 3 for single games. Scores after a decision are
+            ignored, so the verdict does not depend on which of the running games ended first.
         """
         low, high = self.bounds
         counts = np.zeros(outcomes)
@@ -88,11 +88,12 @@ class Sprt:
 
 
 def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float:
-    """Return, up to a constant, the greatest log likelihood of counts [n] of scores [n] in 0 .. 1 with this mean.
+    """Return the greatest log likelihood, up to a constant, of a distribution over `scores` whose mean is `mean`.
 
-    The most likely distribution with that mean is p_i = f_i / (1 + x (a_i - mean)), where f_i are the
-    frequencies, a_i the scores and x solves sum f_i (a_i - mean) / (1 + x (a_i - mean)) = 0 (a Lagrange
-    multiplier); the left side falls as x grows.
+    counts: [n], how often each score occurred. scores: [n], in 0 .. 1.
+
+    The most likely distribution is p_i = f_i / (1 + x (a_i - mean)), where f_i are the frequencies, a_i the scores and
+    x solves sum f_i (a_i - mean) / (1 + x (a_i - mean)) = 0 (a Lagrange multiplier); the left side falls as x grows.
     """
     away = scores - mean
     low, high = -1 / away.max(), -1 / away.min()  # between them all p_i are positive
@@ -106,9 +107,10 @@ def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float
 
 
 def pair_scores(outcomes: Sequence[float] | np.ndarray) -> list[float]:
-    """Return the scores, 0 to 1 in steps of 1/4, of games 0 and 1, games 2 and 3, and so on.
+    """Return the scores of the pairs of games (0, 1), (2, 3), …: 0 to 1 in steps of 1/4.
 
-    outcomes: above 0 a win, below 0 a loss.  A last game without its partner is left out.
+    outcomes: the result of each game: positive a win, negative a loss, 0 a draw. A last game without its pair is left
+        out.
     """
     signs = np.sign(np.asarray(outcomes, np.float64))
     paired = signs[: len(signs) // 2 * 2].reshape(-1, 2)

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
+from alphago.system.live_bar import LiveBar
 
 MAX_QUOTED = 3  # faults and disagreements of a match; all of them are in games.jsonl
 
@@ -19,10 +19,10 @@ class ProgressBar:
     """A tournament's progress on stderr."""
 
     def __init__(self) -> None:
-        self.bar: tqdm | None = None
+        self.bar: LiveBar | None = None
 
     def start(self, games: int, done: int) -> None:
-        self.bar = tqdm(total=games, initial=done, unit="game", dynamic_ncols=True)
+        self.bar = LiveBar(total=games, initial=done, unit="game")
 
     def game(self, match: str, result: MatchResult) -> None:
         """Count a finished game, and show the result of the pairs of which both games have ended."""
@@ -44,9 +44,10 @@ class ProgressBar:
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
-    """Return an anchor's player number and rating, from 'gnugo:10' or 'gnugo:10=1800'.
+    """Return the anchor's player number and rating from 'gnugo:10' (rated 0) or 'gnugo:10=1800'.
 
-    None is GNU Go, or else a player without a network (rave before uct), or else the last one, rated 0.
+    For None the anchor is GNU Go, else a rave player, else a uct player, else the last player, rated 0. Raises
+    ValueError for a name that no player has.
     """
     if text is None:
         fixed = [i for kind in ("gnugo", "rave", "uct") for i, name in enumerate(names) if name.split(":")[0] == kind]
@@ -117,7 +118,7 @@ def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anch
 
 
 def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[str]:
-    """Yield notes: early decisions, engines' faults and disagreements, missing games, and where the games are."""
+    """Yield notes on the results: early decisions, engines' faults and disagreements, missing games, and the folder."""
     for match, result in played.items():
         title = " - ".join(tournament.names[i] for i in match)
         verdict = tournament.verdict(match)
@@ -143,7 +144,7 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
 
 
 def quoted(tournament: Tournament, match: Match, sentences: Iterable[tuple[int, str]]) -> Iterable[str]:
-    """Yield the first few sentences about games (by number)."""
+    """Yield a line for each of the first MAX_QUOTED `sentences` (game number, text), and the number of the rest."""
     sentences = list(sentences)
     for number, text in sentences[:MAX_QUOTED]:
         yield f"  {tournament.folder.game_name(match, number)}: {text}"

@@ -24,21 +24,21 @@ SPRT_GAMES = 32  # games between two sequential tests
 
 
 class ProgressListener(Protocol):
-    """A listener that follows the progress of an evaluation."""
+    """An object that is told the progress of an evaluation."""
 
     def start(self, games: int, done: int) -> None:
         """Begin; `done` of `games` games were played before."""
 
     def game(self, match: str, result: MatchResult) -> None:
-        """Count a finished game; `result` is the match's so far."""
+        """Count a finished game; `result` is that of the match's games so far."""
 
     def skip(self, games: int) -> None:
-        """Leave out games that a sequential test has made unnecessary."""
+        """Reduce the total by `games`, which a sequential test has made unnecessary."""
 
 
 @settings
 class TournamentSettings:
-    """How every match is played."""
+    """The settings shared by all matches of a tournament."""
 
     games: int = setting(
         "in each match, an even number: each opening is played with both colours", default=200, least=2
@@ -70,9 +70,9 @@ class TournamentSettings:
 class Tournament:
     """A round robin of entrants, with a match for each pair.
 
-    Games of Go are scored after two passes, whatever ply limit below 4 N^2 `env` has, or when their fixed turns are
-    played.  Finished games are in the folder, and `play` resumes there, in this process or in a later one with the
-    same entrants, game and settings.
+    Games of Go end after two passes, or when their fixed turns are played; a ply limit of `env` below 4 N^2 is raised
+    to that. Finished games are in the folder, and `play` resumes there, in this process or in a later one with the same
+    entrants, game and settings.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class Tournament:
         settings: TournamentSettings,
         folder: str | Path | None = None,
     ) -> None:
-        """Open the folder, by default one in `runs` that is named after everything that determines the games.
+        """Open the folder; the default is one in `runs`, named after everything that determines the games.
 
         Raises ValueError for a folder with other contents, for fewer than two entrants, and for an adjudicator that
-        does not know the game; EngineError for one that is not installed.
+        does not know the game; EngineError for an adjudicator that is not installed.
         """
         if len(entrants) < 2:
             raise ValueError(f"a match needs two players, got {len(entrants)}")
@@ -124,7 +124,7 @@ class Tournament:
         return MatchPlan(self.settings.games, opening, self.settings.random_opening, self.settings.seed, leaves=1)
 
     def play(self, listener: ProgressListener) -> None:
-        """Play the missing games.  Ctrl-C stops unfinished games at their next move; they start again next time.
+        """Play the missing games.  Ctrl-C stops unfinished games at their next move; a later call plays them anew.
 
         Raises BlockingIOError if another process plays in the folder.
         """
@@ -155,15 +155,16 @@ class Tournament:
                 play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator)
 
     def result(self, match: Match) -> MatchResult:
-        """Return the first player's result of the games so far whose opening was played with both colours."""
+        """Return the first player's result in the games so far whose opening was played with both colours."""
         games = self.folder.games.get(match, {})
         return MatchResult.of(self.env, [game for number, game in games.items() if number ^ 1 in games])
 
     def verdict(self, match: Match, games: int | None = None) -> Verdict | None:
-        """Return the sequential test's verdict on the first `games` games, by default all; None without a test.
+        """Return the sequential test's verdict on the first `games` games (None: all).
 
-        It takes pairs in the order of their numbers and none after a gap, whichever games ended first.  Pairs in which
-        an engine lost a game by a fault of its own prove nothing and are left out.
+        The result is None if the settings have no test. Pairs of games are taken in the order of their numbers, up to
+        the first game missing, whichever ended first. Pairs in which an engine forfeited a game prove nothing and are
+        left out.
         """
         if self.settings.sprt is None:
             return None

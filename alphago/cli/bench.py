@@ -1,7 +1,7 @@
 """`alphago bench`: the signature of the search, one number for fixed searches of every game, by both rules.
 
-Priors and values come from hashes of positions, so that the number is the same on any machine, and a different one
-means that rules or search have changed (like `bench` of the chess program Stockfish).
+Priors and values are hashes of positions, so that the number is the same on any machine; another number means that
+rules or search have changed (like `bench` of the chess program Stockfish).
 """
 
 import argparse
@@ -25,7 +25,7 @@ RULES = {"puct": SearchSettings(), "gumbel": SearchSettings(gumbel=True)}
 
 @dataclass(frozen=True)
 class SearchRun:
-    """The searches of one game by one rule."""
+    """The result of searching one game's positions by one rule."""
 
     game: str
     rule: str

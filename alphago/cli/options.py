@@ -3,8 +3,9 @@
 `add_settings` makes a flag for each setting of a dataclass, or keyword of a class such as `GoEnv`, with its type,
 default and help; `given_settings` returns the values that were given.
 
-Values are written as in Python, except tuples: a pair is A:B, items are separated by commas, or by + inside a pair
-(7:0.25,9:0.25 and 7:0.5+9:0.5:0.25).  The word none takes an optional setting off.
+Values are written as in Python, except tuples: 7:0.25,9:0.25 is ((7, 0.25), (9, 0.25)); where the first of a pair is
+itself a tuple, its items are separated by +: 7:0.5+9:0.5:0.25 is (((7, 0.5), (9, 0.5)), 0.25). The word none sets an
+optional setting to None.
 """
 
 import argparse
@@ -30,7 +31,7 @@ EXPECTED = {int: "an integer", float: "a number", str: "text"}
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, with suggestions for a mistyped flag.
 
-    The beginning of a flag is enough where no other flag begins so: `--board` for `--board-size`.
+    A flag may be shortened to any beginning that no other flag has: `--board` for `--board-size`.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -69,7 +70,7 @@ class Parser(argparse.ArgumentParser):
 class Setting:
     """One setting: its name, types, default and help.
 
-    types: those that can be typed, in the order in which they are tried; NoneType for an optional setting.
+    types: the types that can be typed; NoneType for an optional setting.
     choices: the possible values of a Literal.
     """
 
@@ -80,7 +81,7 @@ class Setting:
     choices: tuple[str, ...] = ()
 
     def read(self, text: str) -> Any:
-        """Parse a value; raise ArgumentTypeError that says what is expected."""
+        """Return the value of a typed text; raise ArgumentTypeError that says what is expected."""
         if NoneType in self.types and text.lower() == "none":
             return None
         types = [kind for kind in self.types if kind is not NoneType]
@@ -126,9 +127,10 @@ number: Callable[[str], float] = Setting("", (float,)).read
 
 
 def read_value(kind: Any, text: str, separator: str = ",") -> Any:
-    """Parse a value of a type: '7:0.15,9:0.25' is ((7, 0.15), (9, 0.25)), 'none' and '()' are (); raise ValueError.
+    """Return a text as a value of type `kind`; raise ValueError if it cannot be read as one.
 
-    separator: between the items of a tuple of any length.
+    '7:0.15,9:0.25' is ((7, 0.15), (9, 0.25)); 'none' and '()' are (). separator: between the items of a tuple of any
+    length.
     """
     if get_origin(kind) in (Union, UnionType):
         for member in get_args(kind):
@@ -178,12 +180,12 @@ def settings_of(target: type) -> list[Setting]:
 
 
 def is_typed(kind: Any) -> bool:
-    """Return whether users can type a value of this type, which is not a function or nested settings."""
+    """Return whether a value of this type can be given on the command line; functions and nested settings cannot."""
     return kind in (*EXPECTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
 
 
 def help_of(target: type, name: str) -> str:
-    """Return the help of a setting: `help` in its field's metadata, or its paragraph `name: text` in the docstring."""
+    """Return a setting's help: `help` in its field's metadata, else the docstring's paragraph that begins `name: `."""
     field = getattr(target, "__dataclass_fields__", {}).get(name)
     if field is not None and "help" in field.metadata:
         return str(field.metadata["help"])
@@ -202,10 +204,11 @@ def add_settings(
     defaults: Mapping[str, Any] | None = None,
     prefix: str = "",
 ) -> None:
-    """Add an option for every setting of the class except those in `leave`.
+    """Add an option for every setting of the class except those named in `leave`.
 
-    flags: names of flags that differ from the setting's.  defaults: shown in place of the class's own.
-    prefix: added to the names of all flags and parsed options.
+    flags: by setting, the names of flags that differ from the setting's. defaults: shown instead of the class's
+        defaults.
+    prefix: begins the names of all flags and of their parsed options.
     """
     for setting in settings_of(target):
         if setting.name not in leave:
@@ -215,7 +218,7 @@ def add_settings(
 
 
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> None:
-    """Add one option; where it is not given, the parsed options do not have the setting's name."""
+    """Add one option; the parsed options have the setting's name only if it was given."""
     text = setting.help.replace("%", "%%")
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if bool in setting.types:
@@ -228,7 +231,7 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
 
 
 def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:
-    """Return the given settings of the class, as keywords; `prefix` as in `add_settings`."""
+    """Return the settings of the class that were given, as keywords; `prefix` as in `add_settings`."""
     given = vars(options)
     names = [setting.name for setting in settings_of(target)]
     return {name: given[prefix + name] for name in names if prefix + name in given}

@@ -26,8 +26,8 @@ SAMPLES = 512  # positions in a gradient step
 def measure_rates(seconds: float) -> dict[str, float]:
     """Return units per second by name; compiling and loading take extra time.
 
-    Games are 9x9, the network is the 9x9 recipe's.  Forms of the network that this machine cannot compute are left
-    out.  Playouts and search take one core, networks and training all of them.
+    Games are 9x9, the network is the 9x9 recipe's. Implementations of the network (`FORMS` of nn.inference.cpu) that
+    this machine cannot run are left out. Playouts and search take one core, networks and training all of them.
     """
     recipe = RECIPES["9x9"]
     env, cores = recipe.make_env(), available_cores()
@@ -50,9 +50,9 @@ def measure_rates(seconds: float) -> dict[str, float]:
 
 
 def rate(work: Callable[[], float], seconds: float) -> float:
-    """Return the units per second of `work`, which is called until the time is over and returns the units it did.
+    """Return units per second of `work`, which returns the number of units that a call did.
 
-    The first call, which compiles and warms up, does not count.
+    It is called until the time is over. The first call, which compiles and warms up, does not count.
     """
     work()
     done, start = 0.0, time.perf_counter()
@@ -90,7 +90,7 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
 
 
 def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, seconds: float) -> float:
-    """Return positions a second of the evaluator on all cores at once, in batches of `width`."""
+    """Return positions per second of the evaluator on all cores at once, in batches of `width`."""
 
     def one_core() -> float:
         batch = env.new_batch(width)
@@ -109,7 +109,7 @@ def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, sec
 
 
 def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
-    """Return positions a second of gradient steps, in batches of SAMPLES; the network is changed."""
+    """Return positions per second of gradient steps on batches of SAMPLES; changes the network's weights."""
     sample = random_sample(net, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
         learner = Learner(net, TrainingSettings(), workers)
@@ -131,7 +131,7 @@ def random_starts(env: GameEnv, batch: GameBatch, games: int, plies: int) -> Non
 
 
 def random_sample(net: NeuralNet, count: int) -> Sample:
-    """Return random training samples in the shapes of real ones."""
+    """Return `count` random training samples with the shapes and dtypes of real samples."""
     generator, env = np.random.default_rng(1), net.env
     height, width = env.plane_shape
     return Sample(

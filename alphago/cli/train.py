@@ -33,7 +33,7 @@ def add_options(parser: Parser) -> None:
         "Trains by the board's recipe, or the next larger board's, until the time is over; "
         "Ctrl-C saves and stops, and so does SIGTERM. "
         "With the folder of a run, it resumes that run; options then change their own settings only, "
-        "and the word none takes a setting off."
+        "and the word none unsets a setting."
     )
     parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after of this slice of it"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
@@ -57,6 +57,7 @@ def add_options(parser: Parser) -> None:
     )
     add_device(parser, default=argparse.SUPPRESS)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
+    parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
     training = parser.add_argument_group("training", "The board's recipe comes before the values in parentheses.")
     add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
     losses = parser.add_argument_group("the losses, and how much each counts")
@@ -73,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
     from alphago.training.session import train
+    from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact")
@@ -94,16 +96,18 @@ def run(options: argparse.Namespace) -> int:
         hint_at_runs(Path(options.folder))
     try:
         with ConsoleReport() as console:
-            if options.tensorboard:
-                given["reports"] = [console, TensorBoardReport()]
-            train(env, **given)
+            more = [
+                *([TensorBoardReport()] if options.tensorboard else []),
+                *([GameReport()] if options.verbose else []),
+            ]
+            train(env, reports=[console, *more], **given)
     except EngineError as error:
         raise ValueError(str(error)) from None
     return 0
 
 
 def given_training(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the given settings of training; nested settings as dictionaries of the given ones."""
+    """Return the training settings that were given; nested settings (search, losses, gate) as dictionaries."""
     given = given_settings(options, TrainingSettings)
     if search := given_settings(options, SearchSettings):
         given["search"] = search
@@ -112,7 +116,7 @@ def given_training(options: argparse.Namespace) -> dict[str, Any]:
         given["losses"] = {**named, **weights}
     if gate := given_settings(options, Gate, GATE):
         if "gate" in given and given["gate"] is None:
-            raise ValueError("--gate none takes the gate off, got another option of it")
+            raise ValueError("--gate none switches the gate off, got another --gate option too")
         given["gate"] = {**gate, **({"win_rate": given["gate"]} if "gate" in given else {})}
     return given
 
@@ -125,7 +129,7 @@ def holds_a_run(folder: str | None) -> bool:
 
 
 def hint_at_runs(folder: Path) -> None:
-    """Print the folders of runs with nearly the name of a new one, which may be a typo."""
+    """Print the runs whose names are similar to a new folder's, in case that name is mistyped."""
     beside = [path.name for path in folder.parent.glob("*") if holds_a_run(str(path))]
     if near := near_names(folder.name, beside):
         print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)

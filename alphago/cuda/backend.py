@@ -4,10 +4,7 @@ from alphago.cuda.contract import Backend
 
 
 def find_backend(device: str) -> Backend:
-    """Return the backend called "cuda" or "host".
-
-    Raises BackendMissing if it cannot be used here, ValueError for another name.
-    """
+    """Return the backend "cuda" or "host"; raise BackendMissing if it cannot be used here, ValueError for others."""
     if device == "cuda":
         from alphago.cuda.device import Device  # only now: it looks for CuPy
 

@@ -9,7 +9,7 @@ from alphago.cuda.source import Program
 
 
 class BackendMissing(OSError):
-    """The kernels cannot run here; the text says in one sentence what is missing."""
+    """The error of kernels that cannot run here; its message says in one sentence what is missing."""
 
 
 class Kernels(Protocol):
@@ -23,30 +23,27 @@ class Kernels(Protocol):
 
 
 class Backend(Protocol):
-    """A CUDA device, or the CPU with the host build of the same source.
-
-    An array is a NumPy array on the CPU and a CuPy array on a device.
-    """
+    """A CUDA device, whose arrays are CuPy's, or the CPU with the same source compiled, on NumPy's arrays."""
 
     name: str  # "cuda" or "host"
 
     def load(self, program: Program) -> Kernels:
-        """Compile a program, or take it from a cache.
+        """Compile a program, or load it from a cache.
 
-        Raises BackendMissing if it cannot be compiled or loaded, MemoryError if it does not fit.
+        Raises BackendMissing if it cannot be compiled or loaded, MemoryError if the device has no room for it.
         """
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Return a new array of zeros; raise MemoryError if it does not fit."""
+        """Return a new array of zeros; raise MemoryError if the device has no room for it."""
 
     def upload(self, values: Any, dtype: DTypeLike) -> Any:
-        """Return `values` as a C-contiguous array of `dtype`, without a copy if they are one already."""
+        """Return `values` as a C-contiguous array of `dtype` on the device; no copy if they are such an array."""
 
     def download(self, array: Any) -> np.ndarray:
-        """Return `array` in NumPy, without a copy if it is there already."""
+        """Return `array` as a NumPy array; no copy if it is one already."""
 
     def reachable(self, out: Any) -> Any | None:
-        """Return the memory of `out` as an array for kernels, of any strides; None if kernels cannot reach it."""
+        """Return an array of any strides over the memory of `out`, for kernels; None if they cannot reach it."""
 
     def new_stream(self) -> Any:
         """Return a stream; inside `with stream:` this thread's calls go to it.
@@ -55,4 +52,4 @@ class Backend(Protocol):
         """
 
     def keep_stream(self, stream: Any) -> None:
-        """Take back a stream that is no longer used, for a later `new_stream`."""
+        """Return a stream to the backend, to be used again by a later `new_stream`."""

@@ -14,13 +14,13 @@ from alphago.system.stopwatch import TRANSFER
 OPTIONS = ("-std=c++17", "--fmad=false")
 THREADS = 32  # per block: one warp, so that the boards of a wave spread over as many multiprocessors as possible
 BLOCKS = 65_535  # at most; with more items a thread takes several
-# Streams to use again.  None is ever destroyed: torch remembers which streams copied from a block of pinned memory and
-# asks them whether the block is free again, perhaps long after the stream's last owner is gone.
+# Streams to use again.  They are never destroyed: torch remembers which streams copied from a block of pinned memory,
+# and asks those streams whether the block is free again, perhaps long after their last use here.
 KEPT: list[Any] = []
 
 
 def import_cupy() -> Any:
-    """Return CuPy; raise BackendMissing unless it can be imported and finds a device."""
+    """Return the module cupy; raise BackendMissing unless it can be imported and finds a GPU."""
     try:
         import cupy
     except ImportError as error:
@@ -39,7 +39,7 @@ def import_cupy() -> Any:
 
 @cache
 def load_module(program: Program) -> Any:
-    """Return the compiled program as a `cupy.RawModule`; raise as `Backend.load`."""
+    """Return the compiled program as a `cupy.RawModule`; raises the same errors as `Backend.load`."""
     cupy = import_cupy()
     module = cupy.RawModule(code=program.text, options=OPTIONS, backend="nvrtc")
     try:
@@ -77,10 +77,7 @@ class DeviceKernels:
 
 
 class Device:
-    """The backend on CuPy's current device and stream. Arrays are CuPy's.
-
-    threads: per block; results do not depend on it.
-    """
+    """The backend on CuPy's current device and stream; results do not depend on threads, those per block."""
 
     name = "cuda"
 
@@ -107,7 +104,7 @@ class Device:
         return self._cupy.asnumpy(array)
 
     def reachable(self, out: Any) -> Any | None:
-        """Return the memory of CuPy arrays, and of others with CUDA's array interface, such as torch's tensors."""
+        """Return a CuPy array over memory with CUDA's array interface, such as a torch tensor's; None for others."""
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
     def new_stream(self) -> Any:
@@ -121,7 +118,7 @@ class Device:
 
 
 def as_argument(value: Any) -> Any:
-    """Return arrays as they are, numbers as NumPy scalars, which CuPy passes by their type."""
+    """Return a kernel argument: arrays unchanged, numbers as NumPy's 64-bit scalars, which CuPy passes by type."""
     if isinstance(value, float):
         return np.float64(value)
     return value if hasattr(value, "__cuda_array_interface__") else np.int64(value)

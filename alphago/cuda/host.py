@@ -35,9 +35,9 @@ def find_compiler() -> str | None:
 
 
 def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:
-    """Compile C++ text to a shared library at `path`, which appears whole or not at all.
+    """Compile C++ text to a shared library at `path`; after an error there is no partial file.
 
-    Raises BackendMissing without a compiler, or with the compiler's first error.
+    Raises BackendMissing if there is no compiler, or with the compiler's first error.
     """
     compiler = find_compiler()
     if compiler is None:
@@ -56,9 +56,9 @@ def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:
 
 @cache
 def load_library(program: Program) -> ctypes.CDLL:
-    """Return a program's library from the kernel cache, compiled first if it is not there.
+    """Return a program's library from the kernel cache, after compiling it if it is not there.
 
-    Its name has a digest of text and flags.
+    The file's name contains a digest of source text and compiler flags.
     """
     text = program.host_text
     digest = hashlib.sha256("\n".join([*FLAGS, text]).encode()).hexdigest()
@@ -69,7 +69,7 @@ def load_library(program: Program) -> ctypes.CDLL:
 
 
 class HostKernels:
-    """The kernels of a program on the CPU. Several threads may launch them at the same time."""
+    """The kernels of a program on the CPU; several threads may launch them at the same time."""
 
     def __init__(self, library: ctypes.CDLL, blocks: int, threads: int) -> None:
         self._library = library
@@ -86,10 +86,7 @@ class HostKernels:
 
 
 class Host:
-    """The backend on the CPU. Arrays are NumPy's.
-
-    blocks, threads: the grid of every launch; results do not depend on it.
-    """
+    """The backend on the CPU; results do not depend on blocks and threads, the grid of every launch."""
 
     name = "host"
 

@@ -1,7 +1,7 @@
 """Programs: CUDA source as one text, with constants that Python defines.
 
-One text, because a compiler's cache then compares one thing; constants from Python, because then no number is written
-twice.
+A single text, because a compiler's cache then has one thing to compare; constants from Python, so that no number is
+written twice.
 """
 
 import re
@@ -11,7 +11,7 @@ from types import ModuleType
 
 from alphago.system.kernels import hashing
 
-FOLDER = Path(__file__).parent / "kernels"  # of what the programs of all games include
+FOLDER = Path(__file__).parent / "kernels"  # with the files that the programs of all games include
 LANES = 32  # threads that copy a row together: those of a warp
 _INCLUDE = re.compile(r'#include "(\S+)"\n')
 
@@ -43,7 +43,7 @@ class Program:
 
 
 def constants(*modules: ModuleType) -> dict[str, int]:
-    """Return the integers with upper-case names; raise ValueError if two modules give a name different values."""
+    """Return the upper-case integers of the modules by name; raise ValueError if two modules disagree on one."""
     numbers: dict[str, int] = {}
     for module in modules:
         for name, value in vars(module).items():
@@ -53,7 +53,7 @@ def constants(*modules: ModuleType) -> dict[str, int]:
 
 
 def expand(path: Path, seen: set[str]) -> str:
-    """Return a file's text with its includes in place, each file once; `#line` keeps compilers' messages right."""
+    """Return a file's text with its includes in place, each once; `#line` keeps compiler messages right."""
     seen.add(path.name)
     lines = []
     for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):

@@ -25,7 +25,7 @@ GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch that a ga
 
 
 class GameError(AssertionError):
-    """A game breaks its contract; the text names the verb, what was expected, what it got, and the position."""
+    """The error of a game that breaks its contract; its message has verb, expected and actual answer, and position."""
 
 
 @checks_keywords()
@@ -37,14 +37,13 @@ def check_game(
     seed: int = 0,
     setups: Sequence[Mapping[str, Any]] = ({},),
 ) -> None:
-    """Play random games of `env`; raise GameError at the first thing that breaks the contract.
+    """Play random games of `env`; raise GameError at the first breach of the contract.
 
-    Checked: the description, the moves' texts, every verb of a batch at every ply, copies and
-    replays, symmetries, and the readable `Position`.
-
-    plain: the same game written a second time, with the same actions; both play the same moves and
-        must agree at every ply.  This is how a fast game is compared with its plain-Python twin.
-    setups: keywords for `GameBatch.reset`; the games take them in turn.
+    Checked are the description, the moves' texts, every verb of a batch at every ply, copies and replays, symmetries,
+    and the readable `Position`.
+    plain: the same game written a second time, with the same actions; both play the same moves and must agree at every
+        ply.  This is how a fast game is compared with its plain-Python twin.
+    games: number of games to play. setups: keywords for `GameBatch.reset`, one set per game, in turn.
     """
     start = _Game(env, {})
     _check_description(start)
@@ -59,7 +58,7 @@ def check_game(
 
 
 class _View(NamedTuple):
-    """Everything that a batch says about one slot."""
+    """Every verb's answer for one slot."""
 
     to_play: int
     is_over: bool
@@ -72,7 +71,7 @@ class _View(NamedTuple):
 
 
 class _Game:
-    """One game under examination, with its moves so far for the messages of `fail`."""
+    """One game under examination; it keeps the moves so far for the messages of `fail`."""
 
     def __init__(self, env: GameEnv, setup: Mapping[str, Any]) -> None:
         self.env = env
@@ -80,7 +79,7 @@ class _Game:
         self.moves: list[int] = []
 
     def where(self) -> str:
-        """Return a text that tells how to reach the position."""
+        """Return how to reach the present position, as text."""
         setup = ", ".join(f"{key}={np.asarray(value).tolist()!r}" for key, value in self.setup.items())
         start = f"{self.env!r} set up with {setup}" if setup else repr(self.env)
         if not self.moves:
@@ -101,7 +100,7 @@ class _Game:
         self.run(verb, batch.play, np.array([slot]), np.array([action], np.int32))
 
     def ask(self, batch: GameBatch, verb: str, slots: Sequence[int]) -> np.ndarray:
-        """Return a verb's answer for some slots; fail unless it fills all of `out` and is the same twice."""
+        """Return a verb's answer for some slots; fail unless it fills all of `out` and a second call gives the same."""
         index = np.array(slots, np.int64)
         answers = []
         for fill in (0, 1):
@@ -114,7 +113,7 @@ class _Game:
         return answers[0]
 
     def view(self, batch: GameBatch, slot: int) -> _View:
-        """Ask every verb about a slot and compare the answers with each other."""
+        """Return every verb's answer for a slot, after checking that the answers agree with each other."""
         for verb in ("legal_mask", "planes") if isinstance(batch, PlainBatch) else ():
             # As the state returns them: the batch stretches and converts nearly fitting ones.
             array = self.run(verb, getattr(batch.states[slot], verb))  # type: ignore[attr-defined]
@@ -141,7 +140,7 @@ class _Game:
         return view
 
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
-        """Fail at the first of the fields, by default all, that differs; `why` is the rule, for the message."""
+        """Fail at the first of `fields` (default: all) that differs between two views; `why` is the rule it breaks."""
         for field in fields or _View._fields:
             values = getattr(expected, field), getattr(got, field)
             if np.array_equal(*values):
@@ -308,7 +307,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
 
 
 def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_View]) -> None:
-    """Check that `reach` leaves the slots as `replay` does, and answers as their own verbs."""
+    """Check that `reach` brings the slots into the same states as `replay`, and answers as the single verbs do."""
     count = len(leaves.slots)
     out = Reached(np.empty(count, np.bool_), np.empty(count, np.int8), np.empty(count, np.float32))
     if game.run("reach", batch.reach, leaves, out) is not out:

@@ -15,15 +15,16 @@ REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
 class DeviceBatch(GameBatch):
     """Base of batches on a device; a game adds `reset`, `legal_mask` and `planes`.
 
-    Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU CuPy's, or torch's tensors):
-    answers are written where `out` is, and on a GPU without waiting for them.  NumPy arrays of another dtype or layout
-    are filled by a copy; other arrays raise ValueError unless they are C-contiguous and of the answer's dtype.
-    All positions of a call are processed at the same time: no slot may be named twice where it is written, nor be
-    written and read.
+    Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU CuPy's, or torch's tensors). Answers
+    are written where `out` is, and on a GPU without waiting for them. NumPy arrays of another dtype or layout are
+    filled by a copy; other arrays raise ValueError unless they are C-contiguous and of the answer's dtype.
 
+    All positions of a call are processed at the same time: a slot that is written must not occur twice in a call,
+    neither as another target nor as a source.
     program: has `copy_batch`, `play_batch`, `replay_batch`, `reach_batch`, `is_over_batch`, `to_play_batch`,
         `hash_batch`, `outcome_batch`, `score_batch` and `ownership_batch`.
-    words: int32 words of a row.  outcome_options: further arguments of `reach_batch` and `outcome_batch`.
+    words: int32 words per row.
+    outcome_options: further arguments of `reach_batch` and `outcome_batch`.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class DeviceBatch(GameBatch):
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows, int32 [count, words]; on a GPU a copy of them."""
+        """The rows, int32 [count, words]; on a GPU a copy in the CPU's memory."""
         return self.backend.download(self._rows)
 
     def copy(self, sources: Any, targets: Any, of: GameBatch | None = None) -> None:
@@ -68,7 +69,7 @@ class DeviceBatch(GameBatch):
         self._launch("replay_batch", slots, steps, steps.shape[1], depths)
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Do as `GameBatch.reach`, in two kernels, without waiting where `out` is on the device."""
+        """Do what `GameBatch.reach` does, in two kernels, without waiting for them if `out` is on the device."""
         upload = self.backend.upload
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
         paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
@@ -120,18 +121,18 @@ class DeviceBatch(GameBatch):
         *arguments: Any,
         threads: int = 1,
     ) -> Any:
-        """Run a kernel that writes one item of `shape` per slot, and return `out` with what it wrote."""
+        """Run a kernel that writes an item of `shape` and `dtype` per slot, and return `out` with these items."""
         buffer = self._buffer(out, dtype, (len(slots), *shape))
         self._launch(kernel, slots, buffer, *arguments, threads=threads)
         return self._deliver(buffer, out)
 
     def _buffer(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any:
-        """Return the array that a kernel writes to answer in `out`: its memory, or an array to copy from."""
+        """Return the array for a kernel to write: the memory of `out`, or a new array for `_deliver` to copy."""
         reached = self._reach(out, dtype, shape)
         return self.backend.zeros(shape, dtype) if reached is None else reached
 
     def _reach(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any | None:
-        """Return `out` as kernels can write it, None for a NumPy array to copy into; raise ValueError for neither."""
+        """Return `out` as kernels can write it; None for a NumPy array to fill by copying; else raise ValueError."""
         self._check_shape(out, shape)
         reached = self.backend.reachable(out)
         if reached is not None and reached.dtype == dtype and reached.flags.c_contiguous:
@@ -140,7 +141,7 @@ class DeviceBatch(GameBatch):
         return None
 
     def _check_takes_copies(self, out: Any, dtype: str) -> None:
-        """Raise ValueError for arrays other than NumPy's: CuPy's and torch's cannot be filled from NumPy's."""
+        """Raise ValueError unless `out` is a NumPy array: CuPy's and torch's cannot be filled from NumPy's."""
         if not isinstance(out, np.ndarray):
             raise ValueError(
                 f"out must be a NumPy array, or a C-contiguous {dtype} array that {self.device!r} kernels reach, "
@@ -148,12 +149,12 @@ class DeviceBatch(GameBatch):
             )
 
     def _deliver(self, buffer: Any, out: Any) -> Any:
-        """Return `out`, with `buffer` copied into it unless kernels wrote there."""
+        """Return `out`, after copying `buffer` into it unless the kernel wrote to `out` itself."""
         if isinstance(out, np.ndarray) and buffer is not out:
             out[...] = self.backend.download(buffer)
         return out
 
     def _check_shape(self, out: Any, shape: tuple[int, ...]) -> None:
-        """Raise ValueError for another shape: kernels write without checking and would overrun the array."""
+        """Raise ValueError for a wrong shape: kernels write without checking and would overrun the array."""
         if tuple(out.shape) != shape:
             raise ValueError(f"out must have shape {list(shape)}, got {list(out.shape)}")

@@ -18,7 +18,7 @@ import numpy as np
 
 from alphago.env import symmetry
 from alphago.env.symmetry import Symmetries
-from alphago.system.validation import check_keywords, keywords_of, takes_any_keyword
+from alphago.system.validation import check_keywords, keywords_of, shown, takes_any_keyword
 
 _FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
@@ -26,13 +26,13 @@ PLAYER_NAMES = {1: "Black", -1: "White"}
 
 
 class IllegalMove(ValueError):
-    """An action that the position does not allow; the text names move, reason and position."""
+    """The error of an action that the position does not allow; its message has move, reason and position."""
 
 
-class GameEnv(ABC):
+class GameEnv:
     """The description of a game: sizes, names of moves, start positions.
 
-    Immutable; two are equal if they are of one class with equal `config`.
+    Immutable; two games are equal if they have the same class and the same `config`.
     """
 
     name: str  # "go"
@@ -44,15 +44,15 @@ class GameEnv(ABC):
     pass_action: int | None = None  # the action that passes, in games that have one
     actions_are_points = False  # action i is the point i of a plane, row by row; a pass may follow
     fixed_length = False  # whether every game has max_moves plies, so that none is cut off there
-    has_ownership = False  # whether points belong to a player in the end: then batches fill `ownership`
-    has_captures = False  # whether stones are captured: then positions have a `board` [N, N] of 1, -1 and 0
+    has_ownership = False  # whether points belong to a player at the end; if so, batches fill `ownership`
+    has_captures = False  # whether stones are captured; if so, positions have a `board` [N, N] of 1, -1 and 0
     has_sgf = False  # whether games are kept as SGF files, instead of records
     has_device_kernels = False  # whether `new_batch` takes other devices than "cpu"
 
-    @property
-    @abstractmethod
+    @cached_property  # which an attribute of the class or of the object may replace
     def config(self) -> dict[str, Any]:
         """The arguments that make this game again, as plain data; saved with networks and runs."""
+        raise NotImplementedError(f"{type(self).__name__} must have a config, the arguments that make it again")
 
     @property
     def rule_options(self) -> dict[str, Any]:
@@ -66,11 +66,17 @@ class GameEnv(ABC):
 
     @classmethod
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
-        """Return the game for a network that was saved with this `config`: the one of its training, or its plain form.
+        """Return the game for a network that was saved with this `config`.
 
-        May raise any exception for a `config` of another program.
+        A game may leave out options that only matter in training (Go does). May raise any exception for a damaged
+        `config`.
         """
         return cls(**config)
+
+    @property
+    def usual_length(self) -> float:
+        """The plies of a typical game of self-play: a guess by which a run forecasts its time until it knows better."""
+        return self.max_moves if self.fixed_length else 0.7 * self.max_moves
 
     @cached_property
     def symmetries(self) -> Symmetries:
@@ -79,7 +85,7 @@ class GameEnv(ABC):
 
     @cached_property
     def opening_actions(self) -> np.ndarray:
-        """The actions of random openings, as far as they are legal: bool [action_space]."""
+        """The actions that random openings choose from, where legal: bool [action_space]."""
         return np.ones(self.action_space, np.bool_)
 
     def new_batch(self, count: int, device: str = "cpu") -> "GameBatch":
@@ -92,7 +98,7 @@ class GameEnv(ABC):
         return PlainBatch(self, count)
 
     def require_cpu(self, device: str) -> None:
-        """Raise ValueError unless `device` is "cpu", for a game that has no kernels for another one."""
+        """Raise ValueError unless `device` is "cpu"; for games that have no kernels for other devices."""
         if device != "cpu":
             raise ValueError(f"device must be 'cpu' or 'auto' for {self}, which has no CUDA kernels, got {device!r}")
 
@@ -101,19 +107,19 @@ class GameEnv(ABC):
         raise NotImplementedError(f"{type(self).__name__} defines neither new() nor new_batch()")
 
     def accepts(self, other: "GameEnv") -> bool:
-        """Return whether this game's batches can hold positions of `other`, which may differ in komi, say."""
+        """Return whether this game's batches can hold positions of `other`, which may differ for example in komi."""
         return self == other
 
     def training_variant(self) -> "GameEnv":
-        """Return the game that self-play plays to learn this one: this one, unless another one teaches it faster."""
+        """Return the game that self-play uses to learn this one: itself, or a variant that teaches it faster."""
         return self
 
     def match_variant(self) -> Self:
-        """Return the game of matches, for the same networks: without options that only help self-play."""
+        """Return the game that matches use: for the same networks, without options that only help self-play."""
         return self
 
     def player_view(self) -> Self:
-        """Return a match's game as our players search it: this one, unless that keeps them from bad moves."""
+        """Return the game as our players search it in a match; Go with fixed turns forbids needless passes there."""
         return self
 
     def replace(self, **options: Any) -> Self:
@@ -125,27 +131,29 @@ class GameEnv(ABC):
         raise ValueError(f"{self} has one board size, got {size}")
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
-        """Draw a set-up for a game of self-play: keywords of `GameBatch.reset` and `position`."""
+        """Return a random set-up for a game of self-play: keywords of `GameBatch.reset` and `position`."""
         return {}
 
     def position(self, **setup: Any) -> "Position":
-        """Return the start position; raise TypeError that names near misses for an unknown keyword."""
+        """Return the start position for these set-up keywords; the TypeError for an unknown one names similar ones."""
         batch = self.new_batch(1)
         taker = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(taker):
-            known = [name for name in keywords_of(taker) if name != "slots"]
+            known = [name for call in (self.position, taker) for name in keywords_of(call) if name != "slots"]
             check_keywords(f"{type(self).__name__}.position", setup, known)
         batch.reset(np.zeros(1, np.int64), **setup)
-        return self.make_position(batch, setup)
+        plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}
+        return self.make_position(batch, plain)
 
     def position_of(self, batch: "GameBatch", slot: int) -> "Position":
-        """Return a slot as a readable position, without its moves so far."""
+        """Return the position in a slot as a Position, without the moves that led to it."""
         return self.make_position(batch.extract(slot), {})
 
     def make_position(self, batch: "GameBatch", setup: Mapping[str, Any]) -> "Position":
-        """Return a readable position over a batch of one; a game whose positions can be drawn returns its own class.
+        """Return the only position in `batch` as a Position.
 
-        `alphago.env.board.StonesPosition` draws any game with stones.
+        Games that can be drawn override this to return their own subclass; `alphago.env.board.StonesPosition` draws any
+        game with stones. setup: the keywords of `position` that the game began with.
         """
         return Position(self, batch, setup)
 
@@ -154,10 +162,10 @@ class GameEnv(ABC):
         return str(action)
 
     def from_text(self, text: str) -> int:
-        """Return the action that a player wrote; raise ValueError for other texts."""
+        """Return the action that a player wrote; raise ValueError for a text that is no move."""
         if text.isdecimal() and int(text) < self.action_space:
             return int(text)
-        raise ValueError(f"{text!r} is no move of {self}: expected a number from 0 to {self.action_space - 1}")
+        raise ValueError(f"{shown(text)} is no move of {self}: expected a number from 0 to {self.action_space - 1}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.config.items())})"
@@ -178,8 +186,8 @@ def check_env(env: Any) -> None:
 class PlainState(Protocol):
     """One position of a game in plain Python, changed in place by `play`.
 
-    A game with points may add `score() -> float`: the margin of the player in `to_play`.  A game that
-    `has_ownership` adds `ownership()`: int8 [height * width], see GameBatch.
+    A game with points may add `score() -> float`: the margin from the view of the player in `to_play`.  A game with
+    `has_ownership` adds `ownership()`: int8 [height * width], see `GameBatch.ownership`.
     """
 
     to_play: int  # +1 or -1
@@ -195,7 +203,8 @@ class PlainState(Protocol):
     def outcome(self) -> float:
         """Return the result if the game ended here, -1 .. 1, from the view of the player in `to_play`.
 
-        Search calls it only when the game is over; `Position.result` may call it before (0 if it means nothing then).
+        Search calls it only when the game is over; `Position.result` may call it earlier, where 0 is fine if there is
+        no result yet.
         """
 
     def planes(self) -> np.ndarray:
@@ -205,7 +214,7 @@ class PlainState(Protocol):
 
 
 class Leaves(NamedTuple):
-    """The leaves of one search wave: the first `lengths` actions of `paths` lead from slots `roots` to `slots`."""
+    """The leaves of a search wave: `paths[i, :lengths[i]]` are the actions from slot `roots[i]` to slot `slots[i]`."""
 
     roots: np.ndarray  # int64 [n], slots of a batch
     paths: np.ndarray  # int32 [n, depth]
@@ -214,7 +223,7 @@ class Leaves(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """The state of the leaves that a search reached, a row for each."""
+    """The state of the leaves that a search reached, one entry per leaf."""
 
     over: np.ndarray  # bool [n]
     movers: np.ndarray  # int8 [n], +1 or -1
@@ -224,9 +233,9 @@ class Reached(NamedTuple):
 class GameBatch(ABC):
     """Many positions of one game, in numbered slots.
 
-    Every verb takes an int64 array of slots [n].  Questions write into `out`, whose first axis is n, and return it.
-    Different threads may use different slots at the same time.  Nothing checks that actions are legal: ask
-    `legal_mask`.
+    Every verb takes an int64 array of slots [n].  Verbs that answer a question write into `out`, whose first axis is n,
+    and return it.  Different threads may use different slots at the same time.  Actions are not checked: only actions
+    of `legal_mask` may be played.
     """
 
     device = "cpu"  # where the positions are: "cpu", "cuda" or "host"
@@ -237,14 +246,14 @@ class GameBatch(ABC):
 
     @abstractmethod
     def reset(self, slots: np.ndarray, **setup: Any) -> None:
-        """Set the slots to the start position; `setup` is the game's own keywords (Go: `komi`, `stones`, `to_play`)."""
+        """Set the slots to the start position; `setup`: the game's own keywords (Go: `komi`, `stones`, `to_play`)."""
 
     @abstractmethod
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
-        """Make each target slot equal to a source slot, of this batch or of another one of the same game."""
+        """Make each target slot equal to its source slot in the batch `of`, of the same game; None is this batch."""
 
     def extract(self, slot: int) -> "GameBatch":
-        """Return a new batch with a copy of this slot alone."""
+        """Return a new batch whose only slot is a copy of this slot."""
         alone = self.env.new_batch(1)
         alone.copy(np.array([slot]), _FIRST, of=self)
         return alone
@@ -254,14 +263,14 @@ class GameBatch(ABC):
         """Play one legal action (int32 [n]) in each slot."""
 
     def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
-        """Copy root slots to target slots and play `paths[i, :lengths[i]]` (int32 [n, depth]; int32 [n])."""
+        """Copy root slots to target slots and play `paths[i, :lengths[i]]` there (int32 [n, depth] and [n])."""
         self.copy(roots, targets)
         for ply in range(int(lengths.max(initial=0))):
             going = lengths > ply
             self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Do for a wave what `replay`, `is_over`, `to_play` and `outcome` of the finished games do."""
+        """Do for a wave what `replay`, `is_over`, `to_play` and, in finished games, `outcome` do; return `out`."""
         self.replay(*leaves)
         self.to_play(leaves.slots, out.movers)
         over = self.is_over(leaves.slots, out.over)
@@ -288,14 +297,14 @@ class GameBatch(ABC):
 
     @abstractmethod
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write hashes, int64 [n], equal for equal positions; which others differ is up to the game."""
+        """Write a hash of each position, int64 [n], equal for equal positions; games may leave out komi or history."""
 
     @abstractmethod
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write the result if the game ended here, float32 [n], -1 .. 1, the mover's view."""
+        """Write the result as if the game ended here, float32 [n], -1 .. 1, from the mover's view."""
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write the mover's margin in points, float32 [n]; for games without points, the outcome."""
+        """Write the mover's margin in points as if the game ended here, float32 [n]; without points, the outcome."""
         return self.outcome(slots, out)
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -308,7 +317,7 @@ class GameBatch(ABC):
 
 
 class PlainBatch(GameBatch):
-    """A batch of plain Python states, for any game; slow."""
+    """A batch of plain Python states (`GameEnv.new`), for any game; slow."""
 
     def __init__(self, env: GameEnv, count: int) -> None:
         super().__init__(env, count)
@@ -377,19 +386,19 @@ class PlainBatch(GameBatch):
 class Position:
     """One position of any game, to read and play on; it never changes.
 
-    Values are the first player's (Black's): +1 means that Black wins.
+    Values are from the first player's (Black's) view: +1 means that Black wins.
     """
 
     def __init__(self, env: GameEnv, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()) -> None:
-        """Take a batch that holds the position in its only slot and must not change afterwards."""
+        """Make the position that `batch` holds, reached by `moves` from `setup` (keywords of `env.position`)."""
         self.env = env
         self.batch = batch
-        self.setup = setup  # keywords of `env.position`
-        self.moves = moves  # actions since then
+        self.setup = setup
+        self.moves = moves
 
     @property
     def began_empty(self) -> bool:
-        """Whether the game began at its start position, with any komi: no handicap, no set-up."""
+        """Whether the game began without set-up or handicap; a komi of its own is allowed."""
         return self.setup.keys() <= {"komi"}
 
     @cached_property
@@ -410,12 +419,12 @@ class Position:
         return bool(self.batch.is_over(_FIRST, np.empty(1, np.bool_))[0])
 
     def score(self) -> float:
-        """Return Black's margin if the game ended now: points, komi included; without points, the result."""
+        """Return Black's margin as if the game ended now, komi included; the outcome in games without points."""
         return self.to_play * float(self.batch.score(_FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
 
     @property
     def outcome(self) -> float:
-        """The outcome of the position as it stands, -1 .. 1, Black's view; some games grade it."""
+        """The outcome as if the game ended now, -1 .. 1, Black's view; some games grade wins by their margin."""
         return self.to_play * float(self.batch.outcome(_FIRST, np.empty(1, np.float32))[0]) + 0.0
 
     @property
@@ -427,8 +436,8 @@ class Position:
         """Return what a network receives: float32 [planes, height, width], the mover's view."""
         return self.batch.planes(_FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
 
-    def play(self, action: int) -> Self:
-        """Return the position after an action; raise IllegalMove if it is not legal."""
+    def play(self, action: int | str) -> Self:
+        """Return the position after an action or a written move ('d3'); raise IllegalMove if it is not legal."""
         action = self.check_action(action)
         batch = self.batch.extract(0)
         batch.play(_FIRST, np.array([action], np.int32))
@@ -442,10 +451,15 @@ class Position:
             position = position.play(action)
             yield position
 
-    def check_action(self, action: int) -> int:
-        """Return the action as an int; raise IllegalMove with the reason if it cannot be played here."""
+    def check_action(self, action: int | str) -> int:
+        """Return an action or a written move as an int; raise IllegalMove with the reason if it cannot be played."""
+        if isinstance(action, str):
+            try:
+                action = self.env.from_text(action)
+            except ValueError as error:
+                raise IllegalMove(str(error)) from None
         if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
-            raise IllegalMove(f"action must be an integer, got {action!r}; env.from_text('…') reads a written move")
+            raise IllegalMove(f"action must be an integer or a written move, got {shown(action)}")
         action = int(action)
         if not 0 <= action < self.env.action_space:
             raise IllegalMove(f"no action {action} in {self.env}: actions are 0 to {self.env.action_space - 1}")
@@ -459,21 +473,26 @@ class Position:
         return "not allowed"
 
     def setup_in(self, env: GameEnv) -> dict[str, Any]:
-        """Return the keywords with which `env.position` makes this game's start; `env` must accept this game."""
+        """Return keywords with which `env`, a game that `accepts` this one, begins at the same position."""
         return dict(self.setup)
 
     def describe(self) -> str:
-        """Return how to reach this position, in one line."""
+        """Return how to reach this position, as one line of text."""
         setup = ", ".join(f"{key}={value!r}" for key, value in self.setup.items())
         start = f"{self.env}.position({setup})" if setup else f"{self.env}"
         return start + (f" after {self.moves_text()}" if self.moves else "")
 
     def moves_text(self) -> str:
-        """Return the moves so far as players write them."""
+        """Return the moves so far, as players write them."""
         return " ".join(self.env.to_text(action) for action in self.moves)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
+        """Return a drawing, in games that have one; else how to reach the position."""
         return f"<{self.describe()}>"
+
+    def __repr__(self) -> str:
+        """Return what `print` shows, so that a prompt or a notebook shows the board."""
+        return str(self)
 
 
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:

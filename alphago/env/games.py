@@ -18,7 +18,7 @@ USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options fo
 
 
 def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:
-    """Return the game called `name`, by default USUAL_GAME, with the options that are not None.
+    """Return the game called `name` with the given options; None stands for the default of `name` or of an option.
 
     Raises ValueError for an unknown name, for an option that the game does not have, and without one that it needs.
     """
@@ -50,7 +50,7 @@ def game_reference(env: type[GameEnv]) -> str:
 
 
 def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
-    """Return the same game with other options; raise ValueError for one that it does not have."""
+    """Return the same game with some options changed; raise ValueError for an option that it does not have."""
     for name, value in given.items():
         if name not in env.config:
             raise ValueError(f"{env.name} has no {name}, got {value!r}")
@@ -58,7 +58,7 @@ def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
 
 
 def require_go(env: GameEnv, who: str) -> GoEnv:
-    """Return `env` as a GoEnv. Raises ValueError naming `who` for any other game."""
+    """Return `env` as a GoEnv; raise ValueError, naming `who` needs one, for any other game."""
     if not isinstance(env, GoEnv):
         raise ValueError(f"env must be Go for {who}, got {env}")
     return env

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alphago.env.board import check_player
 from alphago.env.game import GameEnv
-from alphago.env.go_rules import check_komi, check_player
+from alphago.env.go_rules import check_komi
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_loops as loops
@@ -15,7 +16,7 @@ from alphago.env.packed import PackedBatch
 
 
 class GoStart(NamedTuple):
-    """The data that all batches of a game of Go begin with."""
+    """The data that every batch of a game of Go starts from."""
 
     row: np.ndarray  # int32 [words], the empty board with the rules in its header, Black to move
     places: np.ndarray | None  # int64 [PLANES], where the planes stand (see go_planes); None for boards alone
@@ -29,7 +30,8 @@ def check_setup(
 ) -> tuple[np.ndarray | None, int, int]:
     """Return a set-up as kernels take it: stones int8 [N * N], the mover's colour, and twice the komi.
 
-    The stones are None for Black's first move on an empty board.  Raises ValueError for anything else.
+    The stones are None for Black's first move on an empty board.  Raises ValueError for stones of another shape, an
+    unknown player or an impossible komi.
     """
     if stones is not None and np.shape(stones) != (size, size):
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
@@ -55,9 +57,10 @@ class GoBatch(PackedBatch):
         to_play: int | str = 1,
         komi: float | None = None,
     ) -> None:
-        """Set the slots to the start position.
+        """Set the slots to the start position, or to one set-up.
 
-        stones: int8 [N, N], 1 Black, -1 White, placed in every slot; by default none.
+        stones: int8 [N, N], 1 Black, -1 White, placed in every slot; None for an empty board.
+        to_play: +1, -1, "black" or "white". komi: None for the game's own.
         """
         komi = self._start.komi if komi is None else komi
         colours, mover, komi2 = check_setup(self._size, stones, to_play, komi)
@@ -85,14 +88,14 @@ class GoBatch(PackedBatch):
         return out
 
     def pass_alive(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write the pass-alive points, int8 [n, N * N]: 1 the mover's, -1 the other side's, else 0.
+        """Write the pass-alive points, int8 [n, N * N]: 1 the mover's, -1 the other side's, 0 all others.
 
-        Stones and points are pass-alive if they stay their side's even when it passes for the rest of the game (Benson
-        1976; see `alphago.env.kernels.go_alive`, also for what suicide changes).
+        Stones and points are pass-alive if they stay their side's even when that side passes for the rest of the game
+        (Benson 1976; see `alphago.env.kernels.go_alive`, also for what suicide changes).
         """
         alive.pass_alive_batch(self.rows, slots, self._scratch(), out)
         return out
 
     def _scratch(self) -> np.ndarray:
-        """Return scratch for one call: threads may ask about different slots at the same time."""
+        """Return new scratch memory: threads may call at the same time, for different slots."""
         return np.empty(alive.scratch_words(self._size), np.int32)

@@ -24,9 +24,9 @@ ALIVE = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
 
 
 class CudaGoBatch(DeviceBatch):
-    """Go positions on a backend; behaves as `GoBatch`, row for row.
+    """Go positions on a backend; its rows and answers are those of `GoBatch`.
 
-    `score`, `outcome`, `ownership`, `planes` and `pass_alive` also write words of the row, which they use as scratch.
+    `score`, `outcome`, `ownership`, `planes` and `pass_alive` also write to the rows' scratch words.
     """
 
     def __init__(self, env: GameEnv, start: GoStart, count: int, backend: Backend) -> None:
@@ -52,7 +52,7 @@ class CudaGoBatch(DeviceBatch):
         to_play: int | str = 1,
         komi: float | None = None,
     ) -> None:
-        """Set start positions, or one set-up for all slots, as `GoBatch.reset`."""
+        """Set the slots to the start position, or to one set-up, as `GoBatch.reset` does."""
         colours, mover, komi2 = check_setup(self._size, stones, to_play, self._komi if komi is None else komi)
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if colours is None:
@@ -68,10 +68,10 @@ class CudaGoBatch(DeviceBatch):
         return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,), size, threads=size + 1)
 
     def planes(self, slots: Any, out: Any) -> Any:
-        """Write planes as `GameBatch.planes`, in any dtype of PLANE_DTYPES and, where kernels reach `out`, any layout.
+        """Write planes as `GameBatch.planes` does, in any dtype of PLANE_DTYPES.
 
-        bfloat16 is written as bits: pass a torch tensor as `tensor.view(torch.int16)`.  The memory may be
-        channels_last; a row of points has to follow the one before without a gap.
+        bfloat16 is written as bits: pass a torch tensor as `tensor.view(torch.int16)`. Memory that kernels reach may
+        also be channels_last; the points of a plane must follow each other at equal steps.
         """
         self._check_shape(out, (len(slots), self.env.planes, self._size, self._size))
         reached = self.backend.reachable(out)
@@ -105,10 +105,10 @@ class CudaGoBatch(DeviceBatch):
         return self._answer("pass_alive_batch", slots, out, np.int8, (self._size**2,), *self._scratch(len(slots)))
 
     def playout(self, slots: Any, states: Any, fill_eyes: bool = False) -> np.ndarray:
-        """Play random moves to the end in every slot; return their numbers, int32 [n].
+        """Play random moves to the end in every slot; return the number of moves played in each, int32 [n].
 
-        states: int64 [n], one stream of random numbers per slot, which advances in place.
-        fill_eyes: whether a side may fill its own eyes; such a game ends only at its greatest length.
+        states: int64 [n], a stream of random numbers per slot, which advances in place.
+        fill_eyes: whether a side may fill its own eyes; such games end only at `max_moves`.
         """
         reached = self._reach(states, np.int64, (len(slots),))
         streams = self.backend.upload(states, np.int64) if reached is None else reached
@@ -118,6 +118,6 @@ class CudaGoBatch(DeviceBatch):
         return self.backend.download(moves)
 
     def _scratch(self, count: int) -> tuple[Any, int]:
-        """Return scratch for one call on `count` boards, and its words per board."""
+        """Return scratch memory for one call on `count` boards, and its number of words per board."""
         words = alive.scratch_words(self._size)
         return self.backend.zeros((count, words), np.int32), words

@@ -15,7 +15,7 @@ from alphago.env.kernels import rows as row_kernels
 class PackedBatch(GameBatch):
     """Base of batches on kernels: each verb runs the kernel of its name with `_batch` appended.
 
-    rows: [count, words], a position in each.
+    rows: [count, words], one position per row.
     rules: the module with `play_batch`, `replay_batch` and `legal_mask_batch`.
     common: the module with `copy_batch`, `is_over_batch`, `to_play_batch`, `hash_batch` and `score_batch`.
     """
@@ -27,7 +27,7 @@ class PackedBatch(GameBatch):
         self._common = common
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state with modules by name, for copies and pickles."""
+        """Return the state for copies and pickles, with modules replaced by their names."""
         return vars(self) | {"_rules": self._rules.__name__, "_common": self._common.__name__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -66,11 +66,12 @@ class PackedBatch(GameBatch):
 
 
 class RowBatch(PackedBatch):
-    """A batch of a game whose kernels keep to the layout of `alphago.env.kernels.rows`.
+    """A batch of a game whose kernels use the layout of `alphago.env.kernels.rows`.
 
     kernels: the module with the game's `reset_batch`, `play_batch`, `replay_batch`, `legal_mask_batch` and
         `planes_batch`.
-    words: int64 words of a row.  options: what `reset_batch` takes after the slots.
+    words: int64 words per row.
+    options: the arguments of `reset_batch` after `rows` and `slots`.
     """
 
     def __init__(self, env: GameEnv, count: int, kernels: ModuleType, words: int, options: Sequence[int] = ()) -> None:

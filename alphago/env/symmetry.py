@@ -8,8 +8,8 @@ import numpy as np
 class Symmetries(NamedTuple):
     """S ways to turn or mirror a game; the first is the identity.
 
-    `points[s]` turns anything per point of a plane: after = before[..., points[s]].
-    `actions[s]` turns anything per action: policy after = policy before[actions[s]].
+    `points[s]` turns an array with a value per point: after = before[..., points[s]].
+    `actions[s]` turns an array with a value per action: after = before[..., actions[s]].
     """
 
     points: np.ndarray  # int64 [S, H * W]
@@ -17,7 +17,7 @@ class Symmetries(NamedTuple):
 
 
 def identity(plane_points: int, action_space: int) -> Symmetries:
-    """Return only the identity, for games without symmetries."""
+    """Return the identity alone, for games without symmetries."""
     return Symmetries(np.arange(plane_points)[None], np.arange(action_space)[None])
 
 

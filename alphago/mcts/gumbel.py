@@ -14,19 +14,19 @@ from alphago.mcts.tree import Tree
 
 
 class GumbelParameters(NamedTuple):
-    """The parameters of a search's choices."""
+    """What Gumbel search's `choose` reads."""
 
     c_visit: float
     c_scale: float
-    noise: np.ndarray  # float32 [B, A], of the roots' actions
+    noise: np.ndarray  # float32 [B, A], added to the logits of the roots' actions
     schedules: np.ndarray  # int32 [budgets, considered + 1, greatest budget], see `halving_schedules`
-    schedule_of: np.ndarray  # int32 [B], the budget of each game as an index into them
+    schedule_of: np.ndarray  # int32 [B], index into `schedules` for each game
 
 
 class Gumbel(SearchRule):
-    """Search that begins each move anew, with sequential halving among the roots' `considered` best candidates.
+    """Search that begins each move anew, with sequential halving among the root's `considered` best candidates.
 
-    noise: float32 [games, actions], added to the roots' logits; none until `add_noise`.
+    noise: float32 [games, actions], added to the roots' logits; 0 until `add_noise`.
     """
 
     keeps_trees = False
@@ -53,22 +53,22 @@ class Gumbel(SearchRule):
         self.parameters = self.parameters._replace(schedules=schedules)
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return the games that have one candidate."""
+        """Return the games (bool [B]) whose root has only one candidate."""
         return only_child(tree)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
-        """Return the roots' improved policies, float32."""
+        """Return the roots' improved policies, float32 [n, A]."""
         return self._improved(tree, games)[0]
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the actions chosen by sequential halving; where `by_chance`, drawn from the improved policies."""
+        """Return the actions that sequential halving ends with, or, where `by_chance`, draws from improved policies."""
         policies, actions = self._improved(tree, games)
         return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
 
     def selfplay_moves(
         self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the improved policies and the actions chosen by halving; noise varies both early and late moves."""
+        """Return improved policies and the actions that halving ends with; noise varies them, so `early` is ignored."""
         return self._improved(tree, games)
 
     def _improved(self, tree: Tree, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -80,12 +80,11 @@ class Gumbel(SearchRule):
 
 @functools.cache
 def halving_schedule(considered: int, readouts: int) -> np.ndarray:
-    """Return sequential halving for 0 to `considered` candidates, int32 [considered + 1, readouts].
+    """Return the schedule of sequential halving, int32 [considered + 1, readouts].
 
-    Entry [k, i] is the number of visits that a candidate must have had to be followed in simulation i,
-    where there are k candidates.  Phases of equal length in simulations: all are visited equally
-    often, then the better half of them, and so on down to two (Danihelka et al. 2022, section 3;
-    Karnin et al. 2013).
+    With k candidates, simulation i goes to a candidate that has had [k, i] visits. Phases have equal numbers of
+    simulations: in the first all candidates are visited equally often, in the next the better half of them, and so on
+    down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).
     """
     table = np.zeros((considered + 1, readouts), np.int32)
     for candidates in range(1, considered + 1):
@@ -103,7 +102,7 @@ def halving_schedule(considered: int, readouts: int) -> np.ndarray:
 
 @functools.cache
 def halving_schedules(considered: int, budgets: tuple[int, ...]) -> np.ndarray:
-    """Return the schedules of several budgets, int32 [budgets, considered + 1, greatest budget]."""
+    """Return the schedules of several budgets of readouts, int32 [budgets, considered + 1, greatest budget]."""
     stacked = np.zeros((len(budgets), considered + 1, max(budgets, default=1)), np.int32)
     for table, readouts in zip(stacked, budgets, strict=True):
         few = min(considered, readouts)

@@ -13,7 +13,7 @@ from alphago.mcts.tree import Tree
 
 
 class PuctParameters(NamedTuple):
-    """The numbers of the formula; `SearchSettings` explains them."""
+    """The constants of the formula; `SearchSettings` explains them."""
 
     c_puct: float
     parent_value_weight: float
@@ -22,7 +22,7 @@ class PuctParameters(NamedTuple):
 
 
 class Puct(SearchRule):
-    """Search that keeps its trees, with Dirichlet noise at the roots; visits become policies and moves.
+    """Search that keeps its trees, with Dirichlet noise at the roots; policies and moves come from visits.
 
     dirichlet_weight, dirichlet_alpha: see `SearchSettings`.
     """
@@ -52,10 +52,10 @@ class Puct(SearchRule):
         puct.mix_noise(tree, games, noise, np.float32(self.dirichlet_weight))
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Do nothing: a simulation makes the nodes that it needs."""
+        """Do nothing: simulations create the nodes that they need."""
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return the games with one legal action, or whose most visited action leads by more than the budget."""
+        """Return the games (bool [B]) whose most visited action leads by more than the budget or is the only one."""
         games = np.arange(len(budget))
         visits = root_visits(tree, games)
         most = visits.max(axis=1)
@@ -68,7 +68,7 @@ class Puct(SearchRule):
         return visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the most visited actions or, where `by_chance` is set, ones drawn in proportion to visits."""
+        """Return the most visited actions; where `by_chance` is set, actions drawn in proportion to visits."""
         return choose_actions(root_visits(tree, games), by_chance, chance)
 
     def selfplay_moves(

@@ -1,7 +1,7 @@
-"""A wave's kernels over ranges of games, on several threads: kernels give up Python's lock.
+"""A wave's kernels over ranges of games on several threads, which is possible because kernels release the GIL.
 
-The result equals that of one thread, to the last bit: games are independent, and each one's search takes the same
-steps in the same order.
+The result is bit-identical to that of one thread: games are independent, and each game's search takes the same steps in
+the same order.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from alphago.env.game import Reached
 from alphago.mcts.kernels import waves
 from alphago.mcts.tree import Tree, Wave
 
-LEAST = 64  # games of a range: fewer take no longer than it takes to wake a thread
+LEAST = 64  # games of a range: waking a thread takes as long as searching fewer
 
 
 class Ranges:
@@ -27,13 +27,13 @@ class Ranges:
         self._pool = ThreadPoolExecutor(max(1, threads - 1))
 
     def select(self, tree: Tree, budget: np.ndarray, rule: Any, wave: Wave, games: tuple[int, int]) -> tuple[int, int]:
-        """Choose leaves in all games, as `waves.select`."""
+        """Choose leaves in all games, as `waves.select` does."""
         bounds = self.bounds(len(budget))
         counts = self._run(lambda begin, end: self._select(tree, budget, rule, wave, (begin, end)), bounds)
         return join(wave, bounds, counts, len(wave.game) // len(budget))
 
     def expand(self, tree: Tree, wave: Wave, reached: Reached, priors: np.ndarray, values: np.ndarray) -> int:
-        """Enter evaluations and back them up, as `waves.expand`; the rows of one game must be side by side."""
+        """Write evaluations into the tree and back them up, as `waves.expand`; a game's rows must be neighbours."""
         bounds = self.bounds(len(wave.game))
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)
@@ -53,12 +53,12 @@ class Ranges:
         return broken
 
     def bounds(self, count: int) -> list[int]:
-        """Return where each range of `count` games begins, and where the last one ends."""
+        """Return the indices at which the ranges of `count` games begin, and `count`."""
         parts = max(1, min(self.threads, count // LEAST))
         return [count * part // parts for part in range(parts + 1)]
 
     def _run(self, work: Callable[[int, int], Any], bounds: Sequence[int]) -> list[Any]:
-        """Return the results of `work` for each range; the caller's thread takes the last one."""
+        """Return the results of `work(begin, end)` for each range; the calling thread does the last range."""
         *others, last = pairwise(bounds)
         waiting = [self._pool.submit(work, *part) for part in others]
         try:
@@ -69,9 +69,10 @@ class Ranges:
 
 
 def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], leaves: int) -> tuple[int, int]:
-    """Close the gaps between what `select` wrote for each range of games; return the number of leaves and collisions.
+    """Close the gaps between the rows that `select` wrote for each range; return the number of leaves and collisions.
 
-    leaves: rows of a game, of which collisions have twice as many.
+    bounds: the first game of each range. counts: leaves and collisions of each range.
+    leaves: rows of `wave` per game, of which `wave.collisions` has twice as many.
     """
     rows = collided = 0
     for begin, (found, met) in zip(bounds, counts, strict=False):
@@ -88,7 +89,7 @@ def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], l
 
 
 def whole_games(games: np.ndarray, bound: int) -> int:
-    """Return the bound, or the next one at which another game begins."""
+    """Return the first index from `bound` on at which the rows of another game begin."""
     while 0 < bound < len(games) and games[bound] == games[bound - 1]:
         bound += 1
     return bound

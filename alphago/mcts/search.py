@@ -82,7 +82,7 @@ class SearchSettings:
         as_plain_numbers(self)
 
     def new_rule(self, games: int, actions: int) -> SearchRule:
-        """Return the rule for a search of `games` games; settings of another rule subclass these and override this."""
+        """Return the rule for a search of `games` games; a subclass with another rule overrides this."""
         if self.gumbel:
             return Gumbel(games, actions, considered=self.considered, c_visit=self.c_visit, c_scale=self.c_scale)
         numbers = PuctParameters(
@@ -97,15 +97,15 @@ class SearchSettings:
 
 
 def leaves_for(games: int, readouts: int) -> int:
-    """Return the leaves that a wave should choose per game so that few games still fill a network's batches.
+    """Return the `leaves` setting with which few games still fill a network's batches.
 
-    games: all games side by side, whatever the threads, so that a seed's games are the same on any machine.
+    games: all games side by side, on all threads, so that a seed's games are the same on any machine.
     """
     return max(1, min(8, 128 // max(games, 1), readouts // 16))
 
 
 def named_search(name: str, readouts: int, leaves: int) -> SearchSettings:
-    """Return the settings of a player's search, "puct" or "gumbel", with `readouts` simulations a move."""
+    """Return a player's search settings for "puct" or "gumbel" with `readouts` simulations a move."""
     if name not in ("puct", "gumbel"):
         raise ValueError(f"search must be 'puct', 'gumbel' or SearchSettings, got {name!r}")
     return SearchSettings(gumbel=name == "gumbel", considered=max(2, min(16, readouts // 2)), leaves=leaves)
@@ -114,9 +114,9 @@ def named_search(name: str, readouts: int, leaves: int) -> SearchSettings:
 class Search:
     """Trees for `games` games, whose root positions are slots 0 .. games - 1 of `batch`.
 
-    Not for use by two threads at once; several searches may share an evaluator.
+    A search must not be used by two threads at once; several searches may share an evaluator.
 
-    threads: how many grow the trees of many games side by side; the result does not depend on it.
+    threads: how many threads work on the trees of many games; the result does not depend on it.
     """
 
     def __init__(
@@ -142,16 +142,15 @@ class Search:
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
-        """Clear the trees of games (int64 [n]) whose root position was set anew."""
+        """Clear the trees of games (int64 [n]); needed after another root position was set."""
         subtrees.clear_all(self.tree, games)
 
     @TREE
     def restart(self, games: np.ndarray) -> None:
-        """Begin anew in games (int64 [n]): the result is that of empty trees, for fewer evaluations.
+        """Begin anew in games (int64 [n]): as with empty trees, but positions evaluated before are not evaluated again.
 
-        Positions that the evaluator has been asked about are not sent to it again; after another one was set, `forget`
-        is needed.  Searches of several leaves a wave forget: knowing an answer early would change what else the wave
-        looks at.
+        Valid only while the root position is the same; else call `forget`. With several leaves per wave the trees are
+        cleared: an evaluation known early would change which other leaves the wave chooses.
         """
         if self.settings.leaves == 1:
             subtrees.restart_all(self.tree, games)
@@ -159,13 +158,13 @@ class Search:
             subtrees.clear_all(self.tree, games)
 
     def begin_move(self, games: np.ndarray) -> None:
-        """Make the trees of games (int64 [n]) ready for the search of a move: some rules begin anew."""
+        """Prepare the trees of games (int64 [n]) for a move's search; rules that do not keep trees begin anew."""
         if not self.rule.keeps_trees:
             self.restart(games)
 
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:
-        """Evaluate the roots (int64 [n]) that are not evaluated yet; their games must not be over."""
+        """Evaluate the roots of `games` (int64 [n]) that are not evaluated yet; the games must not be over."""
         wave = self._wave
         for begin in range(0, len(games), len(wave.game)):
             chunk = games[begin : begin + len(wave.game)]
@@ -181,15 +180,16 @@ class Search:
             self._evaluate(n, 0)
 
     def add_noise(self, games: np.ndarray, generators: Sequence[np.random.Generator]) -> None:
-        """Make the searches of evaluated roots explore, each by its own generator, over legal actions only."""
+        """Add noise to the evaluated roots of `games`, with one generator per game, on legal actions only."""
         self.rule.add_noise(self.tree, self.batch, games, generators)
 
     @TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
-        """Add `readouts` (int32 [games], 0 for games to leave alone) simulations to each game's tree.
+        """Add simulations to the trees.
 
-        best_only: games (bool [games]) of which the best action alone is needed: their search ends as soon
-            as no simulation left can change which one that is.
+        readouts: int32 [games], how many in each game; 0 leaves a game alone.
+        best_only: bool [games], games of which only the best action is needed: their search ends as soon as the
+            simulations left cannot change it.
         """
         searched = np.flatnonzero(readouts)
         self.expand_roots(searched)
@@ -203,16 +203,17 @@ class Search:
             leaves = self.wave(budget)
 
     def wave(self, budget: np.ndarray) -> int:
-        """Run one wave in the games with budget left, which it lowers; return the number of leaves evaluated."""
+        """Run one wave, and lower `budget` (int32 [games], simulations left); return the number of leaves evaluated."""
         leaves, collisions = self._select(self.tree, budget, self.rule.parameters, self._wave, self._all_games)
         if leaves:
             self._evaluate(leaves, collisions)
         return leaves
 
     def _evaluate(self, n: int, collisions: int) -> None:
-        """Evaluate the first n leaves of the scratch, and back them up.
+        """Evaluate the first `n` leaves of the wave and back them up.
 
-        After any error (a broken network, Ctrl-C), no game is left with a half-changed tree.
+        After any error (a broken network, Ctrl-C) the trees of the games concerned are cleared rather than left half
+        changed.
         """
         if (n, collisions) != self._size:  # most waves have the size of the one before: slices would cost a tenth
             self._size = n, collisions
@@ -229,14 +230,14 @@ class Search:
             if broken:
                 raise ValueError(
                     f"{type(self.evaluator).__name__} gave no usable evaluation of {broken} of {n} positions: "
-                    "a legal action needs a positive prior and every value must be finite"
+                    "a legal action needs a positive prior and every value must be finite, from -1 to 1"
                 )
         except BaseException:
             self.forget(np.unique(wave.game))
             raise
 
     def _reach_and_evaluate(self, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
-        """Write the state of the leaves; return priors [m, A] of the m that are not over, and values [n] of all."""
+        """Write the leaves' states to `out`; return priors [m, A] of the m leaves not over, and values [n] of all."""
         with BOARDS:
             self.batch.reach(leaves, out)
         over, values = out.over, out.outcomes
@@ -278,12 +279,12 @@ class Search:
         return self.rule.selfplay_moves(self.tree, games, early, generators)
 
     def root_values(self, games: np.ndarray) -> np.ndarray:
-        """Return the mean of the values backed up to each evaluated root, float32 [n], mover's view."""
+        """Return the mean value of each root's simulations, float32 [n], from the view of the player to move."""
         return self.tree.value_sum[games, ROOT] / np.maximum(self.tree.visits[games, ROOT], 1)
 
     @TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play one action (int32 [n]) in each game and keep the part of its tree below it."""
+        """Play one action (int32 [n]) in each game and keep the part of its tree below that action."""
         with BOARDS:
             self.batch.play(games, actions)
         subtrees.advance(self.tree, games, actions, np.empty(self.tree.parent.shape[1], np.int32))

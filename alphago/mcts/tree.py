@@ -1,15 +1,16 @@
 """The search tree of many games, as arrays.
 
-B games, N nodes each, A actions.  A node exists once a simulation has reached it.  The children of a
-node are a linked list of the actions tried so far; all other actions wait in the node's row of
-`waiting`, of which `next_action` is the one with the greatest prior.  That suffices: untried
-actions differ only in their prior, so whatever rule chooses among them takes that one.  A simulation
-looks at the children tried, not at all A actions of every node on its way.
+B games, N nodes each, A actions. A node exists once a simulation has reached it. The children of a node are a linked
+list of the actions tried so far. `waiting` has the priors of all other actions, the untried or waiting ones, and
+`next_action` is the one among them with the greatest prior. That suffices: untried actions differ only in their prior,
+so any rule that chooses an untried action takes that one. A simulation looks only at the children, not at all A actions
+of every node on its way.
 
-A search that begins anew where an earlier one has been (`restart_all`) has no children and no visits, but the
-nodes that were evaluated wait in their parents' `cached` lists: their actions wait as untried ones do, and where
-one is tried it gets its node and evaluation back.
+A search that begins anew in the tree of an earlier one (`restart_all`) has no children and no visits, but nodes that
+were evaluated stay in their parents' `cached` lists. Their actions count as untried; when one is tried, it gets its
+node and evaluation back.
 
+A wave is a set of simulations whose leaves are evaluated together; nodes that they pass have virtual visits meanwhile.
 A node's parent has a smaller index than the node.
 """
 
@@ -21,39 +22,36 @@ from alphago.mcts.kernels.nodes import NONE
 
 
 class Tree(NamedTuple):
-    """Node fields of B games; `value_sum` belongs to the player who chose the node, i.e. its parent's mover."""
+    """The nodes of B games; `value_sum` is from the view of the player who moved to the node, its parent's mover."""
 
     parent: np.ndarray  # int32 [B, N]
     first_child: np.ndarray  # int32 [B, N]
     next_sibling: np.ndarray  # int32 [B, N]
-    cached: np.ndarray  # int32 [B, N], first in the list of children that an earlier search reached
+    cached: np.ndarray  # int32 [B, N], first in the list of children that an earlier search evaluated
     action: np.ndarray  # int32 [B, N], the action that leads here
-    next_action: np.ndarray  # int32 [B, N], the waiting action with the greatest prior, or NONE
-    state: np.ndarray  # int8 [B, N]
+    next_action: np.ndarray  # int32 [B, N], the untried action with the greatest prior, or NONE
+    state: np.ndarray  # int8 [B, N], NEW and so on, see kernels/nodes.py
     mover: np.ndarray  # int8 [B, N], +1 or -1, the player to move
     visits: np.ndarray  # int32 [B, N]
-    virtual: np.ndarray  # int32 [B, N], simulations on their way through here
+    virtual: np.ndarray  # int32 [B, N], simulations of the present wave that passed here
     prior: np.ndarray  # float32 [B, N], of the action that leads here
-    value: np.ndarray  # float32 [B, N], the evaluation, mover's view
-    value_sum: np.ndarray  # float32 [B, N], of the values backed up, chooser's view (root: its own mover)
-    waiting: np.ndarray  # float32 [B, N, A], priors of the untried actions, mover's
-    used: np.ndarray  # int32 [B], nodes in use
+    value: np.ndarray  # float32 [B, N], the evaluation, from the view of `mover`
+    value_sum: np.ndarray  # float32 [B, N], sum of the values backed up (at the root from the view of `mover`)
+    waiting: np.ndarray  # float32 [B, N, A], priors of the untried actions, TAKEN for tried ones
+    used: np.ndarray  # int32 [B], number of nodes in use
 
 
 class Wave(NamedTuple):
-    """The leaves that a wave chose, a row for each of them.
-
-    The scratch of a search has R rows: as many for each game as a wave may choose leaves there.
-    """
+    """The leaves that a wave chose, one row per leaf; buffers have R rows, `SearchSettings.leaves` for each game."""
 
     game: np.ndarray  # int64 [R]
     leaf: np.ndarray  # int32 [R], the leaf's node
     path: np.ndarray  # int32 [R, plies], the actions that lead from the root to the leaf
-    length: np.ndarray  # int32 [R], how many they are
+    length: np.ndarray  # int32 [R], the number of these actions
     collisions: np.ndarray  # int32 [2 R, 2], game and node where a simulation met a leaf of the same wave
 
     def part(self, rows: slice, collisions: slice) -> "Wave":
-        """Return a view of some leaves and collisions."""
+        """Return a view of these rows and these collisions."""
         return Wave(self.game[rows], self.leaf[rows], self.path[rows], self.length[rows], self.collisions[collisions])
 
 
@@ -70,7 +68,7 @@ def new_tree(games: int, nodes: int, actions: int) -> Tree:
 
 
 def grown(tree: Tree, nodes: int) -> Tree:
-    """Return the same trees with room for `nodes` nodes a game."""
+    """Return a copy of the trees with room for `nodes` nodes a game."""
     games, before, actions = tree.waiting.shape
     larger = new_tree(games, nodes, actions)
     for old, new in zip(tree[:-1], larger[:-1], strict=True):
@@ -80,7 +78,7 @@ def grown(tree: Tree, nodes: int) -> Tree:
 
 
 def new_wave(rows: int, plies: int) -> Wave:
-    """Return room for `rows` leaves, none of them deeper than `plies`."""
+    """Return buffers for `rows` leaves at depths of at most `plies`."""
     return Wave(
         game=np.zeros(rows, np.int64),
         leaf=np.zeros(rows, np.int32),

@@ -1,8 +1,8 @@
-"""Compilation of the tree's kernels in a second process, while this one compiles the game's.
+"""Compilation of the tree search's kernels in a second process, while this one compiles the game's.
 
-Kernels are compiled at their first call, one after the other, since numba's compiler admits one thread, and then kept
-on disk.  If the tree's are not there, a command that is about to play many games starts a second process,
-`python -m alphago.mcts.warm_up`, that compiles them, and later loads them from disk.
+Kernels are compiled at their first call, one after the other, since numba's compiler admits one thread, and are then
+kept on disk. If those of the search are not there yet, a command that is about to play many games starts a second
+process, `python -m alphago.mcts.warm_up`, to compile them, and later loads them from disk.
 """
 
 import atexit
@@ -27,7 +27,7 @@ SEARCHES = 2  # side by side
 
 @cache
 def warm_up() -> "subprocess.Popen[bytes] | None":
-    """Start the compilation of the tree's kernels, once; return None if they are compiled or no core is free.
+    """Start the process that compiles the search's kernels, once; return None if they are compiled or no core is free.
 
     The process ends with this one at the latest.
     """
@@ -47,7 +47,7 @@ def warm_up() -> "subprocess.Popen[bytes] | None":
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """End the process if it still runs.  Each kernel that it has compiled is on disk, complete."""
+    """End the process if it still runs; the kernels that it has compiled so far are on disk."""
     if process.poll() is None:
         process.kill()
         process.wait()

@@ -14,13 +14,12 @@ from alphago.system.validation import check_bool, check_int
 
 @register_part
 class ResidualTower(nn.Module):
-    """A 3x3 convolution, then `height` blocks, of which every second one is pooled if `pooled`.
+    """A 3x3 convolution and `height` blocks; every second block is pooled if `pooled` (see alphago.nn.blocks.Block).
 
-    [B, planes, H, W] -> [B, channels, H, W], any board size.  Without `pooled` it is AlphaGo Zero's tower
-    (Silver et al. 2017, Methods, "Neural network architecture": 19 or 39 blocks of 256 channels).
-
-    block: "residual"; "preactivation", where the sum of all blocks gets a last norm and activation; or "plain", one
-        convolution without a residual connection.  See alphago.nn.blocks.
+    [B, planes, H, W] -> [B, channels, H, W], any board size.  Without `pooled` it is AlphaGo Zero's tower (Silver et
+    al. 2017, Methods, "Neural network architecture": 19 or 39 blocks of 256 channels).
+    block: "residual"; "preactivation", where a last norm and activation follow the blocks; or "plain", one convolution
+        without a residual connection.  See alphago.nn.blocks.
     activation: "relu" or "elu".
     """
 
@@ -55,9 +54,11 @@ class ResidualTower(nn.Module):
 class DenseBase(nn.Module):
     """Dense layers over all points at once, for one board size: [B, planes, H, W] -> [B, hidden[-1]].
 
-    For games whose planes are no picture, and for tiny networks.  Its default heads are FlatValue and FlatPolicy.
-
-    plane_shape: H, W.  hidden: the size of each layer, one or more.  activation: "relu" or "elu".
+    For games whose planes are no picture, and for tiny networks.  The default heads for it are FlatValue and
+    FlatPolicy.
+    plane_shape: (H, W).
+    hidden: the size of each layer, one or more.
+    activation: "relu" or "elu".
     """
 
     def __init__(

@@ -14,10 +14,10 @@ ACTIVATIONS: dict[str, Activation] = {"relu": torch.relu, "elu": F.elu}
 
 
 class ConvBn(nn.Sequential):
-    """A convolution and a batch norm, with the addition and activation after them, which are faster done with the norm.
+    """A convolution and a batch norm, fused with an addition and an activation after them if these are given.
 
-    forward: features [B, inputs, H, W] -> act(norm(conv(features)) + added), [B, outputs, H, W]; without the addition
-        or the activation where these are None.
+    forward: features [B, inputs, H, W] -> act(norm(conv(features)) + added), [B, outputs, H, W]; None leaves out the
+        addition or the activation.
     """
 
     def forward(
@@ -32,14 +32,14 @@ class ConvBn(nn.Sequential):
 
 
 def conv_bn(inputs: int, outputs: int, kernel_size: int) -> ConvBn:
-    """Return a convolution that keeps the board's size, without a bias, since the norm has one."""
+    """Return a convolution, which keeps the board's size, and a batch norm; the norm has the only bias."""
     conv = nn.Conv2d(inputs, outputs, kernel_size, padding=kernel_size // 2, bias=False)
     nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")
     return ConvBn(conv, nn.BatchNorm2d(outputs))
 
 
 def board_bias(channels: int) -> nn.Linear:
-    """Return the layer from all channels' mean and maximum to a bias for each channel; it starts at 0."""
+    """Return a layer from the mean and maximum of each channel to a bias for each channel, initialised to 0."""
     layer = nn.Linear(2 * channels, channels)
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
@@ -47,7 +47,7 @@ def board_bias(channels: int) -> nn.Linear:
 
 
 def start_small(*layers: nn.Linear | nn.Conv2d) -> None:
-    """Initialise layers so that their outputs are near 0; a layer may have no bias."""
+    """Initialise layers (with or without a bias) so that their outputs are near 0."""
     for layer in layers:
         nn.init.normal_(layer.weight, std=0.01)
         if layer.bias is not None:
@@ -57,9 +57,10 @@ def start_small(*layers: nn.Linear | nn.Conv2d) -> None:
 class Block(nn.Module):
     """Base of a tower's blocks: [B, channels, H, W] -> the same shape.
 
-    pooled: the block sees the whole board: what its last convolution reads, h, gets a bias for each channel computed
-        from all channels' mean and maximum, h + W [mean h, max h], so that what convolutions need many layers for (ko
-        fights, the score) reaches every point at once (Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3).
+    pooled: whether the block sees the whole board: the features h that its last convolution reads get a bias for each
+        channel, computed from all channels' mean and maximum, h + W [mean h, max h]. What convolutions need many layers
+        for (ko fights, the score) then reaches every point at once (Wu 2019, "Accelerating Self-Play Learning in Go",
+        section 3.3).
     activation: a name of ACTIVATIONS.
     """
 
@@ -82,7 +83,7 @@ class Block(nn.Module):
 
 
 class ResidualBlock(Block):
-    """act(x + f(x)), f two 3x3 convolutions with batch norm, act between them (He et al. 2016, post-activation).
+    """act(x + f(x)), f two 3x3 convolutions with batch norm and act between them (He et al. 2016, post-activation).
 
     The last norm's scale starts at 0, so that a new block changes nothing: a tower of any height starts out as a
     shallow net and learns at the same pace (Goyal et al. 2017, section 5.1).
@@ -101,11 +102,10 @@ class ResidualBlock(Block):
 
 
 class PreactivationBlock(Block):
-    """x + f(x), f twice batch norm, act, 3x3 convolution (He et al. 2016b, "Identity Mappings in Deep Residual
-    Networks").
+    """x + f(x), where f is twice batch norm, act, 3x3 convolution (He et al. 2016b).
 
-    Nothing stands in the way of x, so that very high towers learn.  The last convolution starts at 0: a new block
-    changes nothing.
+    x passes through all blocks unchanged, so that very high towers learn ("Identity Mappings in Deep Residual
+    Networks"). The last convolution starts at 0, so that a new block changes nothing.
     """
 
     def build(self, channels: int) -> None:
@@ -120,7 +120,7 @@ class PreactivationBlock(Block):
 
 
 class PlainBlock(Block):
-    """act(f(x)), f one 3x3 convolution with batch norm, without a residual connection."""
+    """act(f(x)), where f is one 3x3 convolution with batch norm; no residual connection."""
 
     def build(self, channels: int) -> None:
         self.only = conv_bn(channels, channels, 3)

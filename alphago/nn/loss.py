@@ -1,4 +1,4 @@
-"""What training minimises."""
+"""The losses that training minimises."""
 
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 
-from alphago.nn.value import Forecast
+from alphago.nn.value import POINTS, Forecast
 from alphago.system.validation import as_plain_numbers, check_bool, check_float, checks_keywords
 
 
@@ -18,10 +18,10 @@ class LossWeights:
     policy, value: cross-entropy in nats, and squared error of the value in -1 .. 1.
     ownership, score: squared error per point in -1 .. 1, and Huber loss of the margin in tens of points; for networks
         that predict these (alphago.nn.value.Forecast).
-    l2: times the sum of the squares of all parameters.  (Not the optimizer's weight decay, which with AdamW or Muon
-        does not pass through their moments.)
+    l2: times the sum of the squares of all parameters.  It differs from the optimizer's weight decay, which with AdamW
+        or Muon does not pass through their moments.
     kl: report the policy's loss as the Kullback-Leibler divergence of the network's policy from its target, which is
-        the cross-entropy less the target's entropy: 0 where they agree, and the same gradient.
+        the cross-entropy minus the target's entropy: 0 where they agree, and the same gradient.
     """
 
     policy: float = 1.0
@@ -39,8 +39,8 @@ class LossWeights:
         as_plain_numbers(self)
 
 
-# By name.  AlphaGo.jl: (cross-entropy + squared error) / 100 and L2, of all parameters.  cody2007: his cross-entropy is
-# averaged over the 49 points of his board too, and his L2 is half a thousandth of the squares.
+# AlphaGo.jl: (cross-entropy + squared error) / 100, and L2 of all parameters.  cody2007: its cross-entropy is also
+# averaged over the 49 points of the board, and its L2 is 0.0005 times the squares.
 LOSSES = {
     "default": LossWeights(),
     "alphago-zero": LossWeights(ownership=0.0, score=0.0, l2=1e-4),  # Silver et al. 2017, Methods, "Optimization"
@@ -50,7 +50,7 @@ LOSSES = {
 
 
 class Losses(NamedTuple):
-    """Scalars, averaged over the batch; `total` carries the gradient of the others' weighted sum."""
+    """Scalar losses, averaged over the batch; `total`, their weighted sum, is the one to call `backward` on."""
 
     total: torch.Tensor
     policy: torch.Tensor  # cross-entropy in nats, or divergence
@@ -69,14 +69,13 @@ def alphazero_loss(
     """Return (z - v)^2 - pi . log p, averaged over the batch (Silver et al. 2017, equation 1).
 
     The equation's L2 term, which needs no sample, is `add_l2_gradient`.
-
     logits: [B, action_space], before the softmax.  Illegal actions need no mask: their target is 0, so the network
         learns to leave them out.
-    value: [B] or [B, 1], -1 .. 1 from the mover's view.
-    target_policy: [B, action_space], rows that sum to 1, usually the search's visit shares; a row of zeros teaches
-        nothing about moves.
-    target_value: [B] or [B, 1], -1 .. 1 from the mover's view, usually the game's result.
-    weight: [B], how much each sample counts; the losses are weighted means.  None counts all alike.
+    value: [B] or [B, 1], -1 .. 1, from the view of the player about to move.
+    target_policy: [B, action_space], rows of sum 1, usually the search's visit shares; a row of zeros teaches nothing
+        about moves.
+    target_value: [B] or [B, 1], -1 .. 1, from the view of the player about to move, usually the game's result.
+    weight: [B], how much each sample counts; the losses are weighted means.  None for equal weights.
     weights: how much policy and value count in `total`, and which policy loss is reported.
     """
     value, target_value = value.flatten(), target_value.flatten()
@@ -100,14 +99,14 @@ def alphazero_loss(
 
 
 class ForecastLosses(NamedTuple):
-    """Scalars, averaged over the batch; None for what the network does not predict."""
+    """Scalar losses, averaged over the batch; None for what the network does not predict."""
 
     total: torch.Tensor  # weighted
     ownership: torch.Tensor | None = None  # squared error per point, 0 .. 4
     score: torch.Tensor | None = None  # Huber loss of the margin in tens of points
 
     def metrics(self) -> dict[str, torch.Tensor]:
-        """Return the available losses by metric: "ownership_loss", "score_loss"."""
+        """Return those losses that are not None, by their names in metrics: "ownership_loss", "score_loss"."""
         losses = {"ownership_loss": self.ownership, "score_loss": self.score}
         return {name: loss for name, loss in losses.items() if loss is not None}
 
@@ -123,7 +122,8 @@ def forecast_loss(
 ) -> ForecastLosses:
     """Return the losses of what a network predicts beside the winner, averaged over the batch.
 
-    ownership: [B, points], 1 where a point became the mover's, -1, 0.  score: [B], the mover's margin in points.
+    ownership: [B, points], 1 where a point became the mover's, -1, 0; no columns in games without it.
+    score: [B], the mover's margin in points.
     weight: [B], as in `alphazero_loss`.  weights: how much ownership and score count in `total`.
     ended: [B], 0 for positions of games that were resigned, whose ownership and score are unknown, else 1; None for 1.
     """
@@ -131,10 +131,10 @@ def forecast_loss(
     if ended is not None:
         share = share * ended
     losses, total = {}, share.new_zeros(())
-    if forecast.ownership is not None:
+    if forecast.ownership is not None and ownership.shape[1]:
         losses["ownership"] = (share * (forecast.ownership.float() - ownership).square().mean(dim=1)).sum()
     if forecast.score is not None:
-        losses["score"] = (share * F.huber_loss(forecast.score.float(), score / 10, reduction="none")).sum()
+        losses["score"] = (share * F.huber_loss(forecast.score.float(), score / POINTS, reduction="none")).sum()
     for name, loss in losses.items():
         total = total + getattr(weights, name) * loss
     return ForecastLosses(total, **losses)
@@ -142,7 +142,7 @@ def forecast_loss(
 
 @torch.no_grad()
 def add_l2_gradient(parameters: list[torch.nn.Parameter], l2: float) -> None:
-    """Add the gradient of l2 times the sum of the parameters' squares to theirs, where they have one."""
+    """Add the gradient of l2 times the sum of the parameters' squares to the gradients of those that have one."""
     pairs = [(parameter.grad, parameter) for parameter in parameters if parameter.grad is not None]
     if l2 and pairs:
         gradients, moved = zip(*pairs, strict=True)

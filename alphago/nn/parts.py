@@ -3,6 +3,7 @@
 import functools
 import inspect
 import math
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -10,19 +11,21 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import plain_number
 
+SLOTS = ("base_net", "value", "policy")
 PARTS: dict[str, type[nn.Module]] = {}  # what `register_part` has seen, by class name
 PartClass = TypeVar("PartClass", bound=type[nn.Module])
 
 
 def register_part(part: PartClass) -> PartClass:
-    """Decorate a class of parts, so that networks with one are saved and loaded without passing it again.
+    """Decorate a module class, so that networks with such a part are saved and loaded without passing it again.
 
-    Its arguments must be plain data or further registered parts; instances keep them in `arguments`.  Raises ValueError
-    if another class has the name.
+    The class's arguments must be plain data or further registered parts; instances keep them in `arguments`.  Raises
+    ValueError if another class has the name.
     """
     other = PARTS.setdefault(part.__name__, part)
     if class_path(other) != class_path(part):
@@ -43,7 +46,7 @@ def register_part(part: PartClass) -> PartClass:
 
 
 def as_plain_data(value: Any) -> Any:
-    """Return sequences as lists and NumPy's numbers as Python's, as JSON gives them back; all else as it is."""
+    """Return sequences as lists and NumPy's numbers as Python's, as JSON would; other values unchanged."""
     if isinstance(value, (list, tuple)):
         return [as_plain_data(item) for item in value]
     return plain_number(value) if isinstance(value, np.generic) else value
@@ -58,7 +61,7 @@ def class_path(part: type[nn.Module]) -> str:
 
 
 def describe_part(module: nn.Module | None) -> dict[str, Any] | None:
-    """Return a registered part's class and arguments as JSON can hold them; None for any other module."""
+    """Return a registered part's class name and arguments as plain data; None for any other module."""
     if module is None or PARTS.get(type(module).__name__) is not type(module):
         return None
     arguments: dict[str, Any] = dict(module.arguments)  # type: ignore[arg-type]
@@ -71,14 +74,14 @@ def describe_part(module: nn.Module | None) -> dict[str, Any] | None:
 
 
 def describe_slots(slots: Mapping[str, nn.Module | None]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return, of the slots that hold a module, the registered parts' descriptions and the classes of all others."""
+    """Return, by slot, the descriptions of registered parts, and the class names of all other modules."""
     parts = {slot: text for slot, module in slots.items() if (text := describe_part(module)) is not None}
     others = {slot: module for slot, module in slots.items() if module is not None and slot not in parts}
     return parts, {slot: class_path(type(module)) for slot, module in others.items()}
 
 
 def build_part(description: Mapping[str, Any]) -> nn.Module:
-    """Build a new part from what `describe_part` returned; raise ValueError or TypeError for anything else."""
+    """Return a new part built from what `describe_part` returned; raise ValueError or TypeError for anything else."""
     arguments = {name: build_part(item) if isinstance(item, Mapping) else item for name, item in description.items()}
     name = arguments.pop("part", None)
     if name not in PARTS:
@@ -87,17 +90,17 @@ def build_part(description: Mapping[str, Any]) -> nn.Module:
 
 
 def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> nn.Module:
-    """Build a part as `build_part` does, but allocate nothing unless its weights have the shapes of `tensors`.
+    """Return a new part as `build_part` does, after checking that its weights have the shapes of `tensors`.
 
-    Raises ValueError for other shapes.
+    Raises ValueError for other shapes, before memory is allocated.
     """
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
-    height = description.get("height", 0)
-    if not 0 <= height <= len(tensors):  # each block has weights, and costs time to build
-        raise ValueError(f"height must be at most {len(tensors)}, the number of the part's tensors, got {height}")
-    with torch.device("meta"):
-        shapes = {name: tensor.shape for name, tensor in build_part(description).state_dict().items()}
+    try:
+        with torch.device("meta"), few_weights(len(tensors)):
+            shapes = {name: tensor.shape for name, tensor in build_part(description).state_dict().items()}
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError) as error:  # what no part was written for
+        raise ValueError(f"{type(error).__name__}: {error}") from error
     for name, shape in shapes.items():
         found = list(tensors[name].shape) if name in tensors else "none"
         if found != list(shape):
@@ -105,8 +108,29 @@ def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.T
     return build_part(description)
 
 
+@contextmanager
+def few_weights(most: int) -> Iterator[None]:
+    """Raise ValueError in the block as soon as this thread has built layers with far more than `most` weights.
+
+    However deeply they are nested: a description of millions of layers would take hours to build.
+    """
+    thread, built = threading.get_ident(), 0
+
+    def count(module: nn.Module, name: str, weight: Any) -> None:
+        nonlocal built
+        built += weight is not None and threading.get_ident() == thread
+        if built > 2 * most:  # a part may replace some of its weights
+            raise ValueError(f"the part must have at most the {most} weights that the file holds for it, got more")
+
+    handle = register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
 def slot_tensors(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
-    """Return a slot's tensors by their names in the part."""
+    """Return the tensors of one slot, with the slot's prefix removed from their names."""
     return {name.removeprefix(f"{slot}."): tensor for name, tensor in tensors.items() if name.startswith(f"{slot}.")}
 
 
@@ -114,7 +138,7 @@ def slot_tensors(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, to
 
 
 def game_structure(env: GameEnv) -> dict[str, Any]:
-    """Return the facts of a game that a network's shape depends on; games that agree in them may share weights."""
+    """Return the facts of a game on which a network's shape depends; games with equal ones may share weights."""
     return {
         "game": env.name,
         "planes": env.planes,
@@ -124,7 +148,7 @@ def game_structure(env: GameEnv) -> dict[str, Any]:
 
 
 def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bool:
-    """Return whether weights for one structure can play a game: an equal one, or if size-free, on any board."""
+    """Return whether weights for a game of this structure can play `env`: if equal or, size-free, on any board."""
     own = game_structure(env)
     if not size_free:
         return structure == own
@@ -135,7 +159,7 @@ def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bo
 
 @contextmanager
 def eval_mode(module: nn.Module) -> Iterator[None]:
-    """Put a module into eval mode, and afterwards each of its parts back into the mode that it was in."""
+    """Put a module into eval mode within the block, and restore the mode of each of its submodules afterwards."""
     modes = [(part, part.training) for part in module.modules()]
     module.eval()
     try:
@@ -146,7 +170,7 @@ def eval_mode(module: nn.Module) -> Iterator[None]:
 
 
 def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tensor:
-    """Run the base on two empty boards and return the features [2, ...]; raise ValueError if these cannot be used."""
+    """Run the base on two empty boards and return the features [2, ...]; raise ValueError if heads cannot read them."""
     parameter = next(base.parameters(), torch.zeros(0))
     planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
     features = run_part("base_net", base, planes)
@@ -157,7 +181,10 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
 
 
 def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env: GameEnv) -> None:
-    """Raise ValueError unless the heads map features to [2, 1] or [2] in -1 .. 1, and to logits [2, action_space]."""
+    """Raise ValueError unless the heads map features to [2, 1] or [2] in -1 .. 1, and to logits [2, action_space].
+
+    Probabilities are no logits: a softmax of them leaves no action more than e times as probable as another.
+    """
     output = run_part("value", value, features)
     check_shape("value", value, features, output, "[2, 1] or [2]", output.shape in ((2, 1), (2,)))
     if output.abs().max() > 1.001:
@@ -166,10 +193,26 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
     output = run_part("policy", policy, features)
     shapes = f"[2, {env.action_space}] (logits of {env})"
     check_shape("policy", policy, features, output, shapes, output.shape == (2, env.action_space))
+    random = torch.randn(4, *features.shape[1:], generator=torch.Generator().manual_seed(0)).to(features)
+    outputs = torch.cat([output, run_part("policy", policy, random)])
+    sums = outputs.sum(dim=1)
+    if isinstance(last_layer(policy), nn.Softmax) or (
+        env.action_space > 1 and bool((outputs >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
+    ):
+        raise ValueError(
+            f"policy: {class_path(type(policy))} must give logits, got probabilities: leave the softmax off at its end"
+        )
+
+
+def last_layer(module: nn.Module) -> nn.Module:
+    """Return the last layer of a module that is a sequence of layers, however nested; any other module itself."""
+    while isinstance(module, nn.Sequential) and len(module):
+        module = module[-1]
+    return module
 
 
 def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
-    """Return the module's output in eval mode, without gradients; errors name the slot."""
+    """Return a slot's output in eval mode, without gradients; errors (ValueError, TypeError) name the slot."""
     try:
         with eval_mode(module), torch.no_grad():
             output = module(inputs)
@@ -184,7 +227,7 @@ def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor
 def check_shape(
     slot: str, module: nn.Module, inputs: torch.Tensor, output: torch.Tensor, shapes: str, fits: bool
 ) -> None:
-    """Raise ValueError that names slot, class and shapes unless `fits`."""
+    """Raise ValueError, with slot, class, and expected and actual shapes, unless `fits`."""
     if not fits:
         raise ValueError(
             f"{slot}: {class_path(type(module))} must give shape {shapes} for an input of shape"

@@ -18,7 +18,7 @@ from alphago.nn.kernels import norm as kernels
 
 
 def suits_kernels(features: torch.Tensor) -> bool:
-    """Return whether the kernels can compute on it: [B, C, H, W], channels last, bfloat16, on the CPU."""
+    """Return whether the kernels can compute on a tensor: [B, C, H, W], channels last, bfloat16, on the CPU."""
     return (
         features.dtype == torch.bfloat16
         and features.device.type == "cpu"
@@ -28,7 +28,7 @@ def suits_kernels(features: torch.Tensor) -> bool:
 
 
 def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | None = None) -> torch.Tensor:
-    """Return relu(norm(features) + added), all [B, C, H, W]; training updates the norm's running statistics."""
+    """Return relu(norm(features) + added), all [B, C, H, W]; in training this updates the norm's running statistics."""
     if norm.training and is_plain_norm(norm) and suits_kernels(features) and (added is None or suits_kernels(added)):
         assert norm.num_batches_tracked is not None
         norm.num_batches_tracked.add_(1)
@@ -38,16 +38,16 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
 
 
 def is_plain_norm(norm: nn.Module) -> TypeGuard[nn.BatchNorm2d]:
-    """Return whether it is a batch norm with a scale, a bias and running statistics."""
+    """Return whether a module is a batch norm with a scale, a bias and running statistics."""
     if not isinstance(norm, nn.BatchNorm2d):
         return False
     return norm.affine and norm.track_running_stats and norm.momentum is not None
 
 
 def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the mean and the maximum over each board: [B, C, H, W] -> [B, C] twice.
+    """Return the mean and the maximum of each channel over each board: [B, C, H, W] -> [B, C] twice.
 
-    training: whether the kernels may compute it; the fast forms for search translate torch's operations.
+    training: whether kernels may compute it; for search only torch's operations can be translated.
     """
     if training and suits_kernels(features):
         both = Pool.apply(features)
@@ -57,10 +57,10 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
 
 
 def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
-    """Return the mean over the board: [B, C, H, W] -> [B, C].
+    """Return the mean of each channel over each board: [B, C, H, W] -> [B, C].
 
-    training: as a mean over points, whose gradient is three times as fast on a CPU; otherwise as the pooling that the
-        fast forms for search translate.
+    training: compute it as a mean over points, whose gradient is three times as fast on a CPU; otherwise as a pooling,
+        which the fast forms for search can translate.
     """
     if training:
         return features.permute(0, 2, 3, 1).flatten(1, 2).mean(dim=1)
@@ -75,12 +75,12 @@ def add_board_bias(features: torch.Tensor, bias: torch.Tensor, training: bool = 
 
 
 def flat(features: torch.Tensor) -> np.ndarray:
-    """Return the bits of a tensor that suits the kernels, uint16 [B * H * W * C], in its own memory."""
+    """Return the bits of a tensor that suits the kernels, uint16 [B * H * W * C], as a view of its memory."""
     return features.detach().permute(0, 2, 3, 1).view(torch.uint16).numpy().reshape(-1)
 
 
 def for_kernels(gradient: torch.Tensor) -> torch.Tensor:
-    """Return a gradient in the dtype and layout that suit the kernels."""
+    """Return a gradient converted to the dtype and layout that suit the kernels."""
     return gradient.to(torch.bfloat16).contiguous(memory_format=torch.channels_last)
 
 
@@ -124,7 +124,7 @@ class NormRelu(torch.autograd.Function):
 
 
 class Pool(torch.autograd.Function):
-    """The autograd function of means and maxima in one pass: [B, C, H, W] -> float32 [B, 2 C]; see `board_pool`."""
+    """The autograd function of `board_pool` in one pass: [B, C, H, W] -> float32 [B, 2 C], means, then maxima."""
 
     @staticmethod
     def forward(ctx: Any, features: torch.Tensor) -> torch.Tensor:

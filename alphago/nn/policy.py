@@ -16,9 +16,9 @@ class PointPolicy(nn.Module):
     """A logit for each point, and one for the pass if the game has one, on a board of any size.
 
     [B, channels, H, W] -> [B, H W] or [B, H W + 1].  1x1 convolution to `hidden` planes, a bias computed from their
-    mean and maximum over the board, relu, 1x1 convolution to one plane; the pass is read from the mean and maximum
-    (after Wu 2019, "Accelerating Self-Play Learning in Go", appendix A.4).  The last layers start small: an untrained
-    policy is near uniform.
+    mean and maximum over the board, relu, 1x1 convolution to one plane; the pass is computed from the mean and maximum
+    (after Wu 2019, "Accelerating Self-Play Learning in Go", appendix A.4).  The last layers are initialised near 0, so
+    that an untrained policy is near uniform.
     """
 
     def __init__(self, channels: int, has_pass: bool, hidden: int = 16) -> None:
@@ -42,8 +42,8 @@ class PointPolicy(nn.Module):
 class DensePolicy(nn.Module):
     """AlphaGo Zero's head: [B, channels, H, W] -> logits [B, action_space].
 
-    1x1 convolution to two planes, batch norm, relu, dense (Silver et al. 2017, Methods, "Neural network
-    architecture").  The dense layer starts small: an untrained policy is near uniform.
+    1x1 convolution to two planes, batch norm, relu, dense (Silver et al. 2017, Methods, "Neural network architecture").
+    The dense layer is initialised near 0, so that an untrained policy is near uniform.
     """
 
     def __init__(self, channels: int, plane_shape: Sequence[int], action_space: int) -> None:
@@ -58,7 +58,7 @@ class DensePolicy(nn.Module):
 
 @register_part
 class FlatPolicy(nn.Module):
-    """A head for features without a board: one dense layer, [B, features] -> logits [B, action_space]; starts small."""
+    """A head without a board, a dense layer: [B, features] -> logits [B, action_space], near uniform when new."""
 
     def __init__(self, features: int, action_space: int) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class FlatPolicy(nn.Module):
 
 
 def default_policy(env: GameEnv, channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:
-    """Return the head for features [B, channels, *shape], or [B, channels] where `shape` is None."""
+    """Return the default head for features [B, channels, *shape], or [B, channels] if `shape` is None."""
     if shape is None:
         return FlatPolicy(channels, env.action_space)
     if size_free:

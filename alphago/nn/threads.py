@@ -11,10 +11,10 @@ import torch
 
 @contextlib.contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Use one torch thread in the block, in this thread and in those started in it; restore the number afterwards.
+    """Use one torch thread within the block, in this thread and in those started there; restore the number afterwards.
 
-    torch's threads wait for each other after every operation: with one core busy with another program a small network
-    takes ten times as long on two threads as on one.
+    torch's threads wait for each other after every operation: if another program keeps one of two cores busy, a small
+    network takes ten times as long on two threads as on one.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -32,10 +32,10 @@ class Workers:
         self._pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
 
     def run(self, tasks: Sequence[Callable[[], Any]], stop: threading.Event | None = None) -> list[Any]:
-        """Run the tasks and return their results.
+        """Run the tasks and return their results, in order.
 
-        The first exception of a task, or an interrupt while waiting, sets `stop` (which long tasks should check),
-        and is raised after all tasks have ended.
+        The first exception of a task, or an interrupt while waiting, sets `stop` (which long tasks should check), and
+        is raised after all tasks have ended.
         """
         futures = [self._pool.submit(task) for task in tasks]
         if stop is not None:

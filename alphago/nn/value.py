@@ -1,7 +1,7 @@
 """The value heads of a NeuralNet: one for boards of any size, AlphaGo Zero's, and one for flat features.
 
-A head of your own that predicts more than the winner is one class: derive it from ForecastHead, fill what it predicts
-into a Forecast, and register it (`alphago.nn.parts.register_part`) to have it saved and loaded by name.
+To write a head that predicts more than the winner, derive a class from ForecastHead, put its predictions into a
+Forecast, and register it (`alphago.nn.parts.register_part`), so that it is saved and loaded by name.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,11 @@ from alphago.nn.parts import register_part
 from alphago.nn.passes import board_mean, board_pool
 
 PAPER_HIDDEN = 256
+POINTS = 10  # of a score of 1: with margins in tens, scores are about as large as values
 
 
 class Forecast(NamedTuple):
-    """How a game ends, from the view of the player about to move; None for what a head does not predict."""
+    """How a game will end, from the view of the player about to move; None for what a head does not predict."""
 
     value: torch.Tensor  # [B], -1 .. 1
     score: torch.Tensor | None = None  # [B], the margin in tens of points
@@ -29,7 +30,7 @@ class ForecastHead(nn.Module):
     """Base of the value heads that predict more than the winner: training calls `forecast`, search only `forward`."""
 
     def forecast(self, features: torch.Tensor) -> Forecast:
-        """Return what the head predicts; its `value` is that of `forward`, flat."""
+        """Return what the head predicts; its `value` is `forward`'s, with shape [B]."""
         raise NotImplementedError
 
 
@@ -37,10 +38,10 @@ class ForecastHead(nn.Module):
 class ForecastValue(ForecastHead):
     """Value, score and ownership on a board of any size.
 
-    1x1 convolution to `planes` planes, batch norm, relu.  Ownership is read from these point by point; value and score
-    from their mean, their mean times the board's side, their maximum and the sum of the ownership, through a hidden
-    layer (after Wu 2019, "Accelerating Self-Play Learning in Go", sections 3.4 and 4).  The last layers start small:
-    an untrained value is near 0.
+    1x1 convolution to `planes` planes, batch norm, relu.  Ownership is computed from these point by point; value and
+    score from their mean, their mean times the board's side, their maximum and the sum of the ownership, through a
+    hidden layer (after Wu 2019, "Accelerating Self-Play Learning in Go", sections 3.4 and 4).  The last layers are
+    initialised near 0, so that an untrained value is near 0.
     """
 
     def __init__(self, channels: int, planes: int = 16, hidden: int = 64) -> None:
@@ -54,7 +55,7 @@ class ForecastValue(ForecastHead):
         nn.init.zeros_(self.hidden.bias)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Compute the value [B, 1] in -1 .. 1 from [B, channels, H, W], in the view of the player about to move."""
+        """Compute the value [B, 1] in -1 .. 1 from [B, channels, H, W], from the view of the player about to move."""
         return torch.tanh(self.read(features)[0][:, :1])
 
     def forecast(self, features: torch.Tensor) -> Forecast:
@@ -62,7 +63,7 @@ class ForecastValue(ForecastHead):
         return Forecast(torch.tanh(both[:, 0]), both[:, 1], ownership.flatten(1))
 
     def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return value (before the tanh) and score [B, 2], and ownership [B, 1, H, W]."""
+        """Return value (before the tanh) and score in one tensor [B, 2], and ownership [B, 1, H, W]."""
         board = self.squeeze(features, torch.relu)
         ownership = torch.tanh(self.owner(board))
         (mean, most), side = board_pool(board, self.training), (features.shape[-1] - 8) / 8
@@ -75,7 +76,8 @@ class DenseValue(nn.Module):
     """AlphaGo Zero's head: [B, channels, H, W] -> [B, 1] in -1 .. 1, from the view of the player about to move.
 
     1x1 convolution to one plane, batch norm, relu, dense to `hidden`, relu, dense to 1, tanh (Silver et al. 2017,
-    Methods, "Neural network architecture").  The last layer starts small: an untrained value is near 0.
+    Methods, "Neural network architecture").  The last layer is initialised near 0, so that an untrained value is near
+    0.
     """
 
     def __init__(self, channels: int, plane_shape: Sequence[int], hidden: int = PAPER_HIDDEN) -> None:
@@ -90,9 +92,10 @@ class DenseValue(nn.Module):
 
 @register_part
 class FlatValue(nn.Module):
-    """A head for features without a board: [B, features] -> [B, 1] in -1 .. 1, from the mover's view.
+    """A value head for features without a board: [B, features] -> [B, 1] in -1 .. 1.
 
-    Dense to `hidden`, relu, dense to 1, tanh.  The last layer starts small: an untrained value is near 0.
+    The value is from the view of the player about to move. Dense to `hidden`, relu, dense to 1, tanh.  The last layer
+    is initialised near 0, so that an untrained value is near 0.
     """
 
     def __init__(self, features: int, hidden: int = 64) -> None:
@@ -105,10 +108,10 @@ class FlatValue(nn.Module):
 
 @register_part
 class AddedForecast(ForecastHead):
-    """Any value head with score and ownership added beside it; search computes the value head alone.
+    """Any value head, with predictions of score and ownership beside it; search computes the value head alone.
 
-    Ownership is read from the features point by point; the score from their mean and maximum and the sum of the
-    ownership.  The added layers start small.
+    Ownership is computed from the features point by point; the score from their mean and maximum and the sum of the
+    ownership.  The added layers are initialised near 0.
     """
 
     def __init__(self, value: nn.Module, channels: int) -> None:
@@ -129,7 +132,7 @@ class AddedForecast(ForecastHead):
 
 
 def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:
-    """Return the head for features [B, channels, *shape], or [B, channels] where `shape` is None."""
+    """Return the default head for features [B, channels, *shape], or [B, channels] if `shape` is None."""
     if shape is None:
         return FlatValue(channels)
     return ForecastValue(channels) if size_free else DenseValue(channels, shape)
@@ -137,12 +140,12 @@ def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool)
 
 def ownership_sum(ownership: torch.Tensor, training: bool) -> torch.Tensor:
     """Return the sum over the board in tens of points: [B, 1, H, W] -> [B, 1]."""
-    points = ownership.shape[-1] * ownership.shape[-2] / 10
+    points = ownership.shape[-1] * ownership.shape[-2] / POINTS
     return board_mean(ownership, training) * points
 
 
 def two_layers(features: int, hidden: int) -> tuple[nn.Linear, nn.Linear]:
-    """Return a dense layer to `hidden`, for a relu, and one to 1, which starts small."""
+    """Return a dense layer to `hidden`, to be followed by a relu, and a dense layer to 1, initialised near 0."""
     first, last = nn.Linear(features, hidden), nn.Linear(hidden, 1)
     nn.init.kaiming_normal_(first.weight, nonlinearity="relu")
     nn.init.zeros_(first.bias)

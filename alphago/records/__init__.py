@@ -1,1 +1,1 @@
-"""Games as data."""
+"""Games as data: records of self-play, and SGF files."""

@@ -1,7 +1,8 @@
-"""Finished games, as self-play writes them and training reads them."""
+"""Finished games as self-play writes them and training reads them."""
 
 import io
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -11,15 +12,17 @@ import numpy as np
 
 from alphago.env.game import GameEnv, Position
 
-SEED_END = 2**63  # seeds are below it: files keep them as int64
+SEED_END = 2**63  # above all seeds: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GameRecord:
     """The moves of one game with the results of the search at each; T plies, A actions.
 
-    Values are the mover's.  `setup` is what `env.position(**setup)` needs to start the game again.
+    Values are the mover's.  `setup` is what `env.position(**setup)` needs to start the game again.  `policies` are
+    uint16 in units of 1 / 65535, so that files stay small: divided by POLICY_SCALE they are probabilities, whose sum is
+    1 but for rounding; `training_data` gives them so.  Rows of moves without a search mean nothing and weigh 0.
     """
 
     moves: np.ndarray  # int16 [T]
@@ -34,12 +37,17 @@ class GameRecord:
     resigned: bool = False
     setup: dict[str, Any] = field(default_factory=dict)
     seed: tuple[int, int] | None = None  # (run's seed, game number) of the random stream, 0 .. SEED_END - 1
+    seconds: float | None = None  # from its first move to its last, in the process that played it; no file keeps it
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
 
     def __len__(self) -> int:
         return len(self.moves)
+
+    def __repr__(self) -> str:
+        setup = f", from {', '.join(self.setup)} set up" if self.setup else ""
+        return f"<a game of {len(self)} moves{setup}: {self.result_string}>"
 
     @property
     def result_string(self) -> str:
@@ -48,8 +56,25 @@ class GameRecord:
             return "draw"
         return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
 
+    def training_data(self, env: GameEnv) -> tuple[list[Position], list[np.ndarray], list[float]]:
+        """Return AlphaGo.jl's positions, policies and outcomes: an entry for each move with a weight, in order.
+
+        Policies are float32 [A] and sum to 1.  Outcomes are Black's, -1 .. 1, the same for all of a game.
+        """
+        position, positions = self.position(env, 0), []
+        for action in self.moves:
+            positions.append(position)
+            position = position.play(int(action))
+        kept = np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))
+        shares = self.policies[kept].astype(np.float32)
+        return (
+            [positions[ply] for ply in kept],
+            list(shares / shares.sum(axis=1, keepdims=True)),
+            [self.outcome] * len(kept),
+        )
+
     def position(self, env: GameEnv, ply: int | None = None) -> Position:
-        """Return the position before move `ply`, by default after the last move."""
+        """Return the position before move `ply` (counted from 0); None for the position after the last move."""
         position = env.position(**self.setup)
         for action in self.moves[:ply]:
             position = position.play(int(action))
@@ -57,13 +82,13 @@ class GameRecord:
 
 
 def check_seed(seed: tuple[int, int] | None) -> None:
-    """Raise ValueError for a seed that does not fit a file of games."""
+    """Raise ValueError for a seed that a file of games cannot hold."""
     if seed is not None and not all(0 <= number < SEED_END for number in seed):
         raise ValueError(f"seed must be two integers from 0 to 2^63 - 1, got {seed}")
 
 
 def quantise(policy: np.ndarray) -> np.ndarray:
-    """Return probabilities (last axis) as uint16."""
+    """Return probabilities, 0 .. 1, as uint16 in steps of 1 / POLICY_SCALE."""
     return np.round(policy * POLICY_SCALE).astype(np.uint16)
 
 
@@ -71,7 +96,7 @@ ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)
 
 
 def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
-    """Return the records as a few plain arrays, one game after the other; `read_arrays` restores the records."""
+    """Return the records as a few arrays, all games one after the other; `read_arrays` restores them."""
     arrays = {name: np.concatenate([getattr(r, name) for r in records]) if records else np.zeros(0) for name in ARRAYS}
     arrays["lengths"] = np.array([len(r) for r in records], np.int32)
     arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
@@ -99,7 +124,7 @@ def load_records(path: str | Path) -> list[GameRecord]:
 
 
 def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
-    """Return the records in the arrays of a file; raise any exception if they do not fit together."""
+    """Return the records in the arrays of a file; raises any kind of exception if the arrays do not fit together."""
     ends = np.cumsum(arrays["lengths"])
     single = {name: arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}
     joined = {name: arrays[name] for name in ARRAYS}
@@ -116,23 +141,25 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
             resigned=bool(single["resigned"][i]),
             setup=json.loads(str(single["setups"][i])),
             seed=None if single["seeds"][i][0] < 0 else (int(single["seeds"][i][0]), int(single["seeds"][i][1])),
+            seconds=None,
         )
         for i in range(len(ends))
     ]
 
 
 class RecordBuilder:
-    """A game in progress, ply by ply.  Raises ValueError for a seed beyond SEED_END."""
+    """A game in progress, to be recorded ply by ply; raises ValueError for a seed of SEED_END or more."""
 
     def __init__(self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None) -> None:
         check_seed(seed)
         self.setup = setup or {}
         self.seed = seed
+        self.began = time.monotonic()
         self.plies: list[tuple[int, np.ndarray, float, int, int, float, float]] = []
 
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":
-        """Return a builder that goes on after the record's moves; the record's end does not matter."""
+        """Return a builder that continues after a record's moves; the record's outcome and score are dropped."""
         builder = cls(record.setup, record.seed)
         arrays = (record.moves, record.values, record.legal_counts, record.movers, record.weights, record.surprises)
         columns = [array.tolist() for array in arrays]
@@ -152,12 +179,12 @@ class RecordBuilder:
         weight: float = 1.0,
         surprise: float = 0.0,
     ) -> None:
-        """Add a move: `policy` float32 [A] sums to 1; `value` is the mover's."""
+        """Add a move. policy: float32 [A], of sum 1. value: -1 .. 1, from the view of `mover` (1 Black, -1 White)."""
         columns = (action, value, legal_count, mover, weight, surprise)
         add_moves([self], policy[None], *(np.array([column]) for column in columns))
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
-        """Return the record of the finished game; `outcome` and `score` are Black's."""
+        """Return the record of the finished game; `outcome` and `score` are from Black's view."""
         columns = zip(*self.plies, strict=True) if self.plies else ((),) * 7
         actions, policies, values, counts, movers, weights, surprises = columns
         return GameRecord(
@@ -173,6 +200,7 @@ class RecordBuilder:
             resigned=resigned,
             setup=self.setup,
             seed=self.seed,
+            seconds=time.monotonic() - self.began,
         )
 
 
@@ -186,7 +214,7 @@ def add_moves(
     weights: np.ndarray,
     surprises: np.ndarray,
 ) -> None:
-    """Add a move to each of n games: `policies` float32 [n, A], rows sum to 1; the others [n], values the movers'."""
+    """Add a move to each of n games: policies float32 [n, A], rows of sum 1; the rest [n], values the movers'."""
     columns = [column.tolist() for column in (actions, values, legal_counts, movers, weights, surprises)]
     for builder, policy, action, *rest in zip(builders, quantise(policies), *columns, strict=True):
         builder.plies.append((action, policy.copy(), *rest))  # a view would keep all games' policies

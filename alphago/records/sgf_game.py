@@ -1,4 +1,4 @@
-"""A game of Go as SGF files know it."""
+"""A game of Go as SGF files hold it."""
 
 import re
 from collections.abc import Mapping
@@ -13,21 +13,29 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, read_rules, rules_name
 from alphago.records.record import GameRecord, RecordBuilder
+from alphago.system.validation import shown
+
+# Results as files have them beside the standard's "B+2.5" and "W+R": "B", "White resigns.", "黒中押し勝ち".
+DRAWS = ("0", "draw", "jigo", "tie")
+WINNER = re.compile(r"(black|white|[bw])(?:\s*\+|[\s.]*$|\s+w[io]n)")
+WINNER_IN_KANJI = re.compile("([黒黑白])[^黒黑白]*[勝胜]")
+LOSER = re.compile(r"(black|white|[bw])\s+(?:resign|lose|lost|forfeit)")
+MARGIN = re.compile(r"(?:black|white|[bw])\s*(?:\+|wins? by|won by)\s*([0-9]+(?:\.[0-9]*)?)\s*(?:points?)?\.?")
 
 
 @dataclass(frozen=True)
 class SgfGame:
-    """One game of Go: moves, and the properties at the head of its file.
+    """One game of Go: its moves, and the properties at the head of its file.
 
     moves: actions, which alternate between the colours; the pass is board_size^2.
     komi: None if the file names none.
-    setup: stones and who begins, as `GoEnv.position` and `GameRecord.setup` have them (`black`, `white`,
-        `to_play`); the stones of a handicap are among them.
+    setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
+        handicap stones are among them.
     result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if it is unknown.
     players: names of Black and White.
     rules: as in the file; `alphago.env.go_rules.NAMED` has those that are understood.
-    comment, comments: on the game, and beside moves (ply: text).
-    inserted: plies of passes that the file does not hold, between two moves of one colour.
+    comment, comments: on the game, and on moves (by ply).
+    inserted: plies of passes that are not in the file, each between two moves of one colour.
     """
 
     board_size: int
@@ -60,27 +68,31 @@ class SgfGame:
     @property
     def outcome(self) -> float | None:
         """The outcome: +1 Black won, -1 White won, 0 a draw; None if the file does not say."""
-        word = self.result.strip().lower()
-        if word in ("0", "draw", "jigo"):
+        text = self.result.strip().lower()
+        if text in DRAWS:
             return 0.0
-        return {"b+": 1.0, "w+": -1.0}.get(word[:2])
+        if match := WINNER.match(text) or WINNER_IN_KANJI.search(text):
+            return 1.0 if match[1][0] in "b黒黑" else -1.0
+        if match := LOSER.match(text):
+            return -1.0 if match[1][0] == "b" else 1.0
+        return None
 
     @property
     def margin(self) -> float | None:
         """Black's margin in points; None if the result does not say, as after a resignation."""
-        match = re.fullmatch(r"[bw]\+([0-9]+(\.[0-9]*)?)", self.result.strip().lower())
+        match = MARGIN.fullmatch(self.result.strip().lower())
         if match and self.outcome:
             return self.outcome * float(match[1])
         return 0.0 if self.outcome == 0 else None
 
     def env(self, **options: Any) -> GoEnv:
-        """Return the game's GoEnv, with defaults for what the file does not name, and a cap above its moves."""
+        """Return the game's GoEnv, with defaults for what the file does not name and a `max_moves` above its length."""
         cap = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
         rules = read_rules(self.rules) or Rules()
         return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": cap, **rules._asdict(), **options})
 
     def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:
-        """Return the position before move `ply`, by default after the last one; in `env`, by default the game's own."""
+        """Return the position before move `ply` (None: after the last one), in `env` (None: the game's own)."""
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
         for action in self.moves[:ply]:
@@ -88,12 +100,12 @@ class SgfGame:
         return position
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
-        """Return a record to train on: each move is the whole policy, values are 0, inserted passes have weight 0.
+        """Return a record to train on: each policy is the move played, values are 0, and inserted passes have weight 0.
 
         Raises ValueError if the game has no result.
         """
         if self.outcome is None:
-            raise ValueError(f"result must be known to make a record, got {self.result!r}")
+            raise ValueError(f"result must be known to make a record, got {shown(self.result)}")
         position = self.position(env, 0)
         builder = RecordBuilder(dict(position.setup))
         for ply, action in enumerate(self.moves):

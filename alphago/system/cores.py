@@ -1,4 +1,4 @@
-"""The processor's cores."""
+"""The number of processor cores that this process may use."""
 
 import os
 

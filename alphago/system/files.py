@@ -1,4 +1,4 @@
-"""Files that are written whole, read with care, set aside when damaged; and one process per folder."""
+"""Files that are written atomically, read with care and set aside when damaged; and locks on folders."""
 
 import contextlib
 import errno
@@ -17,9 +17,9 @@ DAMAGED = ".damaged"  # suffix of files that were set aside
 
 
 def write_atomic(path: Path, data: bytes | memoryview) -> None:
-    """Write `data` to `path`: a reader sees the old file or the new one, also after a power cut.
+    """Write `data` to `path`: readers see the old file or the complete new one, also after a power cut.
 
-    Raises OSError, with the old file still there, if it cannot be written.
+    Raises OSError, with the old file unchanged, if it cannot be written.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")
@@ -38,7 +38,7 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make a rename durable, where the system can flush folders."""
+    """Make a rename in the folder durable, on systems that can flush folders."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -48,7 +48,12 @@ def flush_folder(folder: Path) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """Return a file's bytes; raise ValueError if the disk can no longer read them, OSError for other reasons."""
+    """Return a file's bytes; raise ValueError if the disk can no longer read them, OSError for other reasons.
+
+    A folder, a pipe or a device, which may never end, is a ValueError too.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError("is no file")
     try:
         return path.read_bytes()
     except OSError as error:
@@ -58,9 +63,9 @@ def read_file(path: Path) -> bytes:
 
 
 def set_aside(path: Path, reason: str) -> str:
-    """Rename a file that cannot be used; return a sentence that says so.
+    """Rename a file that cannot be used, and return a sentence that says so.
 
-    reason: what is wrong with it, as the rest of a sentence: "is damaged".
+    reason: what is wrong, to follow the path in the sentence, such as "is damaged".
     """
     aside = path.with_name(path.name + DAMAGED)
     path.replace(aside)
@@ -68,7 +73,7 @@ def set_aside(path: Path, reason: str) -> str:
 
 
 def lock(folder: Path) -> IO[str]:
-    """Lock a folder for as long as the returned file is open, at most until the process ends, however it ends.
+    """Lock a folder until the returned file is closed or the process ends, in whatever way.
 
     Raises BlockingIOError if another process or another call holds the lock, OSError if the folder cannot be written.
     Does nothing on Windows and on file systems without locks.

@@ -1,26 +1,29 @@
-"""Where a thread's time goes: each moment counts for one kind of work, the innermost that is entered."""
+"""Where a thread's time goes: each moment counts for the innermost kind of work that the thread is in."""
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
 
 
 class Stopwatch:
-    """Seconds by kind of work, of one thread at a time.
+    """Seconds by kind of work, for one thread at a time.
 
     Inside `with watch.running(...)`, `with NET:` or a function decorated with `@NET` counts for that kind.  Entering
     and leaving one takes a microsecond together.
+
+    clock: returns the time in seconds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
         self._seconds: dict[str, float] = {}
         self._kinds: list[str] = []  # kinds that the thread is in, the innermost last
         self._since = 0.0
 
     @contextmanager
     def running(self, kind: str) -> Iterator[None]:
-        """Count this thread's time within the block, for `kind` where no other kind is entered."""
+        """Count this thread's time within the block: for `kind`, or for the kinds of work entered inside it."""
         before, _thread.watch = _thread.watch, self
         self.enter(kind)
         try:
@@ -30,23 +33,29 @@ class Stopwatch:
             _thread.watch = before
 
     def enter(self, kind: str) -> None:
-        """Count the time for this kind of work from now on."""
+        """Begin to count time for `kind`, until the matching `leave`; kinds may be nested."""
         self._count()
         self._kinds.append(kind)
 
     def leave(self) -> None:
-        """Count the time for the kind from before the last `enter` again."""
+        """End the kind of work entered last; time counts again for the kind that was entered before it."""
         self._count()
         self._kinds.pop()
 
     def take(self) -> dict[str, float]:
-        """Return the seconds of each kind since the last call; not while another thread is watched."""
+        """Return the seconds of each kind since the last call; no other thread may be using the stopwatch meanwhile."""
         self._count()
         taken, self._seconds = self._seconds, {}
         return taken
 
+    @property
+    def current(self) -> tuple[str, float]:
+        """The kind of work that counts now, "" for none, and the seconds since it began; from any thread."""
+        kinds = self._kinds[-1:]
+        return (kinds[0], time.perf_counter() - self._since) if kinds else ("", 0.0)
+
     def _count(self) -> None:
-        now = time.perf_counter()
+        now = self._clock()
         if self._kinds:
             kind = self._kinds[-1]
             self._seconds[kind] = self._seconds.get(kind, 0.0) + now - self._since
@@ -54,7 +63,7 @@ class Stopwatch:
 
 
 class _Thread(threading.local):
-    """The stopwatch of each thread."""
+    """The stopwatch that is running in each thread."""
 
     watch: Stopwatch | None = None
 
@@ -63,7 +72,7 @@ _thread = _Thread()
 
 
 class Work(ContextDecorator):
-    """A kind of work, for `with NET:` or `@NET`; does nothing in a thread without a running stopwatch."""
+    """A kind of work, for `with NET:` or `@NET`; without a running stopwatch in the thread it does nothing."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Checks of what a caller passes: keywords, with near misses for unknown ones, and values of settings."""
+"""Checks of what a caller passes: keywords, with similar names suggested for unknown ones, and values of settings."""
 
 import difflib
 import functools
@@ -6,7 +6,7 @@ import inspect
 import math
 import numbers
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from types import NoneType
@@ -17,7 +17,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 class Unset(Enum):
-    """The default of a keyword for which None is a value."""
+    """The default of a keyword for which None is a meaningful value."""
 
     UNSET = "unsaid"
 
@@ -25,15 +25,19 @@ class Unset(Enum):
         return self.name
 
 
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+LARGEST = 10**9  # of a number in settings that has no bound of its own
 MOST_READOUTS = 10_000_000  # of one move: a tree of that size takes gigabytes
+MOST_SHOWN = 80  # characters of a value in an error message
 
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
 
 def make_settings(kind: type[Kind], **given: Any) -> Kind:
-    """Make a settings dataclass from keywords.
+    """Return a settings dataclass made from keywords.
 
-    Raises TypeError that names near misses for an unknown keyword, ValueError for None where a setting needs a value.
+    Raises TypeError, which suggests similar names, for an unknown keyword, ValueError for None where a setting needs a
+    value.
     """
     check_keywords(kind.__qualname__, given, keywords_of(kind))
     hints = get_type_hints(kind)
@@ -48,20 +52,19 @@ def setting(
 ) -> Any:
     """Declare one field of a `settings` class: its default, its line of help, and the range of a number.
 
-    Args:
-        text: help of `alphago --help` and of the class's docstring.
-        least, most: the range of a number, ends included; `positive` instead of `least` for numbers above 0.  A field
-            with neither is checked by the class itself.
+    text: help of `alphago --help` and of the class's docstring.
+    least, most: the range of a number, ends included; `positive` instead of `least` for numbers above 0.  A field with
+        neither is checked by the class itself.
     """
     return field(default=default, metadata={"help": text, "least": least, "most": most, "positive": positive})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(setting,))
 def settings(cls: type[Kind]) -> type[Kind]:
-    """Make a class of `setting` fields a frozen dataclass that names near misses of unknown keywords.
+    """Turn a class of `setting` fields into a frozen dataclass whose errors for unknown keywords suggest similar names.
 
-    The help of the fields follows the class's docstring.  A class that checks more than ranges has a `__post_init__`
-    that begins with `check_ranges(self)`.
+    The help of the fields is appended to the class's docstring.  A class that checks more than ranges has a
+    `__post_init__` that begins with `check_ranges(self)`.
     """
     if "__post_init__" not in vars(cls):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
@@ -74,9 +77,9 @@ def settings(cls: type[Kind]) -> type[Kind]:
 
 
 def check_ranges(instance: Any, owner: str = "") -> None:
-    """Make each number of a `settings` object Python's own (numpy's could not be saved as JSON) and check its range.
+    """Check the range of each number of a `settings` object, and turn NumPy's numbers into Python's, for JSON.
 
-    Raises ValueError that names the field, after `owner`, such as "a gate's ".
+    Raises ValueError that names the field, preceded by `owner`, such as "a gate's ".
     """
     hints = get_type_hints(type(instance))
     for one in fields(instance):
@@ -91,11 +94,15 @@ def check_ranges(instance: Any, owner: str = "") -> None:
             value = check_float(name, value, least, most)
         else:
             value = check_int(name, value, least, None if most == math.inf else most)
+        if value > LARGEST and most == math.inf:
+            raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
         object.__setattr__(instance, one.name, value)
 
 
 def checks_keywords(*further: type) -> Callable[[Call], Call]:
-    """Decorate a function or class: an unknown keyword raises TypeError that names near misses.
+    """Decorate a function or class, so that an unknown keyword raises TypeError that suggests similar names.
+
+    So do missing arguments, too many, and one given twice, in a sentence that says how to call it.
 
     further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay.
     """
@@ -108,7 +115,11 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
         @functools.wraps(function)
         def checked(*given: Any, **named: Any) -> Any:
             check_keywords(call.__qualname__, named, known)
-            return function(*given, **named)
+            try:
+                return function(*given, **named)
+            except TypeError:
+                check_arguments(call.__qualname__, function, given, named)
+                raise
 
         if not isinstance(call, type):
             return checked  # type: ignore[return-value]
@@ -120,29 +131,53 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
 
 def keywords_of(call: Callable[..., Any]) -> list[str]:
     """Return the names of the arguments that a function or class takes by keyword, in order, without `self`."""
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     parameters = inspect.signature(call).parameters.values()
-    return [parameter.name for parameter in parameters if parameter.kind in named and parameter.name != "self"]
+    return [parameter.name for parameter in parameters if parameter.kind in NAMED and parameter.name != "self"]
 
 
 def takes_any_keyword(call: Callable[..., Any]) -> bool:
-    """Return whether a function has `**keywords`."""
+    """Return whether a function takes `**keywords`."""
     kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
     return inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise TypeError that names near misses for a keyword not in `known`; `who` is its owner, for the message."""
+    """Raise TypeError, which suggests similar names, for a keyword that is not in `known`; `who` takes the keywords."""
     for name in given:
         if name not in known:
-            raise TypeError(f"{who} has no keyword {name!r}: {near_misses(name, known)}")
+            raise TypeError(f"{who} has no keyword {shown(name)}: {near_misses(name, known)}")
+
+
+def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Raise TypeError in a sentence if the function cannot be called with these arguments; `who` is its name."""
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+    values = given[1:] if "self" in inspect.signature(function).parameters else given
+    in_order = [p.name for p in parameters if p.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    needed = [p.name for p in parameters if p.name in in_order and p.default is inspect.Parameter.empty]
+    several = any(p.kind == inspect.Parameter.VAR_POSITIONAL for p in parameters)
+    if len(values) > len(in_order) and not several:
+        others = [p.name for p in parameters if p.kind == inspect.Parameter.KEYWORD_ONLY and p.name not in named]
+        hint = f"; name the others, as in {others[0]}={shown(values[len(in_order)])}" if others else ""
+        expected = f"at most {', '.join(in_order)} without a name" if in_order else "no values without a name"
+        raise TypeError(f"{who} must be called with {expected}, got {len(values)}{hint}") from None
+    for name in in_order[: len(values)]:
+        if name in named:
+            raise TypeError(f"{who} must be called with one {name}, got it in its place and as {name}=…") from None
+    if missing := [name for name in needed[len(values) :] if name not in named]:
+        raise TypeError(f"{who} must be called with {', '.join(needed)}, got no {' and no '.join(missing)}") from None
+
+
+def shown(value: Any) -> str:
+    """Return the repr of a value as error messages show it: the beginning and the length of a long one."""
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}… ({len(text)} characters)"
 
 
 def check_int(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return `value` as an int; raise ValueError that names it unless it is an integer from `least` to `most`."""
     if not is_int(value, least) or (most is not None and value > most):
         expected = f">= {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be an integer {expected}, got {value!r}")
+        raise ValueError(f"{name} must be an integer {expected}, got {shown(value)}")
     return int(value)
 
 
@@ -151,7 +186,7 @@ def check_bool(name: str, value: Any) -> bool:
     plain = plain_number(value)
     if isinstance(plain, bool):
         return plain
-    raise ValueError(f"{name} must be True or False, got {value!r}")
+    raise ValueError(f"{name} must be True or False, got {shown(value)}")
 
 
 def check_float(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
@@ -162,7 +197,7 @@ def check_float(name: str, value: Any, least: float = -math.inf, most: float = m
         expected = f"a number from {least:g} to {most:g}"
     else:
         expected = "a finite number" if least == -math.inf else f"a number >= {least:g}"
-    raise ValueError(f"{name} must be {expected}, got {value!r}")
+    raise ValueError(f"{name} must be {expected}, got {shown(value)}")
 
 
 def check_positive(name: str, value: Any, most: float = math.inf) -> float:
@@ -170,17 +205,22 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
     if is_finite(value) and 0 < value <= most:
         return float(value)
     bound = "" if most == math.inf else f" and <= {most:g}"
-    raise ValueError(f"{name} must be a number > 0{bound}, got {value!r}")
+    raise ValueError(f"{name} must be a number > 0{bound}, got {shown(value)}")
+
+
+def qualified_name(named: Any) -> str:
+    """Return the name of a class or function as "module:name"."""
+    return f"{named.__module__}:{named.__qualname__}"
 
 
 def as_plain_numbers(settings: Any) -> None:
-    """Replace NumPy's numbers in a checked dataclass by Python's own, which can be saved as JSON."""
+    """Replace NumPy's numbers in a settings dataclass by Python's, in place: only these can be saved as JSON."""
     for name, value in vars(settings).items():
         object.__setattr__(settings, name, plain_number(value))
 
 
 def plain_number(value: Any) -> Any:
-    """Return a NumPy number as Python's own, anything else as it is."""
+    """Return a NumPy number as Python's own; any other value unchanged."""
     return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
@@ -200,12 +240,12 @@ def is_finite(value: Any) -> TypeGuard[float]:
 
 
 def near_misses(name: str, known: Sequence[str], otherwise: str | None = None) -> str:
-    """Return "did you mean a or b?" for a misspelt name; if none is near, `otherwise`, by default a list of all."""
+    """Return "did you mean a or b?" for a misspelt name; if none is similar, `otherwise` or (None) a list of all."""
     if near := near_names(name, known):
         return f"did you mean {' or '.join(near)}?"
     return otherwise or (f"there are {', '.join(known)}" if known else "there are none")
 
 
 def near_names(name: str, known: Sequence[str]) -> list[str]:
-    """Return at most three names that a misspelt one was probably meant to be, the likeliest first."""
+    """Return the known names most similar to a misspelt one, at most three, the most similar first."""
     return difflib.get_close_matches(name, known, n=3)

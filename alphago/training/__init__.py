@@ -1,1 +1,1 @@
-"""The training loop: self-play, memory, training, and the run folder they leave."""
+"""The training loop: self-play, replay memory, learning, and the run folder that holds its results."""

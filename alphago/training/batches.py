@@ -1,4 +1,7 @@
-"""Batches: from samples in memory to the device that learns from them, each drawn while the one before is learned."""
+"""Batches, from samples in memory to the device that learns; one is drawn while another is learned.
+
+A batch is a list of parts, each the positions of one board size (`Part`), since their arrays differ in shape.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,7 +15,7 @@ from alphago.training.memory import Sample
 
 
 class DeviceSample(NamedTuple):
-    """A Sample on a device, field for field."""
+    """A Sample on a device; the fields are those of `Sample`, as tensors."""
 
     planes: torch.Tensor
     policy: torch.Tensor
@@ -24,11 +27,11 @@ class DeviceSample(NamedTuple):
     weight_sum: float  # computed on the CPU, so that reading it does not wait for the GPU
 
 
-Part = Sample | DeviceSample  # of a batch: the positions of one board
+Part = Sample | DeviceSample  # a part of a batch: its positions of one board size
 
 
 def to_device(sample: Sample, device: torch.device) -> Part:
-    """Return the sample on a device: as it is on a CPU, copied asynchronously to a GPU."""
+    """Return the sample for a device: unchanged for a CPU, copied asynchronously to a GPU."""
     if device.type == "cpu":
         return sample
 
@@ -44,12 +47,12 @@ def to_device(sample: Sample, device: torch.device) -> Part:
 
 
 def weight_sum(part: Part) -> float:
-    """Return the sum of a part's weights."""
+    """Return the sum of the sample weights in a part of a batch (its positions of one board size)."""
     return part.weight_sum if isinstance(part, DeviceSample) else float(part.weight.sum())
 
 
 def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
-    """Return one thread's rows of a part; None if there are none for it.  Thread 0 always has some."""
+    """Return one thread's rows of a part of a batch (one board size), or None; thread 0 always gets some."""
     if threads == 1:
         return part
     assert isinstance(part, Sample)  # a device has one replica
@@ -61,22 +64,22 @@ def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
 
 
 def apportion(total: int, shares: Sequence[float]) -> list[int]:
-    """Return integers that sum to `total`, in proportion to the shares; none is 0 where there is enough for all."""
+    """Return integers that sum to `total`, in proportion to `shares`; each is at least 1 if `total` is large enough."""
     least = 1 if total >= len(shares) else 0
     ends = np.round((total - least * len(shares)) * np.cumsum(shares) / np.sum(shares)).astype(int)
     return [least + int(count) for count in np.diff(ends, prepend=0)]
 
 
 class Prefetcher:
-    """A thread that draws random batches; `state` is the generator's before the first batch not yet used."""
+    """A thread that draws the next random batch, with `generator`, while the present one is used."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
-        self._before: Mapping[str, Any] | None = None  # the generator's state before the batch that waits
+        self._before: Mapping[str, Any] | None = None  # the generator's state before the batch being drawn
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The generator's state before the next batch to be used, even if that one is already drawn."""
+        """The generator's state before the next batch to be yielded, even if that batch is already drawn."""
         return self._before or self.generator.bit_generator.state
 
     @state.setter
@@ -86,7 +89,7 @@ class Prefetcher:
     def batches(
         self, count: int, draw: Callable[[np.random.Generator], list[Part]], may_go_on: Callable[[], bool]
     ) -> Iterator[list[Part]]:
-        """Yield up to `count` batches of `draw`, until `may_go_on` is False before one.
+        """Yield up to `count` batches of `draw`, as long as `may_go_on` returns True before each.
 
         Afterwards the generator's state is that after the last batch yielded.
         """

@@ -1,4 +1,4 @@
-"""The boards that a stage of a run plays side by side, each with its own games and memory, all with one network."""
+"""The boards that a stage of a run plays side by side: one network, but games and memory of their own."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,6 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
+from alphago.system.validation import qualified_name
 from alphago.training.batches import apportion
 from alphago.training.memory import ReplayMemory, Sample, window
 from alphago.training.runs.shards import Shards
@@ -20,32 +21,32 @@ from alphago.training.settings import Stage, TrainingSettings
 
 
 class BoardTraining:
-    """One size of board in a run: the source of its games, its memory, and its share of the run."""
+    """One board size in a run: the source of its games, its memory, and its share of moves and batches."""
 
     def __init__(self, env: GameEnv, share: float, memory: ReplayMemory, source: GameSource, needed: int) -> None:
-        """Set up a board that is trained on once `needed` positions are in memory."""
+        """Set up a board from which the network learns once `needed` positions are in memory."""
         self.env = env
         self.share = share
         self.memory = memory
         self.source = source
         self.needed = max(needed, 1)
-        self.has_learned = self.may_learn  # whether what was in memory has been learned from
+        self.has_learned = self.may_learn  # whether learning from this board has begun
 
     @property
     def size(self) -> str:
-        """The board's size as in the names of metrics, "7x7"."""
+        """The board's size as in the names of metrics, such as "7x7"."""
         return f"{self.env.N}x{self.env.N}"
 
     @property
     def may_learn(self) -> bool:
-        """Whether there are enough positions to learn from."""
+        """Whether there are enough positions in memory to learn from."""
         return len(self.memory) >= self.needed
 
     def remember(self, records: list[GameRecord], capacity: int) -> tuple[int, int]:
         """Put finished games into memory, which keeps `capacity` positions.
 
-        Returns how many positions are new, and how many are to be learned from now on: those from before training
-        began have not been sampled yet.
+        Returns the number of new positions, and the number of positions that learning now owes samples for: 0 until
+        there are enough positions, then once all, later only the new ones.
         """
         before = self.memory.added
         self.memory.capacity = max(capacity, self.needed)
@@ -61,23 +62,30 @@ class BoardTraining:
         """Return what the board needs to continue, except the games in memory: tensors by name, and plain data."""
         games, source = self.source.state()
         memory = {"games": len(self.memory.entries), "capacity": self.memory.capacity, "added": self.memory.added}
-        data = {"memory": memory, "has_learned": self.has_learned, "source": source}
+        kind = qualified_name(type(self.source))
+        data = {"memory": memory, "has_learned": self.has_learned, "source": source, "source_class": kind}
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
-        """Continue from what `state` returned, with the games that were in memory, oldest first."""
+        """Continue from what `state` returned, with the games that were in memory, oldest first.
+
+        Raises ValueError where another class of source has played the unfinished games.
+        """
+        was, now = data["source_class"], qualified_name(type(self.source))
+        if was != now:
+            raise ValueError(f"source must make what played the run's unfinished games, {was}, got {now}")
         self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])
         self.has_learned = data["has_learned"]
         self.source.restore(unpack_arrays(tensors[tensor_name(self.env.N)]), data["source"])
 
 
 def tensor_name(board: int) -> str:
-    """Return the name under which a state keeps the games in progress on a board of that size."""
+    """Return the name of the tensor that holds the games in progress on a board of that size, in a run's state."""
     return f"selfplay{board}.games"
 
 
 class Boards:
-    """The boards of a stage, with what they do together."""
+    """All boards of one stage of a run."""
 
     def __init__(
         self,
@@ -90,16 +98,16 @@ class Boards:
         make_source: MakeSource,
         device: str = "cpu",
     ) -> None:
-        """Divide the games that are left among the boards.
+        """Divide the remaining games of the run among the boards.
 
-        A board's share is one of moves, that is, of the games side by side.  Games on a larger board are longer, in
-        proportion to its area, so it gets fewer, and all boards come to their last game at about the same time.
-        Of B boards, board b has every B-th number from b on: no two games of a run have a random stream in common.
+        A board's share is its share of the moves, and so of the games played side by side.  Games on a larger board are
+        longer, in proportion to its area, so it gets fewer games in all, and all boards finish at about the same time.
+        Of B boards, board b gets every B-th number of `numbers` from b on: no two games of a run use the same random
+        stream.
 
-        Args:
-            numbers: those of the games that are left.
-            memories: those of the previous stage's boards; a board that was among them keeps its own.
-            device: where games are played.
+        numbers: the numbers of the remaining games.
+        memories: those of the previous stage's boards; a board that was among them keeps its memory.
+        device: where games are played.
         """
         self.settings = settings
         selfplay = settings.selfplay(device)
@@ -137,30 +145,30 @@ class Boards:
 
     @property
     def added(self) -> int:
-        """Positions ever added to the memories."""
+        """The number of positions ever added to the memories."""
         return sum(board.memory.added for board in self.boards)
 
     @property
     def begun(self) -> int:
-        """A number above those of all games begun so far."""
+        """A number above those of all games begun so far on any board."""
         return max(source.begun for source in self.sources)
 
     @property
     def capacity(self) -> int:
-        """The number of positions that the memories keep together at this point of the run."""
+        """The number of positions that all memories together keep at this point of the run."""
         return min(window(self.added), self.settings.memory_size)
 
     def main(self, goal: GameEnv) -> BoardTraining:
-        """Return the board that a network is saved for: the goal's if it is there, else the largest."""
+        """Return the board that networks are saved for: the goal's if it is in this stage, else the largest."""
         return max(self.boards, key=lambda board: (board.env == goal, board.env.N))
 
     def publish(self, net: NeuralNet) -> None:
-        """Let the next iterations play with a snapshot of this network."""
+        """Let the next iterations play with a snapshot of this network, on all boards."""
         for board in self.boards:
             board.source.publish(net.resized(board.env), self.settings.selfplay_dtype)
 
     def begin(self, readouts: int, side_by_side: int) -> None:
-        """Begin an iteration's moves in every game, `side_by_side` games on all boards together."""
+        """Begin an iteration's moves in every game, with `side_by_side` games at once on all boards together."""
         counts = apportion(side_by_side, [board.share for board in self.boards])
         for source, count in zip(self.sources, counts, strict=True):
             source.begin(self.settings.plies_per_iteration, readouts, count)
@@ -170,13 +178,13 @@ class Boards:
         return [board for board in self.boards if board.may_learn]
 
     def sample(self, generator: np.random.Generator) -> list[Sample]:
-        """Draw a batch: a part for each board that is learned, in proportion to their shares."""
+        """Return a random batch: a Sample for each board learned from, sized in proportion to their shares."""
         boards = self.learning()
         counts = apportion(self.settings.batch_size, [board.share for board in boards])
         return [board.memory.sample(count, generator) for board, count in zip(boards, counts, strict=True)]
 
     def time_spent(self) -> dict[str, float]:
-        """Return the seconds of all self-play's threads since the last call, by kind of work."""
+        """Return the seconds of all self-play threads since the last call, by kind of work."""
         spent: dict[str, float] = {}
         for source in self.sources:
             for work, seconds in source.time_spent().items():
@@ -184,12 +192,12 @@ class Boards:
         return spent
 
     def state(self) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-        """Return what the boards need to continue: tensors by name, and plain data of one board after another."""
+        """Return what the boards need to continue: tensors by name, and a list with plain data for each board."""
         states = [board.state() for board in self.boards]
         return {name: tensor for tensors, _ in states for name, tensor in tensors.items()}, [data for _, data in states]
 
     def restore(self, shards: Shards, tensors: Mapping[str, torch.Tensor], data: Any) -> list[str]:
-        """Continue from what `state` returned, after `publish`; return sentences about files that were set aside."""
+        """Continue from what `state` returned, after `publish`; return sentences on files that were set aside."""
         notes: list[str] = []
         for board, board_data in zip(self.boards, data, strict=True):
             records, lost = shards.latest(board_data["memory"]["games"], board.env.N)

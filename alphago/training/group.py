@@ -1,7 +1,7 @@
 """Games of self-play on this machine: a Group plays some on one thread, SelfPlay has a group for each thread.
 
-Game i belongs to group i mod G and has its own random stream (seed, i), so that a game does not depend on which
-thread was faster.
+Game i belongs to group i mod G and has its own random stream (seed, i), so that a game does not depend on the speed of
+threads.
 """
 
 import sys
@@ -25,24 +25,24 @@ from alphago.system.cores import available_cores
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.settings import SelfPlaySettings
 
-# Called with a finished game's number and its record, in no order, and from several threads at once.
+# Called with a finished game's number and its record, in any order and from several threads at once.
 OnGame = Callable[[int, GameRecord], object]
 
 GAMES = "games"  # what self-play's threads do around their searches: drawing moves, keeping records
-# What a group knows of the game in a slot beside its record and its random stream.
+# A group's arrays with one entry per slot, saved beside the slot's record and random stream.
 SLOT_FIELDS = ("plies", "opening", "may_resign")
 
 
 class Group:
-    """Some games of a run side by side, on one thread, with one network call per wave.
+    """Some games of a run, played side by side on one thread, with one network call per wave.
 
-    numbers: those of the games that have not begun.
+    numbers: the numbers of the games that have not begun.
     """
 
     def __init__(
         self, env: GameEnv, settings: SelfPlaySettings, width: int, seed: int, numbers: range, *, threads: int = 1
     ) -> None:
-        """Make `width` empty slots; `threads` work on the trees of many games, see Search."""
+        """Make `width` empty slots; `threads` is for the group's Search."""
         self.env = env
         self.threads = threads
         self.settings = settings
@@ -52,11 +52,11 @@ class Group:
         self.generators: list[np.random.Generator] = [np.random.default_rng(0)] * width
         self.may_resign = np.zeros(width, np.bool_)
         self.plies = np.zeros(width, np.int32)
-        self.opening = np.zeros(width, np.int32)  # plies that the policy plays alone
+        self.opening = np.zeros(width, np.int32)  # first plies, which the policy plays without search
         longest = min(env.max_moves, 2 * env.action_space)  # where there is a cap at all
         self.opening_plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
         self.readouts = settings.readouts
-        self.capacity = width  # slots in use, the first ones; it only grows
+        self.capacity = width  # how many slots, from the first, are in use; only grows
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
         self.search: Search | None = None
@@ -68,7 +68,7 @@ class Group:
         self.stopwatch = Stopwatch()  # of the thread that plays
 
     def use(self, evaluator: Evaluator) -> None:
-        """Continue with another evaluator: drop the earlier one's results from the trees, and fill free slots."""
+        """Continue with another evaluator: clear the trees, and begin games in free slots."""
         search = self._search_with(evaluator)
         for slot in range(self.capacity):
             if self.builders[slot] is None:
@@ -77,7 +77,7 @@ class Group:
         search.forget(np.arange(len(self.builders)))
 
     def make_search(self, evaluator: Evaluator) -> Search:
-        """Return the trees and boards of the group's games."""
+        """Return a Search with the trees and boards for the group's games."""
         settings = self.settings.search_for(len(self.builders))
         return Search(self.env, evaluator, len(self.builders), settings, self.threads)
 
@@ -87,7 +87,7 @@ class Group:
         return self.search
 
     def begin(self, slot: int) -> None:
-        """Start the group's next game in a slot, or leave the slot empty if there is none or it is not in use."""
+        """Start the group's next game in a slot; leave the slot empty if no games are left or it is not in use."""
         assert self.search is not None
         self.builders[slot] = None
         if not self.numbers or slot >= self.capacity:
@@ -142,15 +142,16 @@ class Group:
         return True
 
     def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the policy targets, float32 [n, A], and moves, int32 [n], of games that were searched."""
+        """Return policy targets, float32 [n, A], and moves, int32 [n], for slots (int64 [n]) that were searched."""
         assert self.search is not None
         early = self.plies[games] < self.temperature_plies
         return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
 
     def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """Draw moves of the opening, int32 [n], from the policy; a pass only where there is nothing else.
+        """Return random moves for the opening, int32 [n], by the network's policy.
 
-        priors: the network's, float32 [n, A], overwritten.
+        games: int64 [n], slots. priors: the network's, float32 [n, A], overwritten: passes are removed where there is
+            another move.
         """
         if self.env.pass_action is not None:
             others = np.delete(priors, self.env.pass_action, axis=1).any(axis=1)
@@ -160,7 +161,7 @@ class Group:
         return np.argmax(sums > chance[:, None] * sums[:, -1:], axis=1).astype(np.int32)
 
     def finish_over(self, playing: np.ndarray) -> None:
-        """End those of the games that are over by the rules."""
+        """End those games in the slots `playing` that are over by the rules."""
         assert self.search is not None
         batch = self.search.batch
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
@@ -176,7 +177,7 @@ class Group:
         return builder
 
     def finish(self, slot: int, outcome: float, score: float, resigned: bool) -> None:
-        """End the game in a slot (outcome and score from Black's point of view) and begin the next one there."""
+        """End the game in a slot, with outcome and score from Black's view, and begin the next one there."""
         builder = self.builder(slot)
         assert builder.seed is not None
         record = builder.finish(outcome, score, resigned, self.env.action_space)
@@ -186,13 +187,13 @@ class Group:
         self.begin(slot)
 
     def records(self) -> list[GameRecord]:
-        """Return the games in progress, in the order of their slots, then those finished and not yet taken."""
+        """Return the games in progress, in the order of their slots, then those finished but not yet taken."""
         begun = [builder for builder in self.builders if builder is not None]
         unfinished = [builder.finish(0.0, 0.0, False, self.env.action_space) for builder in begun]
         return unfinished + [record for _, record in self.finished]
 
     def state(self) -> dict[str, Any]:
-        """Return what the group needs to continue between two moves, beside `records`: plain data, without trees."""
+        """Return, as plain data, what the group needs to continue between two moves, beside `records`."""
         return {
             "next": self.numbers.start,
             "left": self.left,
@@ -222,7 +223,7 @@ class Group:
             self.finished.append((record.seed[1], record))
 
     def _restore_game(self, slot: int, state: Mapping[str, Any], record: GameRecord) -> None:
-        """Replay a game in a slot up to where it was."""
+        """Replay a saved game in a slot up to its last move."""
         assert self.search is not None
         slots, batch = np.array([slot]), self.search.batch
         batch.reset(slots, **record.setup)
@@ -235,7 +236,7 @@ class Group:
 
 
 class SelfPlay:
-    """The GameSource of this machine: the games with these numbers, in groups on threads.
+    """The GameSource of this machine: plays the games with the given numbers, in groups on threads.
 
     Games that are unfinished at the end of an iteration continue in the next one.
     """
@@ -250,7 +251,7 @@ class SelfPlay:
         seed: int = 0,
         device: str = "cpu",
     ) -> None:
-        """Divide the games among groups; `device` ("cpu" or another) is where they will be played."""
+        """Divide the games among groups; `device`, "cpu" or another, is where they will be played."""
         self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
         self.settings = settings.resolved(device, len(numbers))
         self.evaluator: Evaluator | None = None
@@ -269,7 +270,7 @@ class SelfPlay:
         if isinstance(self.evaluator, DeviceEvaluator):  # it keeps its buffers and graphs
             self.evaluator.load(net.base_net, net.value, net.policy)
         else:
-            self.evaluator = net.evaluator(dtype, self.device, exact=True)
+            self.evaluator = net.evaluator(dtype, self.device, exact=True, shared=False)
 
     def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
         """Play all games to their ends and return them in the order of their numbers."""
@@ -283,11 +284,10 @@ class SelfPlay:
     def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
         """Let the next calls of `go_on` play an iteration with the network published last.
 
-        Args:
-            plies: moves in every game; None for all games to their ends.
-            readouts: for each move, instead of the settings'.
-            side_by_side: the most games in progress, never fewer than before or than one in each group; None for
-                `games_in_flight`.
+        plies: moves in every game; None for all games to their ends.
+        readouts: for each move; None for those of the settings.
+        side_by_side: the most games in progress, never fewer than before or than one per group; None for
+            `games_in_flight`.
         """
         assert self.evaluator is not None
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
@@ -300,8 +300,8 @@ class SelfPlay:
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play the moves that `begin` asked for; return False if some are left.
 
-        `stop` ends the call at the next move, and so does the time `until` (of time.monotonic()), after one move in
-        every game at least.  An interrupt stops all threads at their next move before it is raised.
+        `stop` ends the call at the next move, and so does the time `until` (of time.monotonic()), after at least one
+        move in every game.  An interrupt stops all threads at their next move before it is raised.
         """
         stop = stop or threading.Event()
 
@@ -331,15 +331,12 @@ class SelfPlay:
         return spent
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return what is needed to continue between two moves, except trees: games as arrays, and plain data.
-
-        Call it while no thread plays.
-        """
+        """Return, while no thread plays, what is needed to continue except trees: games as arrays, and plain data."""
         games = [record for group in self.groups for record in group.records()]
         return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned, after `publish`: games, groups and games side by side are as before."""
+        """Continue from what `state` returned, with the same games and groups; call it after `publish`."""
         assert self.evaluator is not None
         if not data["groups"]:
             return
@@ -351,31 +348,34 @@ class SelfPlay:
             group.restore(state, records, self.evaluator)
             self.groups.append(group)
 
+    def close(self) -> None:
+        """Release nothing: the threads are the run's."""
+
     @property
     def begun(self) -> int:
-        """A number above those of all games begun so far; the next game's number if there are no gaps."""
+        """A number above those of all games begun so far."""
         return max((group.numbers.start for group in self.groups), default=self.numbers.start)
 
     @property
     def moves(self) -> int:
-        """Moves played so far."""
+        """The number of moves played so far."""
         return sum(group.moves for group in self.groups)
 
     @property
     def readouts_done(self) -> int:
-        """Simulations and evaluations of roots so far."""
+        """The number of simulations and root evaluations so far."""
         return sum(group.readouts_done for group in self.groups)
 
 
 def divide(games: int, groups: int) -> list[int]:
-    """Return how many of the games each group has: equally many, or one more in the first ones."""
+    """Return the number of games of each group; they differ by at most one, and the first groups have more."""
     return [games // groups + (group < games % groups) for group in range(groups)]
 
 
 def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
     """Return the Kullback-Leibler divergence of policies from priors, in nats: float32 [n, A] twice -> [n].
 
-    A row of zeros, which no search made, gives 0.
+    A row of zeros, for a position without search, gives 0.
     """
     ratio = np.divide(policies, priors, out=np.ones_like(policies), where=(policies > 0) & (priors > 0))
     return (policies * np.log(ratio)).sum(axis=1)

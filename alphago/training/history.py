@@ -1,4 +1,4 @@
-"""The logs of a run, JSON lines: one row per iteration, and one per match."""
+"""The logs of a run as JSON lines: one row per iteration, and one per match."""
 
 import errno
 import json
@@ -27,22 +27,24 @@ class History:
 def read_history(folder: str | Path) -> History:
     """Return the history of the run in `folder`.
 
-    Raise ValueError if its metrics are not what a run writes or no iteration is over yet, OSError if it has none.
+    Raises FileNotFoundError if there is none, ValueError if its metrics are not what a run writes or no iteration is
+    over yet.
     """
     folder = Path(folder)
     if not (folder / METRICS).is_file():
         raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}")
     metrics = read_rows(folder / METRICS, "seconds")
     if not metrics:
-        raise ValueError(f"{folder / METRICS} holds no whole line: no iteration of training is over yet")
+        raise ValueError(f"{folder / METRICS} has no complete line: no iteration of training is over yet")
     evaluations = folder / EVALUATIONS
     return History(folder, metrics, read_rows(evaluations, "opponent") if evaluations.is_file() else [])
 
 
 def read_rows(path: Path, key: str) -> list[Row]:
-    """Return the rows of a file of JSON lines that have `key`; raise ValueError if whole lines hold no such row.
+    """Return the rows of a file of JSON lines that have `key`.
 
-    Lines that do not parse are left out: a killed run may leave half a line, to which the next one is joined.
+    Lines that do not parse are left out: a killed run may leave an incomplete line, to which the next line is joined.
+    Raises ValueError if the file has complete lines but none with `key`.
     """
     lines = path.read_bytes().split(b"\n")
     rows: list[Row] = [row for row in map(parse_object, lines) if key in row]
@@ -52,7 +54,7 @@ def read_rows(path: Path, key: str) -> list[Row]:
 
 
 def append_row(path: Path, row: Mapping[str, Any]) -> None:
-    """Append a row to a file of JSON lines, whole or not at all; raise OSError if it cannot be written."""
+    """Append a row to a file of JSON lines; after an OSError, if it cannot be written, the file is as before."""
     data = (json.dumps(row) + "\n").encode()
     with open(path, "ab", buffering=0) as file:
         before = file.tell()
@@ -64,14 +66,20 @@ def append_row(path: Path, row: Mapping[str, Any]) -> None:
             raise
 
 
-def truncate(path: Path, length: int) -> None:
-    """Shorten a file to `length` bytes, if it is longer."""
-    if path.exists() and path.stat().st_size > length:
-        os.truncate(path, length)
+def truncate(path: Path, length: int) -> str:
+    """Shorten a log to `length` bytes; return a sentence, else "", if it is shorter: then half a line is cut off."""
+    data = path.read_bytes() if path.is_file() else b""
+    whole = data[:length] if len(data) >= length else data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        os.truncate(path, len(whole))
+    if len(data) >= length:
+        return ""
+    lines = whole.count(b"\n")
+    return f"{path} has lost its end: {len(whole)} of {length} bytes are left, {lines} lines; it goes on after them"
 
 
 def parse_object(line: bytes) -> dict[str, Any]:
-    """Return the JSON object in a line; an empty one for any other line."""
+    """Return the JSON object in a line; {} for a line without one."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -80,8 +88,14 @@ def parse_object(line: bytes) -> dict[str, Any]:
 
 
 def number(row: Row, key: str) -> float | None:
-    """Return a number of the row; None where it is missing, not finite or no number."""
+    """Return the number that a row has for `key`; None if it is missing, not finite or not a number."""
     value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return float(value)
+
+
+def opponent_name(row: Row) -> str:
+    """Return who played a match with how many readouts of the run's network, as `watch` takes it: "gnugo:10@64"."""
+    readouts = number(row, "readouts")
+    return str(row["opponent"]) + ("" if readouts is None else f"@{readouts:.0f}")

@@ -1,4 +1,4 @@
-"""Gradient steps on samples, and their metrics."""
+"""Gradient steps on training samples, and their metrics."""
 
 import copy
 import math
@@ -18,23 +18,23 @@ from alphago.training.settings import TrainingSettings
 from alphago.training.watch.measures import Outputs, batch_metrics, to_numbers
 
 WARM_UP_STEPS = 200
+LARGEST_WEIGHT = 1e6  # sound ones are below 100
 CPU = torch.device("cpu")
 
 
 class Learner:
-    """Gradient steps on AlphaGo Zero's loss and, where the network makes a Forecast, on that.
+    """Gradient steps on AlphaGo Zero's loss and, if the network makes a Forecast, on that.
 
-    `settings` say which losses, optimizer, schedule and clipping, and whether in bfloat16.
+    `settings` decide losses, optimizer, schedule, clipping, and whether a step computes in bfloat16.
 
-    A batch is shared out among threads, each with a replica of the network that uses the same weights
-    but has gradients of its own (torch's own threads wait for each other at every operation, which
-    costs up to ten times on a busy machine).  Batch norm sees each share alone, and the running
-    statistics are the first replica's.  A batch may have parts of several boards: each is shared out so, and the
-    gradient is that of all positions' mean loss.  The learning rate rises over the first steps and then follows
-    its schedule over the run's progress.  A step whose loss or gradient is not finite
-    changes nothing and is counted in `skipped`.
+    A batch is divided among threads, each with a replica of the network that has the same weights but its own gradients
+    (torch's own threads wait for each other at every operation, which costs up to ten times on a busy machine).  Batch
+    norm sees each thread's rows alone, and the running statistics are the first replica's.  A batch has a part for each
+    board size (see batches.py): every part is divided so, and the gradient is that of the mean loss over all positions.
+    The learning rate rises over the first steps and then follows its schedule over the run's progress.  A step whose
+    loss or gradient is not finite changes nothing and is counted in `skipped`.
 
-    On a GPU there is one replica, weights and optimizer are there, and `net` comes back by `net.cpu()`.
+    On a GPU there is one replica, weights and optimizer are there, and `net.cpu()` brings `net` back.
     """
 
     def __init__(
@@ -53,19 +53,20 @@ class Learner:
         self.autocast = has_native_bfloat16(device) if settings.bfloat16 is None else settings.bfloat16
 
     def resize(self, env: GameEnv) -> None:
-        """Continue training on another board of the game; weights and optimizer stay.  Samples may be of any board."""
+        """Continue on another board of the game with the same weights and optimizer; samples may be of any board."""
         self.net, *others = (net.resized(env) for net in self.replicas)
         self.replicas = [self.net, *others]
 
     def rate(self, progress: float) -> float:
-        """Return the learning rate of the next step; `progress` is 0 .. 1."""
+        """Return the learning rate of the next step, where `progress` (0 .. 1) is how much of the run is over."""
         rise = min(1.0, (self.steps + 1) / WARM_UP_STEPS)
         return self.settings.learning_rate * rate_factor(self.settings.schedule, progress) * rise
 
     def step(self, *parts: Part, progress: float = 0.0) -> dict[str, float] | None:
-        """Take one gradient step on a batch of one part for each board; return its metrics, or None if it was skipped.
+        """Take one gradient step on a batch; return its metrics, or None if it was skipped.
 
-        Where there are several parts, each metric comes for each of them too, as `value_loss_7x7`.
+        parts: one for each board size, see batches.py. With several of them each metric is also given for each board,
+            such as `value_loss_7x7`.
         """
         threads = min(len(self.replicas), max(len(part.value) for part in parts))
         parts = tuple(to_device(part, self.device) if isinstance(part, Sample) else part for part in parts)
@@ -98,8 +99,13 @@ class Learner:
         self.steps += 1
         return metrics
 
+    @property
+    def has_diverged(self) -> bool:
+        """Whether gradient steps have made a weight infinite, NaN, or larger than any that computes."""
+        return self.steps > 0 and not all(bool((p.abs() < LARGEST_WEIGHT).all()) for p in self.net.parameters())
+
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return weights and optimizer state by name, on the CPU; on a CPU these are no copies.
+        """Return weights and optimizer state by name, on the CPU; if the learner is there, they are not copies.
 
         Raises ValueError if the optimizer keeps anything but tensors and numbers for a parameter.
         """
@@ -113,12 +119,13 @@ class Learner:
                     found[f"number.{field}.{name}"] = torch.tensor(value, dtype=number_type(value))
                 elif value is not None:
                     kind = type(self.optimizer).__name__
-                    raise ValueError(f"{kind} keeps {field}, a {type(value).__name__}, wanted tensors and numbers")
+                    what = f"{field} is a {type(value).__name__}, must be a tensor or a number"
+                    raise ValueError(f"the state of optimizer {kind} cannot be saved: {what}")
         return {name: tensor.cpu() for name, tensor in found.items()}
 
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, torch.Tensor], steps: int, skipped: int) -> None:
-        """Resume from what `tensors` returned, after that many steps; raise RuntimeError for another network's."""
+        """Continue from what `tensors` returned, after `steps` steps; raise RuntimeError for another network's."""
         weights = {name.removeprefix("net."): tensor for name, tensor in tensors.items() if name.startswith("net.")}
         for net in self.replicas:
             net.load_state_dict(weights)
@@ -133,7 +140,7 @@ class Learner:
         self.steps, self.skipped = steps, skipped
 
     def _remembered(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
-        """Return a tensor of optimizer state where a step reads it; counts are on the device only if it is fused."""
+        """Return optimizer state on the device and in the layout of steps; counts are there only if it is fused."""
         if tensor.shape == parameter.shape:
             # Laid out as the parameter is: the fused step goes through memory without looking at strides.
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)
@@ -141,16 +148,16 @@ class Learner:
         return tensor.to(self.device, copy=True) if on_device else tensor.clone()
 
     def gradients(self, net: NeuralNet, samples: Sequence[Part | None], weight: float) -> list[Outputs | None]:
-        """Compute in `net` the gradients of a thread's shares of a batch; return the network's outputs for each.
+        """Compute in `net` the gradients of one thread's rows of a batch; return the network's outputs for them.
 
-        weight: of the whole batch.
+        samples: the thread's rows of each part (see batches.py), None for no rows. weight: that of the whole batch.
         """
         net.train()
         net.zero_grad(set_to_none=True)
         return [None if sample is None else self.add_gradients(net, sample, weight) for sample in samples]
 
     def add_gradients(self, net: NeuralNet, part: Part, batch_weight: float) -> Outputs:
-        """Add the gradients of a share of a batch, whose whole weight is `batch_weight`, to those in `net`."""
+        """Add the gradients of some rows of a batch, whose total weight is `batch_weight`, to those in `net`."""
         policy, result, weight = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
         planes = torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
@@ -159,7 +166,7 @@ class Learner:
         losses = alphazero_loss(logits, value, policy, result, weight, weights=self.settings.losses)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
-        if forecast is not None and part.ownership.shape[1]:
+        if forecast is not None:
             ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
             more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.settings.losses)
             total = total + more.total
@@ -171,7 +178,7 @@ class Learner:
 
     @torch.no_grad()
     def losses_on(self, sample: Sample) -> dict[str, float]:
-        """Return the network's losses on positions that it has not been trained on."""
+        """Return the network's losses, by name, on positions that it has not been trained on."""
         part = to_device(sample, self.device)
         logits, value = self.net.eval()(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
         targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
@@ -185,7 +192,7 @@ def number_type(value: int | float) -> torch.dtype:
 
 
 def replica(net: NeuralNet) -> NeuralNet:
-    """Return a copy that shares the parameters' memory; gradients and running statistics are its own."""
+    """Return a copy of the network that shares its weights but has its own gradients and running statistics."""
     twin = copy.deepcopy(net)
     for parameter, original in zip(twin.parameters(), net.parameters(), strict=True):
         parameter.data = original.data

@@ -6,8 +6,8 @@
     run.publish, judge    the new network plays next; a gate or a proof may decide otherwise (judges/)
 
 An iteration plays some moves in every game, takes the gradient steps that the finished games are worth, and lets the
-new network play.  `stop` ends it between two moves or two gradient steps; the next call goes on right there, and a run
-that is counted in games ends with the same weights, to the last bit.
+new network play.  `stop` ends it between two moves or two gradient steps; the next call continues from there, and a run
+that is counted in games ends with bit-identical weights.
 
 `session.py` is the call, `train`, around it.
 """
@@ -20,11 +20,11 @@ from alphago.training.run import Run, Stopped
 from alphago.training.watch.metrics import PLAYING, board_metrics, weighted_means
 
 Metrics = dict[str, float]
-FRESH_POSITIONS = 256  # of the newest games, on which the network is measured before it learns from them
+FRESH_POSITIONS = 256  # positions of the newest games to measure the network on before it learns from them
 
 
 def train_loop(run: Run, stop: threading.Event) -> None:
-    """Train until the run is over; raise Stopped where `stop` comes within an iteration or a match."""
+    """Train until the run is over; raise Stopped if `stop` is set within an iteration or a match."""
     run.judge(stop)  # a match that a stop has interrupted
     while not run.is_over and not stop.is_set():
         run.begin_iteration()  # a larger board, more readouts, more games side by side, as the run goes on
@@ -48,7 +48,7 @@ def play(run: Run, stop: threading.Event) -> list[list[GameRecord]]:
 
 @SAMPLING
 def remember(run: Run, games: list[list[GameRecord]]) -> None:
-    """Put finished games into memory and count the samples that they are worth."""
+    """Put finished games into memory, and count the samples that are due for them."""
     run.pace.has_played()
     capacity = run.boards.capacity
     losses = []

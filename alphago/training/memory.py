@@ -12,41 +12,41 @@ from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
 
 _FIRST = np.zeros(1, np.int64)
-REBUILT_AT_ONCE = 64  # positions, so that their rows stay in cache
+REBUILT_AT_ONCE = 64  # positions: few enough for their rows to stay in the processor's cache
 
 
 class Sample(NamedTuple):
-    """n training positions, each turned by a random symmetry; everything from the mover's view."""
+    """n training positions, each turned by a random symmetry; everything is from the view of the player to move."""
 
     planes: np.ndarray  # float32 [n, planes, height, width]
     policy: np.ndarray  # float32 [n, A], the result of the search
     value: np.ndarray  # float32 [n], the game's result mixed with later search values, -1 .. 1
     weight: np.ndarray  # float32 [n]
     score: np.ndarray  # float32 [n], the final margin in points
-    ownership: np.ndarray  # int8 [n, height * width], 1 the mover's in the end; no columns where games have none
+    ownership: np.ndarray  # int8 [n, height * width], the mover's points at the end are 1; [n, 0] in games without
     ended: np.ndarray  # float32 [n], 0 after a resignation (score and ownership are unknown then), else 1
 
 
 class Entry(NamedTuple):
-    """A game in memory, with what is computed once."""
+    """A game in memory with what is computed from it once; T plies, k of them searched."""
 
     record: GameRecord
-    plies: np.ndarray  # int32 [k], the searched ones
+    plies: np.ndarray  # int32 [k], the plies that were searched, which are the positions to sample
     cumulative: np.ndarray  # float64 [k], cumulative sums of `sampling_weights`
     values: np.ndarray  # float32 [T], targets from the movers' view
     ownership: np.ndarray  # int8 [points], of the final position, 1 Black's
     start: GameBatch  # the start position, in slot 0
 
     def ply_at(self, drawn: float) -> int:
-        """Return the ply that `drawn`, uniform in 0 .. k, stands for."""
+        """Return the ply that `drawn`, a random number from 0 to k, stands for by the plies' sampling weights."""
         return int(self.plies[min(int(np.searchsorted(self.cumulative, drawn, side="right")), len(self.plies) - 1)])
 
 
 def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
-    """Return how many of the latest positions to train on after `positions` in all; it grows ever more slowly.
+    """Return how many of the latest positions to train on when there were `positions` in all.
 
-    first (1 + growth ((N / first)^exponent - 1) / exponent) from N = `first` on (Wu 2019, "Accelerating
-    Self-Play Learning in Go", appendix C, with a smaller start).
+    first (1 + growth ((N / first)^exponent - 1) / exponent) from N = `first` on (Wu 2019, "Accelerating Self-Play
+    Learning in Go", appendix C, with a smaller start).
     """
     if positions <= first:
         return first
@@ -87,7 +87,7 @@ class ReplayMemory:
         return self._positions
 
     def add(self, records: Iterable[GameRecord]) -> None:
-        """Append games, and drop the oldest while `capacity` positions remain without them."""
+        """Append games, and drop the oldest as long as at least `capacity` positions remain."""
         for record in records:
             if record.policies.shape != (len(record), self.env.action_space):
                 raise ValueError(
@@ -106,15 +106,15 @@ class ReplayMemory:
         self._ends = None
 
     def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
-        """Fill an empty memory with the games of another one, oldest first, and its counts."""
+        """Fill an empty memory with another memory's games, oldest first, its capacity and its count `added`."""
         self.capacity = capacity
         self.add(records)
         self.added = added
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return `count` positions drawn independently from all in memory, or from the `newest` ones."""
+        """Return `count` positions drawn independently from all, or the `newest`, in a memory that is not empty."""
         if not self._positions:
-            raise ValueError("the memory is empty: nothing to sample")
+            raise ValueError("the memory must have positions to sample from, got an empty one")
         if self._ends is None:
             self._ends = np.cumsum([len(entry.plies) for entry in self.entries])
         oldest = max(0, self._positions - (newest or self._positions))
@@ -127,7 +127,7 @@ class ReplayMemory:
         return self.rebuild(entries, plies, symmetries)
 
     def rebuild(self, entries: list[Entry], plies: list[int], symmetries: np.ndarray) -> Sample:
-        """Return the samples of these games at these plies, turned by these symmetries (int64 [n])."""
+        """Return the samples at these plies of these games, turned by these symmetries (int64 [n])."""
         pairs = list(zip(entries, plies, strict=True))
         movers = np.array([entry.record.movers[ply] for entry, ply in pairs], np.int8)
         policy = np.stack([entry.record.policies[ply] for entry, ply in pairs]).astype(np.float32) / POLICY_SCALE
@@ -144,14 +144,14 @@ class ReplayMemory:
         return sample
 
     def _start(self, record: GameRecord) -> GameBatch:
-        """Return the position that a record starts from, in slot 0."""
+        """Return the start position of a record, in slot 0 of a batch."""
         key = json.dumps(record.setup, sort_keys=True) if record.setup else ""
         if key not in self._starts:
             self._starts[key] = self.env.position(**record.setup).batch
         return self._starts[key]
 
     def _planes(self, entries: list[Entry], plies: list[int]) -> np.ndarray:
-        """Return the planes of each game's position before a ply, float32 [n, planes, height, width]."""
+        """Return the planes of each game's position before its ply, float32 [n, planes, height, width]."""
         count = len(entries)
         out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)
         batch = self.env.new_batch(min(count, REBUILT_AT_ONCE))
@@ -169,7 +169,7 @@ class ReplayMemory:
         return out
 
     def _final_ownership(self, record: GameRecord, start: GameBatch) -> np.ndarray:
-        """Return the final owners, int8 [points], 1 Black; zeros after a resignation, which leaves the board open."""
+        """Return the final owners, int8 [points], 1 Black, -1 White; zeros for a resigned, so unfinished, game."""
         if not self.env.has_ownership:
             return np.zeros(0, np.int8)
         points = self.env.plane_shape[0] * self.env.plane_shape[1]
@@ -183,7 +183,7 @@ class ReplayMemory:
         return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
 
     def _apply_symmetries(self, sample: Sample, symmetries: np.ndarray) -> None:
-        """Apply symmetry `symmetries[i]` to row i, in place."""
+        """Apply symmetry `symmetries[i]` to row i of the sample, in place."""
         flat = sample.planes.reshape(len(sample.planes), self.env.planes, -1)
         for symmetry in range(1, len(self.env.symmetries.points)):
             rows = np.flatnonzero(symmetries == symmetry)
@@ -196,7 +196,7 @@ class ReplayMemory:
 
 
 def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray:
-    """Return how often each of a game's positions is drawn, float64 [k], 1 in the mean; see ReplayMemory."""
+    """Return how often each of a game's positions is drawn, float64 [k], 1 on average; see ReplayMemory."""
     total = surprises.sum(dtype=np.float64)
     if total <= 0:
         return np.ones(len(surprises))
@@ -204,7 +204,7 @@ def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray
 
 
 def value_targets(record: GameRecord, search_share: float) -> np.ndarray:
-    """Return the lambda-return of each ply, float32 [T], from its mover's view; see ReplayMemory."""
+    """Return the value target of each ply, a lambda-return, float32 [T], from its mover's view; see ReplayMemory."""
     targets = np.empty(len(record), np.float32)
     value = record.outcome  # Black's view
     for ply in range(len(record) - 1, -1, -1):

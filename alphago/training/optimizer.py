@@ -15,23 +15,22 @@ MUON_RATE = 2.5  # times AdamW's learning rate
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan et al. 2024: singular values end between 0.7 and 1.2
 NEWTON_SCHULZ_STEPS = 5
 
-LAST_SHARE = 0.05  # of the learning rate, at the end of a cosine
+LAST_SHARE = 0.05  # share of the learning rate that is left at the end of a cosine
 # Silver et al. 2017, Methods: 0.01, then 0.001 and 0.0001 after 400 000 and 600 000 of 700 000 steps.
 ALPHAGO_ZERO = ((4 / 7, 0.1), (6 / 7, 0.01))
 Steps = tuple[tuple[float, float], ...]  # (progress, factor from there on), in order
 
-Moving = list[tuple[torch.nn.Parameter, torch.Tensor]]  # kernels with their gradients
+Moving = list[tuple[torch.nn.Parameter, torch.Tensor]]  # pairs of a kernel and its gradient
 
 
 class MuonAdamW(torch.optim.AdamW):
-    """AdamW, but convolution kernels move by their orthogonalised momentum (Muon).
+    """AdamW, except that convolution kernels move by their orthogonalised momentum (Muon).
 
-    Muon (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks") takes Nesterov's
-    momentum of a kernel, as a matrix [outputs, inputs * height * width], and replaces its singular values by about
-    1 before each step, so that all directions in which a kernel can change learn at one pace.  Its rate is
-    MUON_RATE times the learning rate, times sqrt(outputs / inputs) where there are more outputs than inputs.
-
-    Weight decay is as in `decayed`.  Kernels with a single output are AdamW's.
+    Muon (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks") takes the Nesterov momentum of
+    a kernel, as a matrix [outputs, inputs * height * width], and replaces its singular values by about 1 before each
+    step, so that all directions in which a kernel can change learn equally fast. Its rate is MUON_RATE times the
+    learning rate, times sqrt(outputs / inputs) if there are more outputs than inputs. Weight decay is as in `decayed`.
+    Kernels with a single output are moved by AdamW.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> None:
@@ -44,7 +43,7 @@ class MuonAdamW(torch.optim.AdamW):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Take one step on the gradients as they are."""
+        """Take one step by the parameters' present gradients."""
         hidden: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
         for group in self.param_groups:
             moving = [(kernel, kernel.grad) for kernel in group["params"] if group["muon"] and kernel.grad is not None]
@@ -58,7 +57,7 @@ class MuonAdamW(torch.optim.AdamW):
             kernel.grad = gradient
 
     def _move(self, moving: Moving, rate: float, weight_decay: float) -> None:
-        """Move kernels of one shape by their orthogonalised momenta."""
+        """Move kernels of one shape, in place, by their orthogonalised momenta."""
         for kernel, _ in moving:
             if not self.state[kernel]:
                 self.state[kernel]["momentum"] = torch.zeros_like(kernel)
@@ -76,7 +75,7 @@ class MuonAdamW(torch.optim.AdamW):
 
 
 def moved_together(moving: Moving) -> list[Moving]:
-    """Group kernels that move in one call: each alone on a CPU; all of one shape on a GPU, where launches cost."""
+    """Return kernels in groups to move in one call: each alone on a CPU; those of one shape on a GPU."""
     parts: dict[Any, Moving] = {}
     for number, (kernel, gradient) in enumerate(moving):
         parts.setdefault(tuple(kernel.shape) if kernel.is_cuda else number, []).append((kernel, gradient))
@@ -91,7 +90,7 @@ def adamw(parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight
 def momentum_sgd(
     parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    """Return AlphaGo Zero's stochastic gradient descent with momentum; weight decay is part of the gradient."""
+    """Return AlphaGo Zero's stochastic gradient descent with momentum; weight decay is added to the gradient."""
     return torch.optim.SGD(decayed(parameters, weight_decay), lr=learning_rate, momentum=SGD_MOMENTUM, foreach=True)
 
 
@@ -101,7 +100,7 @@ OPTIMIZERS: dict[str, MakeOptimizer] = {"muon": MuonAdamW, "adamw": adamw, "sgd"
 
 
 def decayed(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
-    """Return parameter groups: weight decay is for convolutions and matrices, not for biases and norms."""
+    """Return parameter groups: with weight decay for convolutions and matrices, without for biases and norms."""
     parameters = list(parameters)
     groups = [
         {"params": [parameter for parameter in parameters if parameter.dim() > 1], "weight_decay": weight_decay},
@@ -116,7 +115,7 @@ def is_kernel(parameter: torch.Tensor) -> bool:
 
 
 def orthogonalised(matrices: torch.Tensor) -> torch.Tensor:
-    """Return matrices [..., m, n] with their singular values near 1, by Newton-Schulz steps (Jordan et al. 2024)."""
+    """Return matrices [..., m, n] with singular values moved near 1 by Newton-Schulz steps (Jordan et al. 2024)."""
     tall = matrices.shape[-2] > matrices.shape[-1]
     wide = matrices.mT if tall else matrices
     a, b, c = NEWTON_SCHULZ
@@ -128,12 +127,12 @@ def orthogonalised(matrices: torch.Tensor) -> torch.Tensor:
 
 
 def cosine(progress: float) -> float:
-    """Return the factor of a cosine from 1 to LAST_SHARE (Loshchilov & Hutter 2017, without restarts)."""
+    """Return the learning rate's factor on a cosine from 1 to LAST_SHARE (Loshchilov & Hutter 2017, no restarts)."""
     return LAST_SHARE + (1 - LAST_SHARE) * 0.5 * (1 + math.cos(math.pi * progress))
 
 
 def constant(progress: float) -> float:
-    """Return 1."""
+    """Return the learning rate's factor, always 1."""
     return 1.0
 
 
@@ -145,7 +144,7 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 
 def rate_factor(schedule: str | Steps, progress: float) -> float:
-    """Return what the learning rate is multiplied by; `progress` is clipped to 0 .. 1.
+    """Return the factor of the learning rate at `progress` (clipped to 0 .. 1) of the run.
 
     schedule: a name of SCHEDULES, or steps as `check_schedule` returns them.
     """
@@ -154,12 +153,12 @@ def rate_factor(schedule: str | Steps, progress: float) -> float:
 
 
 def stepped(steps: Steps, progress: float) -> float:
-    """Return the factor of the last step that was reached, 1 before the first."""
+    """Return the factor of the last step that `progress` has reached; 1 before the first."""
     return next((share for begin, share in reversed(steps) if progress >= begin), 1.0)
 
 
 def check_schedule(schedule: object) -> str | Steps:
-    """Return a schedule as settings keep it; raise ValueError if it is none."""
+    """Return a schedule as settings keep it: a name or a tuple of steps; raise ValueError for anything else."""
     if isinstance(schedule, str):
         if schedule in SCHEDULES:
             return schedule
@@ -168,13 +167,13 @@ def check_schedule(schedule: object) -> str | Steps:
         if all(one[0] < other[0] for one, other in pairwise(steps)):
             return steps
     raise ValueError(
-        f"schedule must be {', '.join(map(repr, SCHEDULES))}, or pairs of a progress from 0 to 1 and a factor from 0, "
-        f"in order, got {schedule!r}"
+        f"schedule must be {', '.join(map(repr, SCHEDULES))}, or pairs (progress from 0 to 1, factor >= 0) with rising "
+        f"progress, got {schedule!r}"
     )
 
 
 def is_step(step: object) -> bool:
-    """Return whether an object is a pair of a progress and a factor."""
+    """Return whether an object is a step of a schedule: a pair of a progress, 0 to 1, and a factor >= 0."""
     if not isinstance(step, Sequence) or len(step) != 2 or not all(isinstance(number, Real) for number in step):
         return False
     return bool(0 <= step[0] <= 1 and 0 <= step[1] < math.inf)

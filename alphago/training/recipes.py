@@ -1,8 +1,8 @@
 """Recipes: the measured network and settings for each board (docs/results.md).
 
 `train(GoEnv(9))` takes the recipe of its board, or of the next larger one that has a recipe; arguments of the call
-take precedence.  Recipes are for runs that end by the clock: a run of `num_games` games has to learn more from each, so
-TrainingSettings' defaults apply to it.
+take precedence.  They are for runs that end by the clock: a run of few games, `train(GoEnv(9), num_games=100)`, takes
+FEW_GAMES instead of the recipe's settings, since it has to learn more from each.
 """
 
 from collections.abc import Mapping
@@ -18,14 +18,13 @@ from alphago.mcts.search import SearchSettings
 class Recipe:
     """The game, network and settings to train with on one board.
 
-    Args:
-        env: options of the game.
-        network: keywords of NeuralNet.
-        settings: keywords of TrainingSettings.
-        proved_after: positions of self-play after which the network was proved to be stronger, by opponent.
-        gpu: settings that differ on a GPU.
-        game: its name; "" for any.
-        note: a sentence that a run reports when it begins by this recipe.
+    env: options of the game.
+    network: keywords of NeuralNet.
+    settings: keywords of TrainingSettings.
+    proved_after: by opponent, the positions of self-play after which the network was proved to be stronger.
+    gpu: settings that differ on a GPU.
+    game: the game's name; "" for any game.
+    note: a sentence to report when a run with this recipe begins.
     """
 
     env: Mapping[str, Any]
@@ -40,13 +39,19 @@ class Recipe:
         """Return the settings for a device, "cpu" or another."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
+    def for_games(self, games: int) -> "Recipe":
+        """Return the recipe for a run of that many games, which ends with them."""
+        if games < MANY_GAMES:
+            return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, note="")
+        return replace(self, settings={**self.settings, "max_minutes": None})
+
     def make_env(self, board_size: int | None = None) -> GameEnv:
-        """Return the recipe's game, by default on the recipe's board."""
+        """Return the recipe's game, on a board of that size; None for the recipe's board."""
         env = make_game(self.game, **self.env)
         return env if board_size in (None, env.N) else env.resized(board_size)
 
     def positions_to_beat(self, opponent: str, env: GameEnv) -> int:
-        """Return the positions of self-play after which the network was stronger than an opponent; 0 if unknown."""
+        """Return after how many positions of self-play the network beat an opponent; 0 if unknown."""
         positions = self.proved_after.get(opponent, 0)
         return positions if positions and self.make_env().accepts(env) else 0
 
@@ -62,6 +67,16 @@ FAST: dict[str, Any] = {
     "samples_per_position": 2.0,
     "ckp_freq": 2000,
 }
+
+# Of a run of few games: four times as many readouts and samples, and no games on smaller boards.
+FEW_GAMES: dict[str, Any] = {
+    "readouts": 64,
+    "learning_rate": 0.01,
+    "batch_size": 128,
+    "samples_per_position": 8.0,
+    "ckp_freq": 100,
+}
+MANY_GAMES = 5000  # about what the 7x7 recipe plays in its ten minutes: from here on the recipes' settings apply
 
 # A GPU plays hundreds of games a second: with FAST's ckp_freq, kept networks would be seconds apart.  TrainingSettings
 # choose games_in_flight by the device.  Smaller batches and fewer games at the beginning were not measured on a GPU.
@@ -110,6 +125,21 @@ RECIPES: dict[str, Recipe] = {
         {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
         gpu=ON_GPU,
     ),
+    # The defaults of AlphaGo.jl's `train` and `MCTSPlayer` (tejank10/AlphaGo.jl, 2018).  Not as there: its optimizer
+    # regularises all parameters by the loss, and it takes one gradient step a game (here 32 positions of each).
+    "alphago.jl": Recipe(
+        {"board_size": 19, "komi": 7.5, "planes": 17},
+        {"tower_height": 19, "channels": 256},
+        {
+            "num_games": 25_000, "memory_size": 500_000, "batch_size": 32, "epochs": 1, "ckp_freq": 1000,
+            "readouts": 800, "start_training_after": 50_000, "samples_per_position": 0.15,
+            "resign_threshold": -0.9, "no_resign_share": 0.05, "search_share": 0.0, "surprise_share": 0.0,
+            "exact_rules": True, "opening_plies": 0.0,
+            "search": SearchSettings(first_play_reduction=0.0),
+            "learning_rate": 0.02, "optimizer": "sgd", "schedule": "constant", "losses": "alphago.jl",
+            "weight_decay": 0.0, "gradient_norm": None,
+        },
+    ),
     # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse; 700 000
     # batches from games of some 200 plies; a candidate plays 400 games after 25 000 of self-play.  Not as there: the
     # threshold of resignation is fixed, not fitted to 5 % of false positives (`alphago info RUN` shows their share).
@@ -137,10 +167,10 @@ OTHER_GAMES = Recipe({}, {"tower_height": 4, "channels": 64}, {**FAST, "max_minu
 
 
 def recipe_for(env: GameEnv) -> Recipe:
-    """Return the recipe of a board, or of the next larger (else the largest) board that has one.
+    """Return the recipe of a board, or of the next larger (else the largest) board that has a recipe.
 
-    A borrowed recipe keeps the boards of its curriculum that are smaller than this one, and `note` tells its origin.
-    Games other than Go share one recipe.
+    A borrowed recipe keeps those boards of its curriculum that are smaller than this one, and its `note` says where it
+    is from.  Games other than Go share one recipe.
     """
     if env.name not in BOARDS:
         return OTHER_GAMES
@@ -160,7 +190,7 @@ def recipe_for(env: GameEnv) -> Recipe:
 
 
 def named_recipe(name: str) -> Recipe:
-    """Return the recipe of that name; raise ValueError that lists the names for an unknown one."""
+    """Return the recipe called `name`; raise ValueError, which lists the names, for an unknown one."""
     if name not in RECIPES:
         raise ValueError(f"preset must be one of {', '.join(map(repr, RECIPES))}, got {name!r}")
     return RECIPES[name]

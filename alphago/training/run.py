@@ -1,9 +1,10 @@
-"""Run: everything of a training run that goes on from one iteration to the next, and its state."""
+"""Run: all of a training run that lasts from one iteration to the next, and its state."""
 
 import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -32,8 +33,8 @@ from alphago.training.watch.metrics import Pace, board_metrics, time_shares
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 
-CALIBRATION_GAMES = 1000  # the latest ones, by which the threshold of resignation is set
-# The plain values of a Run that go into its state as they are.
+CALIBRATION_GAMES = 1000  # how many of the latest games set the resignation threshold
+# Attributes of a Run that go into its state unchanged.
 COUNTS = (
     "in_iteration", "saved_games", "games", "positions", "iterations", "samples_due", "readouts", "game_metrics",
     "compacted",
@@ -41,7 +42,7 @@ COUNTS = (
 
 
 class Stopped(Exception):
-    """Training was asked to stop before an iteration or a match had come to its end."""
+    """The error of training that was asked to stop before the end of an iteration or a match."""
 
 
 class Judge(Protocol):
@@ -49,39 +50,40 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of its entry in the run's state."""
+        """The name of the judge's entry in the run's state."""
 
     @property
     def best(self) -> NeuralNet | None:
-        """The network that plays instead of the latest one; None where the latest plays."""
+        """The network that self-play uses instead of the latest one; None if it uses the latest."""
 
     @property
     def ends_run(self) -> bool:
-        """Whether the run is over because of its verdict."""
+        """Whether the run is over because of this judge's verdict."""
 
     def due(self, run: "Run") -> bool:
-        """Return whether to judge now, between two iterations or at the run's end."""
+        """Return whether to judge now; asked between two iterations and at the run's end."""
 
     def judge(self, run: "Run", stop: threading.Event) -> bool:
-        """Judge the run's network; return False if `stop` came before the end, which changes nothing."""
+        """Judge the run's network; return False, with nothing changed, if `stop` was set before the end."""
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence for the run's end, or ""; `longer`: options of `alphago train` for a longer run."""
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
-        """Return the tensors that go into the run's state, by name."""
+        """Return the judge's tensors for the run's state, by name."""
 
     def state(self) -> dict[str, Any]:
-        """Return all else that goes into the run's state, as plain data."""
+        """Return all else of the judge for the run's state, as plain data."""
 
     def restore(self, run: "Run", tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from `tensors` and `state`; None where the run did not have this judge until now."""
+        """Continue from `tensors` and `state`; `state` is None if the run did not have this judge until now."""
 
 
 class Run:
-    """One run, which `alphago.training.loop.train_loop` takes further.
+    """One training run, which `alphago.training.loop.train_loop` advances.
 
-    `state` is all that it needs to continue from where it stands, at any move and before any gradient step.
+    It begins by `start` or `restore`.  `state` is all that it needs to continue from where it stands, at any move and
+    before any gradient step.  `close` closes the sources of its games.
     """
 
     def __init__(
@@ -95,13 +97,14 @@ class Run:
         device: str = "cpu",
         make_source: MakeSource = SelfPlay,
     ) -> None:
-        """Begin a run; `device`, "cpu", "cuda" or "host", is where games are played and the network learns."""
+        """Make a run; `device`, "cpu", "cuda" or "host", is where games are played and the network learns."""
         self.goal = env
         self.settings = settings
         self.folder = folder
         self.workers = workers
         self.device = device
         self.make_source = make_source
+        self._sources = ExitStack()  # those of the present stage, to be closed
         self.judges: list[Judge] = []
         self.reporter = Reporter([])
         self.stages = stages(env, settings)
@@ -111,58 +114,68 @@ class Run:
         self.saving = SavingTimes()
         self.stopwatch = Stopwatch()  # of the run's own thread
         self.games = 0
-        self.positions = 0  # of boards that are not played any more
+        self.positions = 0  # positions of self-play on boards of earlier stages
         self.iterations = 0
         self.in_iteration = False
-        self.saved_games = 0  # games at the latest checkpoint whose network is kept
+        self.saved_games = 0  # games when the latest network to be kept was saved
         self.compacted = 0  # how often the run's folder was made compact
+
+    def start(self) -> None:
+        """Begin a new run, in its first stage."""
         self._enter(0, 0, 0, {})
+
+    def close(self) -> None:
+        """Close the sources of games; nothing can be played afterwards."""
+        self._sources.close()
 
     def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
         """Begin a stage after `games` games, with new games numbered from `first` and the earlier stage's memories."""
+        self._sources.close()
         self.stage, self.entered, self.first = stage, games, first
         numbers = range(first, first + self.settings.game_limit - games)
         self.boards = Boards(
             self.stages[stage], self.settings, numbers, memories,
             workers=self.workers, make_source=self.make_source, device=self.device,
         )  # fmt: skip
+        for source in self.boards.sources:
+            self._sources.callback(source.close)
         self._published: tuple[NeuralNet, int] | None = None  # what self-play uses: the network, after these steps
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
         self.samples_due = 0.0
-        self.readouts = 0  # of the iteration in progress
-        self.game_metrics: dict[str, Any] = {}  # of the games that it finished
+        self.readouts = 0  # per move, in the present iteration
+        self.game_metrics: dict[str, Any] = {}  # of the games that the present iteration finished
         self.pace = Pace(self.boards, self.workers.count)
 
     # --- where the run stands ---
 
     @property
     def progress(self) -> float:
-        """How much of the run is over, 0 .. 1, by games or by time, whichever is further."""
+        """How much of the run is over, 0 .. 1: by games or by time, whichever is more."""
         return min(1.0, max(self.games / self.settings.game_limit, self.clock.progress))
 
     @property
     def is_proved(self) -> bool:
-        """Whether a judge has ended the run."""
+        """Whether a judge's verdict has ended the run."""
         return any(judge.ends_run for judge in self.judges)
 
     @property
     def is_over(self) -> bool:
         """Whether all games are played, the time is over, or a judge has ended the run.
 
-        It is not over within an iteration, as the last games are still to be learned from.
+        False within an iteration, since its games are still to be learned from.
         """
         ended = self.is_proved or self.games >= self.settings.game_limit or self.clock.is_over
         return ended and not self.in_iteration
 
     @property
     def best(self) -> NeuralNet | None:
-        """The network that a judge lets play; None where the latest plays."""
+        """The network that a judge has self-play use; None if it uses the latest."""
         return next((judge.best for judge in self.judges if judge.best is not None), None)
 
     @property
     def player(self) -> NeuralNet:
-        """The network that plays, on the main board."""
+        """The network that self-play uses, for the main board."""
         return self.learner.net if self.best is None else self.best.resized(self.main.env)
 
     @property
@@ -174,13 +187,13 @@ class Run:
 
     @property
     def batches_due(self) -> int:
-        """Batches whose positions have not been learned yet."""
+        """The number of batches that the finished games are worth and that are not learned yet."""
         return int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
 
     # --- what an iteration does beside the algorithm ---
 
     def begin_iteration(self) -> None:
-        """Begin an iteration, unless one is in progress, in the stage and with the readouts that are due."""
+        """Begin an iteration, unless one is in progress, with the stage and the readouts that are due."""
         if not self.in_iteration:
             self._enter_next_stage()
             self.readouts = self.settings.readouts_at(self.progress)
@@ -190,7 +203,7 @@ class Run:
         self.pace = Pace(self.boards, self.workers.count)
 
     def _enter_next_stage(self) -> None:
-        """Enter the stage that is due, if it is another one; never an earlier one, also where a run was prolonged."""
+        """Enter the stage that is due if it is a later one; a prolonged run does not go back to earlier stages."""
         due = next(number for number, stage in enumerate(self.stages) if self.progress < stage.end or stage.end == 1.0)
         if due > self.stage:
             self.checkpoint(keep=True)
@@ -200,12 +213,13 @@ class Run:
             self.publish()
 
     def add_games(self, board: BoardTraining, records: list[GameRecord]) -> None:
-        """Count finished games of a board and let the run folder keep them."""
+        """Count finished games of a board, let the run folder keep them, and report them."""
         self.folder.shards.add(records, board.env.N)
         self.games += len(records)
+        self.reporter.games(board.env, records)
 
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
-        """Yield the batches that are due, each drawn while the one before is learned, until `may_go_on` is False."""
+        """Yield the batches (lists of parts) that are due while `may_go_on`, drawing each while another is learned."""
 
         def draw(generator: np.random.Generator) -> list[Part]:
             return [to_device(sample, self.learner.device) for sample in self.boards.sample(generator)]
@@ -215,7 +229,7 @@ class Run:
             yield batch
 
     def end_iteration(self, steps: list[dict[str, float]]) -> None:
-        """End the iteration whose gradient steps had these metrics: write them down, report and save."""
+        """End the iteration: log its metrics, report, and save if due. steps: the metrics of its gradient steps."""
         self.in_iteration = False
         self.iterations += 1
         self.clock.mark_ready()
@@ -251,14 +265,14 @@ class Run:
 
     @PUBLISHING
     def publish(self) -> None:
-        """Let self-play go on with a snapshot of the network that plays now, if it is another one."""
+        """Let self-play continue with a snapshot of the network that should play now, if that has changed."""
         version = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
         if version != self._published:
             self.boards.publish(self.player)
             self._published = version
 
     def judge(self, stop: threading.Event) -> None:
-        """Let each judge that is due decide, between two iterations; raise Stopped if `stop` comes first."""
+        """Ask each judge that is due, between two iterations; raise Stopped if `stop` is set before it has judged."""
         for judge in self.judges:
             if not self.in_iteration and judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
@@ -267,16 +281,16 @@ class Run:
                 self.checkpoint()  # matches take long: they are not played twice
 
     def note(self, *sentences: str) -> None:
-        """Report these sentences."""
+        """Report sentences."""
         self.reporter.note(*sentences)
 
     # --- what is saved ---
 
     @SAVING
     def checkpoint(self, keep: bool = False) -> Path:
-        """Save everything, with the resignation threshold if the latest games determine one.
+        """Save everything, and the resignation threshold if the latest games determine one; return the weights' path.
 
-        keep: whether to keep this network when later ones are saved.
+        keep: whether to keep this network when later networks are saved.
         """
         began = time.monotonic()
         latest = islice(reversed(self.main.memory.entries), CALIBRATION_GAMES)
@@ -310,7 +324,7 @@ class Run:
         return State({**self.learner.tensors(), **tensors, **judged}, data)
 
     def restore(self, state: State) -> list[str]:
-        """Continue from a state of this run's folder; return sentences about files that had to be set aside."""
+        """Continue from a state of this run's folder; return sentences on files that had to be set aside."""
         data = state.data
         stage, games, first = data["stage"]
         self._enter(stage, games, first, {})

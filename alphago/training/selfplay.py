@@ -1,5 +1,6 @@
-"""Self-play: `selfplay`, and GameSource, through which a run has its games played."""
+"""Self-play: the call `selfplay`, and GameSource, the interface through which a run has its games played."""
 
+import secrets
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -11,27 +12,28 @@ from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.records.record import GameRecord
+from alphago.records.record import SEED_END, GameRecord
 from alphago.system.validation import check_int, checks_keywords, make_settings
 from alphago.training.group import OnGame, SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings import NO_LIMIT, SelfPlaySettings
 
 
 class GameSource(Protocol):
     """The source of a run's games on one board: threads of this machine (SelfPlay), or other machines.
 
     An iteration is `publish` (where there is another network), `begin`, `go_on` until it returns True, and `take`.
-    Between two moves `state` holds all that another source of the same settings needs to continue.
+    Between two moves `state` holds all that another source of the same class and settings needs to continue.
+    A run makes one for each board of a stage, and closes it where the stage or the run's call ends.
     """
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator."""
 
     def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
-        """Let the next calls of `go_on` play `plies` moves in each game, at most `side_by_side` games at once."""
+        """Let the next `go_on` play `plies` moves (None: to the end) in each game, `side_by_side` at once at most."""
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Play the moves until `stop` is set or time.monotonic() is `until`; return False if some are left."""
+        """Play until the moves are done, `stop` is set or time.monotonic() is `until`; False if moves are left."""
 
     def take(self) -> list[GameRecord]:
         """Return the games finished since the last call, in the order of their numbers."""
@@ -43,7 +45,10 @@ class GameSource(Protocol):
         """Return all that is needed to continue: arrays by name, and plain data."""
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned, after `publish`."""
+        """Continue from what `state` returned; call it after `publish`."""
+
+    def close(self) -> None:
+        """Release what the games need: threads, processes, connections; nothing is played afterwards."""
 
     @property
     def begun(self) -> int:
@@ -51,13 +56,14 @@ class GameSource(Protocol):
 
     @property
     def moves(self) -> int:
-        """Moves played so far."""
+        """The number of moves played so far."""
 
     @property
     def readouts_done(self) -> int:
-        """Simulations and evaluations of roots so far."""
+        """The number of simulations and root evaluations so far."""
 
 
+FRESH_BITS = 40  # of a seed that is drawn: a number short enough to be copied, and hardly ever the same
 # (env, settings, numbers of the games, workers, seed=…, device=…) -> GameSource
 MakeSource = Callable[..., GameSource]
 
@@ -69,26 +75,30 @@ def selfplay(
     readouts: int = 800,
     num_games: int = 1,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     device: str = "auto",
     on_game: OnGame | None = None,
     **settings: Any,
 ) -> list[GameRecord]:
-    """Play games of a network against itself and return their records, in order.
+    """Play games of a network against itself and return their records, in the order of their numbers.
 
-    The same seed gives the same games on a CPU; on a GPU sums differ in their last bits from one batch size to another,
-    which may decide between moves that are equally good.
+    Each call plays new games.  Their records say the seed, `record.seed[0]`, which gives the same games again on a CPU;
+    on a GPU sums differ in their last bits from one batch size to another, which may decide between moves that are
+    equally good.
 
     Args:
-        nn: a NeuralNet, an evaluator, or a function on positions.
+        nn: a NeuralNet, its name, file or run folder as `load_model` takes it ("7x7"), an evaluator, or a function on
+            positions.
         device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU where there is one
             that suits game and network.
+        seed: of the games' random streams; None for a fresh one.
         on_game: called with the number and the record of each game as it ends, from several threads at once.
         settings: keywords of SelfPlaySettings.
     """
     check_env(env)
     warm_up()
-    num_games, seed = check_int("num_games", num_games, 1), check_int("seed", seed, 0)
+    num_games = check_int("num_games", num_games, 1, NO_LIMIT)
+    seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     with one_torch_thread():
         evaluator = as_evaluator(nn, env, device)

@@ -3,19 +3,21 @@
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
+from alphago.mcts.evaluator import as_network
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu import translate_out_of_memory
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.group import SelfPlay
 from alphago.training.history import METRICS, Row, read_rows
@@ -28,10 +30,12 @@ from alphago.training.runs.compact import check_network, make_compact
 from alphago.training.runs.config import holds_run, version_errors
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
 from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
+from alphago.training.runs.summary import longer
 from alphago.training.selfplay import MakeSource
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings import TrainingSettings, plain_search
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import OTHER
+from alphago.training.watch.progress import RunProgress
 from alphago.training.watch.report import ConsoleReport, Report, Reporter
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
 
@@ -44,7 +48,7 @@ def train(
     num_games: int | Unset | None = UNSET,
     *,
     preset: str | None = None,
-    model: NeuralNet | None = None,
+    model: NeuralNet | str | Path | None = None,
     tower_height: int | None = None,
     channels: int | None = None,
     folder: str | Path | None = None,
@@ -58,63 +62,67 @@ def train(
 ) -> NeuralNet:
     """Train a network from games against itself and return it.
 
-    Ctrl-C ends the run at the next move or gradient step, with everything saved; so does the end of `max_minutes`,
-    which a call with more of them prolongs: schedules then span the whole, and a curriculum does not turn back.  A run
-    that is counted in games and goes on after an interrupt, or after it was killed, gives the same network on a CPU as
-    an undisturbed one, to the last bit.  (Not where the network draws random numbers of its own, nor after an interrupt
-    within an iteration of PUCT, whose trees are not saved.  A run by the clock goes on from the time that was saved.)
-    On a GPU sums differ in their last bits from run to run, and with them, after a while, the games.
+    Ctrl-C ends the run at the next move or gradient step, with everything saved; so does the end of `max_minutes`.
+    A later call with more minutes prolongs the run: schedules then span the whole, and a curriculum does not go back.
+    A run counted in games that is resumed, after an interrupt or a kill, gives a network on a CPU that is bit-identical
+    to an undisturbed run's.  (Exceptions: networks that draw random numbers, and interrupts within an iteration of
+    PUCT, whose trees are not saved.  A run by the clock continues from the time that was saved.)
+    On a GPU sums differ in their last bits from run to run, and therefore, after a while, the games.
 
     Args:
-        num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or those of
-            the recipe.
+        num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or after
+            the recipe's minutes.
         preset: a recipe by its name (see `alphago.training.recipes`): network and settings that this call does not
             set.  None: timed runs use the board's recipe, or the next larger board's; counted runs use none.
-        model: a network to go on with, trained in place; None for a new one of `tower_height` residual blocks and
-            `channels` channels (see NeuralNet).
+        model: a network to go on with, trained in place, or its name or path as `load_model` takes it; None for a new
+            one of `tower_height` residual blocks and `channels` channels (see NeuralNet).  Of one for another board or
+            komi the weights are trained in place, and what is returned is a network for `env` that shares them.
         folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
             on where it was, with the settings of this call: all may change but those in
             `alphago.training.runs.resume.STRUCTURAL`; game and network may not.  What the call leaves out is as
             before, and None takes a setting off: `gate=None`, `until=None`.
         reports: callbacks that follow the run; None for a progress bar.
         until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
-            ends early when it is proved to be the stronger one (a sequential test, see
+            ends early when the network is proved to be stronger (by a sequential test, see
             `alphago.training.judges.proof`; the proof is written to proof.json).  Without a proof its final network is
             examined too.  The time that these matches take is not training time.
         stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved: a slice of a run whose
-            length and schedules follow from `num_games` or `max_minutes`.  All that the call does counts; the
-            move or gradient step in progress and the saving come on top.
+            length and schedules follow from `num_games` or `max_minutes`.  Loading and compiling count too; the
+            move or gradient step in progress and the saving are added.
         compact: whether to leave a folder that is easily carried to another machine, at most 60 MiB and 16 MiB a file
-            (see `alphago.training.runs.compact`): older networks go, and so do the oldest games of the memory.  It goes
-            on there as any run, but no longer with the same bits as it would have.
-        device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU where there is one
-            that suits game and network, and as long as its memory is enough: then the run goes on on the CPU from
-            where it was saved, and says so.  It is no setting of the run, which may go on elsewhere.
-        source: what makes the GameSource of each board (see `alphago.training.selfplay`): the threads of this process,
-            or a class of your own that plays the games elsewhere.
+            (see `alphago.training.runs.compact`): older networks and the oldest games of the memory are removed.  The
+            run can be resumed there, but is no longer bit-identical to one that was not made compact.
+        device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU if there is one that
+            supports game and network; if its memory runs out, the run reports that and continues on the CPU from where
+            it was saved.  It is not a setting of the run, which may be resumed on another device.
+        source: the class of the boards' GameSource (see `alphago.training.selfplay`): by default the threads of this
+            process play; a class of your own may have the games played elsewhere.
         settings: keywords of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` it is the
             best network that is kept, saved and returned, instead of the latest.
 
     Raises:
-        ValueError: that names both values for what a run cannot change.
+        ValueError: for settings that a run cannot change, with both values, and for values out of range.
         BlockingIOError: if another process trains in the folder.
-        OSError: with a sentence if something cannot be written; the last checkpoint then stands.
-        BackendMissing: for device="cuda" where there is none; MemoryError where its memory is too small.
-        EngineError: where `until` names an engine that is not installed or refuses the board.
+        OSError: with a sentence if something cannot be written; the last checkpoint is then still valid.
+        BackendMissing: for device="cuda" if there is none; MemoryError if its memory is too small.
+        EngineError: if `until` names an engine that is not installed or does not support the board.
     """
     began = time.monotonic()
     check_env(env)
-    check_types(model, until, reports)
+    network: Any = as_network(model, env)
+    check_types(network, until, reports)
     deadline = None if stop_after is None else began + 60 * check_positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # raises now if it does not exist
-    warm_up()
+    compiles = warm_up() is not None
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     opponent = Opponent(until) if isinstance(until, str) else until
-    call = TrainCall(env, num_games, preset, model, given_sizes, opponent, settings, where)
+    call = TrainCall(env, num_games, preset, network, given_sizes, opponent, settings, where)
     name = f"{env.name}{env.N}"
     path = Path(folder) if folder is not None else default_folder(name)
-    plan = None if holds_run(path) else new_run(call)  # raises, before anything is written, if it cannot be trained
+    first = "compiling, once on this machine"
+    with LiveBar(desc=first, bar_format="{desc}: {elapsed}", leave=False, disable=reports is not None or not compiles):
+        plan = None if holds_run(path) else new_run(call)  # raises, before anything is written, where it cannot train
     if plan is not None and compact:
         check_network(plan.model)
     with RunFolder(path if folder is not None else new_folder(name)) as run_folder:
@@ -124,7 +132,9 @@ def train(
         if compact:
             check_network(plan.model)
         if where != "cpu":
-            where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
+            where = plan.model.evaluator(
+                device=device, shared=False
+            ).device  # the CPU for a network that the GPU cannot compute
         notes: list[str] = []
         while True:
             stop = threading.Event()
@@ -133,27 +143,28 @@ def train(
                     translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
                     run_for(plan, env, run_folder, reports, where, source) as run,
                 ):  # fmt: skip
-                    anything_to_do = begin(run, plan, notes)
-                    with suppress(Stopped), run.stopwatch.running(OTHER):
-                        train_loop(run, stop)
+                    with explain_divergence(run):
+                        anything_to_do = begin(run, plan, notes)
+                        with suppress(Stopped), run.stopwatch.running(OTHER):
+                            train_loop(run, stop)
                     return finish(run, plan, stopped=stop.is_set(), compact=compact, save=anything_to_do)
             except MemoryError as error:
                 if device != "auto" or where == "cpu":
                     raise
-                notes = [f"{error}: this run goes on on the CPU, from where it was saved"]
+                notes = [f"{error}: this run continues on the CPU, from where it was saved"]
                 where, run = "cpu", None  # frees the GPU's memory
             finally:
                 plan.model.cpu()
 
 
 def check_types(model: Any, until: Any, reports: Any) -> None:
-    """Raise TypeError for what `train` cannot take for these arguments."""
+    """Raise TypeError for arguments of `train` of a wrong type."""
     if model is not None and not isinstance(model, NeuralNet):
-        raise TypeError(f"model must be a NeuralNet, such as load_model returns, or None, got {model!r}")
+        raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
     if until is not None and not isinstance(until, (str, Opponent, Unset)):
         raise TypeError(f"until must be an opponent's name, an Opponent or None, got {until!r}")
-    if reports is not None and not isinstance(reports, Sequence):
-        raise TypeError(f"reports must be a list of reports or None, got {reports!r}")
+    if reports is not None and not (isinstance(reports, Sequence) and all(isinstance(one, Report) for one in reports)):
+        raise TypeError(f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}")
 
 
 @contextmanager
@@ -178,33 +189,60 @@ def run_for(
             run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
         if plan.until is not None:
             run.judges.append(Examiner(env, plan.until, folder.path))
-        yield run
+        with closing(run):
+            yield run
+
+
+@contextmanager
+def explain_divergence(run: Run) -> Iterator[None]:
+    """Say of a ValueError in the block that the learning rate is too high, if the network's weights show it."""
+    try:
+        yield
+    except ValueError as error:
+        if not run.learner.has_diverged:
+            raise
+        raise ValueError(f"{error}; {divergence(run)}") from error
+
+
+def divergence(run: Run) -> str:
+    """Return a sentence on what to do about a network whose weights are lost."""
+    return (
+        f"training has diverged after {run.learner.steps} gradient steps: a new run needs a lower learning_rate than "
+        f"{run.settings.learning_rate:g}"
+    )
 
 
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
-    """Write the folder of a new run, or resume the run in it, and report; return whether anything is left to do."""
+    """Write a new run's folder, or resume the run in it, and report that; return whether anything is left to do."""
     damage, news = open_run(run, plan)
+    run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
+    progress = RunProgress(run, plan.step_seconds)
     for report in run.reporter.reports:
-        report.start(run.folder.path, plan.settings.plain())
+        report.start(run.folder.path, plan.settings.plain(), progress)
     if run.device != "cpu":
         run.note(f"boards and network are on {run.device}")
     run.note(*notes, *damage, *news)
-    run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
     return bool(damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
 
 
 def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
-    """Write the folder of a new run, or resume the run in it.
+    """Write a new run's folder, or resume the run in it.
 
-    Returns sentences: on what was damaged, after which a checkpoint is needed, and on what else to report.
+    Returns two lists of sentences: on damaged files, after which a checkpoint is needed, and all else to report.
     """
     folder = run.folder
     if folder.config is None:
+        run.start()
         run.publish()
         run.checkpoint()
         folder.write_config(plan.config)
         run.clock.set(0.0)
-        return [], [f"a new run of {run.goal} begins in {folder.path}", *([plan.note] if plan.note else [])]
+        height, width = run.goal.plane_shape
+        news = [
+            f"a new run of {run.goal} begins in {folder.path}",
+            f"its network is {plan.model}, from {run.goal.planes} planes of {height}x{width}",
+        ]
+        return [], [*news, *plan.notes]
     with version_errors(folder.path, "a state"):
         state = folder.restore()
         damage = [*state.notes, *run.restore(state)]
@@ -214,14 +252,14 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
     if plan.changes:
         folder.write_config(plan.config | {"changes": [*plan.config["changes"], *log_changes(plan.changes, run.games)]})
     if run.is_proved:
-        news.append(f"this run was over {where}, with a proof: a stronger opponent (until), or none, prolongs it")
+        news.append(f"this run ended {where}, with its proof; to prolong it, set a stronger opponent (until) or None")
     elif run.is_over:
-        news.append(f"this run was over {where}: more num_games or max_minutes prolong it")
+        news.append(f"this run ended {where}; to prolong it, raise num_games or max_minutes")
     else:
         news.append(f"this run goes on {where}")
     if run.compacted:
         times = "once" if run.compacted == 1 else f"{run.compacted} times"
-        news.append(f"its folder was made compact {times}: it goes on without its oldest games, not exact to the bit")
+        news.append(f"its folder was made compact {times}: it goes on without its oldest games, so not bit-identical")
     return damage, news
 
 
@@ -229,10 +267,11 @@ def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) ->
     """Save the run, report its end, and return its network."""
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     if run.is_over and not stopped and save:
-        run.note(*filter(None, (judge.conclusion(longer(run)) for judge in run.judges)))
+        run.note(*filter(None, (judge.conclusion(longer(vars(run.settings), run.games)) for judge in run.judges)))
+    run.note(*run.reporter.final_findings(), *([divergence(run)] if run.learner.has_diverged else []))
     if compact:
         run.note(compact_folder(run))
-    # After all that is saved: these are the weights that learn.
+    # Only after saving: `plan.model` holds the weights that learn, which the checkpoint needs.
     plan.model.load_state_dict(run.player.state_dict())
     plan.model.notes = notes_of(read_weights(latest)[1])
     for report in run.reporter.reports:
@@ -241,7 +280,7 @@ def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) ->
 
 
 def compact_folder(run: Run) -> str:
-    """Make the run's folder compact, after a checkpoint, note it in config.json, and return a sentence about it."""
+    """Make the run's folder compact, after a checkpoint; log that in config.json, and return a sentence about it."""
     folder = run.folder
     run.compacted += 1
     size = make_compact(folder, run.state(), [board.env.N for board in run.boards])
@@ -251,16 +290,8 @@ def compact_folder(run: Run) -> str:
     return str(size)
 
 
-def longer(run: Run) -> str:
-    """Return the option of `alphago train` that doubles the games or the time of a finished run."""
-    settings = run.settings
-    if settings.max_minutes is None or run.games >= settings.game_limit:
-        return f"--games {2 * settings.game_limit}"
-    return f"--minutes {2 * settings.max_minutes:g}"
-
-
 def estimate(plan: Plan, metrics: Row) -> str | None:
-    """Return a sentence on when `until` should be beaten, "" if that time has passed, None while unknown."""
+    """Return a sentence on when `until` should be beaten; "" if that time has passed, None if it is not known yet."""
     if plan.until is None or metrics["seconds"] <= 60 * MEASURED_MINUTES:
         return None
     if plan.positions_to_beat <= metrics["positions"]:
@@ -270,5 +301,10 @@ def estimate(plan: Plan, metrics: Row) -> str | None:
 
 def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
     """Return changed settings as config.json keeps them."""
-    plain = {name: [asdict(v) if is_dataclass(v) else v for v in pair] for name, pair in changes.items()}  # type: ignore[arg-type]
-    return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in plain.items()]
+
+    def plain(value: Any) -> Any:
+        value = plain_search(value)
+        return asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
+
+    pairs = {name: [plain(value) for value in pair] for name, pair in changes.items()}
+    return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in pairs.items()]

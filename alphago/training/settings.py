@@ -1,7 +1,7 @@
 """The settings of how a run plays and learns: frozen dataclasses, kept in the run's config.
 
-Each field is one `setting(...)` with its help, default and range.  A field of SelfPlaySettings is also a setting of
-runs and a flag of `alphago selfplay` and `alphago train`, without further code.
+Each field is one `setting(...)` with its help, default and range.  A field of SelfPlaySettings is automatically also a
+setting of runs and a flag of `alphago selfplay` and `alphago train`.
 """
 
 import operator
@@ -24,6 +24,7 @@ from alphago.system.validation import (
     check_ranges,
     make_settings,
     plain_number,
+    qualified_name,
     setting,
     settings,
 )
@@ -32,13 +33,13 @@ from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_s
 
 Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
 NO_LIMIT = 10**9  # more games than any run plays
-GENERATION = 1 / 16  # of a run's games so far: no more are side by side, where a recipe begins with few
+GENERATION = 1 / 16  # share of the games so far that may be side by side, once `first_games_in_flight` is exceeded
 MOST_IN_FLIGHT = 256  # games side by side of a run on a CPU
 
 
 @settings
 class SelfPlaySettings:
-    """Settings of how games of a network against itself are played."""
+    """Settings of how a network plays games against itself."""
 
     readouts: int = setting(
         "simulations added per move (800 in AlphaZero and AlphaGo.jl)", default=800, least=1, most=MOST_READOUTS
@@ -76,6 +77,7 @@ class SelfPlaySettings:
         "which no more than 2 plies per action count",
         default=None,
         least=0,
+        most=1_000_000,
     )
     search: SearchSettings | Mapping[str, Any] | None = setting(
         "see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes some "
@@ -91,9 +93,9 @@ class SelfPlaySettings:
         self.search_for(64)  # raises if it is not a search
 
     def search_for(self, games: int) -> SearchSettings:
-        """Return the search of self-play with `games` games side by side.
+        """Return the search for self-play with `games` games side by side; with few, waves take more leaves of each.
 
-        Raises TypeError, with near misses, for a setting that SearchSettings does not have.
+        Raises TypeError, which suggests similar names, for a setting that SearchSettings does not have.
         """
         if isinstance(self.search, SearchSettings):
             return self.search
@@ -106,7 +108,7 @@ class SelfPlaySettings:
         return make_settings(SearchSettings, **{**usual, **(self.search or {})})
 
     def resolved(self, device: str, games: int) -> "SelfPlaySettings":
-        """Return these settings with None values decided by the device ("cpu" or another) and `games` games in all."""
+        """Return these settings with None replaced, by values for `device` ("cpu" or another) and `games` games."""
         in_flight = min(self.games_in_flight or default_games_in_flight(device), games)
         return replace(
             self,
@@ -117,18 +119,21 @@ class SelfPlaySettings:
 
 
 def default_games_in_flight(device: str) -> int:
-    """Return how many games side by side keep a device busy, "cpu" or another."""
+    """Return how many games side by side keep a device, "cpu" or another, busy."""
     return 64 if device == "cpu" else 4096
 
 
 def default_groups(device: str) -> int:
-    """Return the number of self-play threads: on a GPU just enough that its network never waits for trees."""
+    """Return the number of self-play threads: on a GPU just enough that the network never waits for trees."""
     return available_cores() if device == "cpu" else 4
 
 
 @settings
 class TrainingSettings(SelfPlaySettings):
-    """Settings of how a run is trained, self-play's included; num_games to readouts have AlphaGo.jl's names."""
+    """Settings of how a run plays and learns: those of self-play, and those of training.
+
+    num_games, memory_size, batch_size, epochs, ckp_freq, start_training_after and readouts have AlphaGo.jl's names.
+    """
 
     games_in_flight: int | None = setting(
         "games played side by side; None for an eighth of num_games, at most 256 (4096 on a GPU), so that a run of any "
@@ -178,7 +183,9 @@ class TrainingSettings(SelfPlaySettings):
         least=1,
     )
     plies_per_iteration: int = setting("moves played in every game between two rounds of training", default=16, least=1)
-    learning_rate: float = setting("of the optimizer; Muon moves at MUON_RATE times the rate", default=2e-3, least=0)
+    learning_rate: float = setting(
+        "of the optimizer; Muon moves at MUON_RATE times the rate", default=2e-3, least=0, most=1000
+    )
     weight_decay: float = setting("of the optimizer", default=0.01, least=0)
     optimizer: str | MakeOptimizer = setting(
         '"muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of '
@@ -284,31 +291,31 @@ class TrainingSettings(SelfPlaySettings):
         self._set("losses", losses)
 
     def plain(self) -> dict[str, Any]:
-        """Return all settings as JSON can hold them; a function becomes its name."""
-        return asdict(self) | {"optimizer": optimizer_name(self.optimizer)}
+        """Return all settings as JSON can hold them; a function becomes its name, as does a search's own class."""
+        return asdict(self) | {"optimizer": optimizer_name(self.optimizer), "search": plain_search(self.search)}
 
     @property
     def game_limit(self) -> int:
-        """The number of games: `num_games`, or more than any run plays."""
+        """The number of games: `num_games`, or NO_LIMIT for a run by the clock."""
         return NO_LIMIT if self.num_games is None else self.num_games
 
     def side_by_side(self, games: int) -> int:
-        """Return how many games are side by side after `games` games of a run with `games_in_flight` decided."""
+        """Return how many games are played side by side once `games` games of the run are over."""
         most = self.games_in_flight or self.boards_at_once
         return min(most, max(self.first_games_in_flight or most, int(GENERATION * games), self.boards_at_once))
 
     def readouts_at(self, progress: float) -> int:
-        """Return the readouts of a move after that share of the run, 0 .. 1."""
+        """Return the readouts per move at `progress` (0 .. 1) of the run."""
         first = self.first_readouts or self.readouts
         return round(first * (self.readouts / first) ** progress)
 
     @property
     def boards_at_once(self) -> int:
-        """The greatest number of boards side by side."""
+        """The largest number of boards that the run plays side by side."""
         return max([1, len(self.sizes), *(len(sizes) for sizes, _ in self.curriculum if isinstance(sizes, tuple))])
 
     def selfplay(self, device: str = "cpu") -> SelfPlaySettings:
-        """Return the settings of self-play on a device, with games in flight and search decided."""
+        """Return the settings of self-play on a device, with `games_in_flight` and `search` resolved."""
         most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
         in_flight = self.games_in_flight or max(self.boards_at_once, min(most, self.game_limit // 8))
         own = {one.name: getattr(self, one.name) for one in fields(SelfPlaySettings)}
@@ -316,31 +323,39 @@ class TrainingSettings(SelfPlaySettings):
 
 
 def optimizer_name(optimizer: Any) -> str:
-    """Return an optimizer's name, or "module.function" of the function that makes it."""
+    """Return an optimizer's name; for a function that makes one, "module.function"."""
     return optimizer if isinstance(optimizer, str) else f"{optimizer.__module__}.{optimizer.__qualname__}"
 
 
+def plain_search(search: Any) -> Any:
+    """Return the setting `search` as JSON can hold it: settings of a class of one's own with its name as "class"."""
+    if not isinstance(search, SearchSettings):
+        return search
+    own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}
+    return asdict(search) | own
+
+
 def check_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
-    """Return a curriculum as tuples; raise ValueError unless each step is boards and a share of the run."""
+    """Return a curriculum as tuples; raise ValueError unless each step is a pair of boards and a share of the run."""
     try:
         steps = tuple((check_boards(boards), check_float("share", share)) for boards, share in given)
     except (TypeError, ValueError):
         steps = ((0, -1.0),)
     if not (all(share > 0 and sizes for sizes, share in steps) and sum(share for _, share in steps) < 1):
         raise ValueError(
-            "curriculum must be pairs of a board size (or of sizes with their shares) and a share of the run, these "
-            f"shares less than 1 in all, got {given!r}"
+            "curriculum must be pairs (board size, share of the run) with shares that sum to less than 1, where sizes "
+            f"with their shares may stand for a board size, got {given!r}"
         )
     return steps
 
 
 def check_boards(given: Any) -> int | Sizes:
-    """Return the board of one step of a curriculum, or its sizes; raise TypeError or ValueError for neither."""
+    """Return one curriculum step's board size, or its sizes with shares; raise TypeError or ValueError for others."""
     return check_sizes(given) if isinstance(given, (tuple, list)) else operator.index(given)
 
 
 def check_sizes(given: Any) -> Sizes:
-    """Return sizes as tuples; raise ValueError unless they are different boards with shares of 1 in all, or empty."""
+    """Return sizes as tuples; raise ValueError unless they are different boards with shares of sum 1, or none."""
     try:
         sizes = tuple((operator.index(size), check_float("share", share)) for size, share in given)
     except (TypeError, ValueError):
@@ -349,22 +364,22 @@ def check_sizes(given: Any) -> Sizes:
     different = len({size for size, _ in sizes}) == len(sizes)
     if sizes and not (all(share > 0 for _, share in sizes) and abs(total - 1) < 0.01 and different):
         raise ValueError(
-            f"sizes must be pairs of a board size and its share, each board once and 1 in all, got {given!r}"
+            f"sizes must be pairs (board size, share) with different sizes and shares that sum to 1, got {given!r}"
         )
     return sizes
 
 
 class Stage(NamedTuple):
-    """A part of a run: boards that are played side by side, with their shares, until the run's progress is `end`."""
+    """A stage of a run: boards with their shares, played side by side until the run's progress (0 .. 1) is `end`."""
 
     boards: tuple[tuple[GameEnv, float], ...]
     end: float
 
 
 def stages(env: GameEnv, settings: TrainingSettings) -> list[Stage]:
-    """Return the stages of a run, the last of which ends at 1; raise ValueError for boards the game does not have."""
+    """Return the stages of a run, the last with `end` 1; raise ValueError for boards that the game does not have."""
     if settings.sizes and env.N not in dict(settings.sizes):
-        raise ValueError(f"sizes must name the board that is trained for, {env.N}, got {settings.sizes!r}")
+        raise ValueError(f"sizes must include the size of the game, {env.N}, got {settings.sizes!r}")
 
     def boards(sizes: int | Sizes) -> tuple[tuple[GameEnv, float], ...]:
         pairs = ((sizes, 1.0),) if isinstance(sizes, int) else sizes

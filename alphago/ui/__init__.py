@@ -1,1 +1,1 @@
-"""Interfaces of the engine to people and programs."""
+"""Interfaces through which people and programs play with the engine."""

@@ -44,10 +44,7 @@ class TestEngine:
 
     def test_crash(self, tmp_path: Path) -> None:
         body = 'print("out of", "cheese", file=sys.stderr); sys.exit(3)'
-        with (
-            scripted(tmp_path, genmove=body).start(1, Rules()) as one,
-            pytest.raises(EngineError) as error,
-        ):
+        with scripted(tmp_path, genmove=body).start(1, Rules()) as one, pytest.raises(EngineError) as error:
             one.ask("genmove b")
         assert "'genmove b' was sent, the process has ended (exit status 3)" in str(error.value)
         assert str(error.value).endswith("hello from the engine | out of cheese")
@@ -65,7 +62,7 @@ class TestEngine:
         body = 'print("hmm", file=sys.stderr, flush=True); time.sleep(1000)'
         with scripted(tmp_path, genmove=body, timeout=2.0).start(1, Rules()) as one:
             one.ask("boardsize 3")
-            with pytest.raises(EngineError, match=r"no reply came in 2 s; .*engine \| hmm$"):
+            with pytest.raises(EngineError, match=r"no reply within 2 s; .*engine \| hmm$"):
                 one.ask("genmove b")
             assert one.process.returncode is not None
 
@@ -74,7 +71,7 @@ class TestEngine:
         path.write_text("import time; time.sleep(1000)")
         with (
             EngineProcess([sys.executable, str(path)], name="sleeps", start_timeout=0.3) as one,
-            pytest.raises(EngineError, match=r"^sleeps: .* no reply came in 0.3 s; nothing on stderr$"),
+            pytest.raises(EngineError, match=r"^sleeps: .* no reply within 0.3 s; nothing on stderr$"),
         ):
             one.ask("name")
 

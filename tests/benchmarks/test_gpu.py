@@ -114,5 +114,5 @@ def test_training_share(bench: Bench, tmp_path: Path) -> None:
 
 def test_training_share_of_too_little(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_text('{"seconds": 1.0}\n' * 3)
-    with pytest.raises(SystemExit, match="training_share: time shares need two iterations or more"):
+    with pytest.raises(SystemExit, match="training_share: rows must be two or more iterations"):
         bench.run("training_share.py", str(tmp_path))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.standings import ProgressBar
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.sgf import read_sgf
+from tests.arena.playing import install_fake_gnugo
 
 
 @pytest.fixture(autouse=True)
@@ -80,17 +80,10 @@ class TestEvaluate:
 
     def test_interrupted(self, nets: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """The finished games are reported, and the same command plays the rest."""
-        games: list[str] = []
-
-        def interrupted(self: ProgressBar, match: str, result: object) -> None:
-            games.append(match)
-            if len(games) == 5:
-                raise KeyboardInterrupt
-
-        command = f"{nets / 'new.safetensors'}@4 random --games 8 --folder out"
-        with monkeypatch.context() as patch:
-            patch.setattr(ProgressBar, "game", interrupted)
-            assert evaluate(command) == 130
+        command = f"{nets / 'new.safetensors'}@4 random --games 8 --folder out --adjudicator gnugo:1"
+        interrupts = "echo >> count; [ $(wc -l < count) -ge 6 ] && mkdir once && kill -INT $PPID && sleep 1"
+        install_fake_gnugo(monkeypatch, Path(), rf"final_score) {interrupts}; printf '= B+1\n\n' ;;")
+        assert evaluate(command) == 130
         text, bar = capsys.readouterr()
         assert re.search(r"^\S+ - random +[2468] ", text, re.MULTILINE)
         assert "Traceback" not in bar

@@ -18,17 +18,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("verb", "function"), [("play", "alphago.ui.terminal.terminal_game.play"), ("gtp", "alphago.ui.gtp.commands.serve")]
-)
-def test_a_device(verb: str, function: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    devices: list[str] = []
-    monkeypatch.setattr(function, lambda *_, device, **__: devices.append(device))
-    for words in ([], ["--device", "cpu"], ["--device", "cuda"]):
-        assert main([verb, model, *words]) == 0
-    assert devices == ["auto", "cpu", "cuda"]
-
-
 @pytest.mark.parametrize("verb", ["play", "gtp"])
 def test_where_there_is_no_gpu(verb: str, model: str, capfd: pytest.CaptureFixture[str]) -> None:
     """One line, also where stdout belongs to the protocol."""

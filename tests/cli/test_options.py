@@ -275,7 +275,7 @@ class TestTrain:
             ("--preset 7x7 --connect-row 3", "go has no connect_row, got 3"),
             ("--game reversi --komi 3", "reversi has no komi, got 3.0"),
             ("--model 7x7 --connect-row 3", "go has no connect_row, got 3"),
-            ("--gate none --gate-games 4", "--gate none takes the gate off, got another option of it"),
+            ("--gate none --gate-games 4", "--gate none switches the gate off, got another --gate option too"),
             ("--gate-games 3", "a gate's games must be"),
             ("--loss-value -1", "the loss's weight value "),
             ("--schedule 0.5:0.1,half:0.1", "--schedule must be 'cosine', "),

@@ -27,6 +27,7 @@ from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.resume import TrainCall, new_run, old_run
 from alphago.training.selfplay import MakeSource
 from alphago.training.session import begin, run_for, train
+from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
 
 GO = GoEnv(3, komi=0.5)
@@ -35,26 +36,30 @@ EXACT: dict[str, Any] = {"groups": 2, "selfplay_dtype": "float32", "bfloat16": F
 SIZES = {"tower_height": 0, "channels": 8}
 SETTINGS: dict[str, Any] = {
     "readouts": 4, "batch_size": 16, "start_training_after": 40, "plies_per_iteration": 6, "games_in_flight": 4,
-    "ckp_freq": 5, **EXACT,
+    "ckp_freq": 5, "learning_rate": 2e-3, **EXACT,
 }  # fmt: skip
 TINY: dict[str, Any] = {**SIZES, **SETTINGS}
 
 
-class Listener:
+class Listener(Report):
     """A report that keeps what it is called with; `at_iteration` is called with the number of its rows."""
 
     def __init__(self, at_iteration: Callable[[int], Any] | None = None) -> None:
         self.rows: list[dict[str, Any]] = []
         self.notes: list[str] = []
+        self.records: list[GameRecord] = []
         self.at_iteration = at_iteration
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], object]) -> None:
         self.folder, self.settings = folder, settings
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         self.rows.append(metrics)
         if self.at_iteration:
             self.at_iteration(len(self.rows))
+
+    def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        self.records += records
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -140,6 +145,7 @@ class EagerSaving(SavingTimes):
     """Saves before every move and every gradient step, but for so many seconds; dies after so many saves."""
 
     def __init__(self, seconds: float = 0.0, kill_after: int | None = None) -> None:
+        super().__init__()
         self.seconds, self.left = seconds, kill_after
         self.next = 0.0
 
@@ -182,7 +188,7 @@ class RandomGames:
     ) -> None:
         self.env, self.settings, self.numbers, self.seed = env, settings, numbers, seed
         self.left = 0  # games to play in this iteration
-        self.moves = self.readouts_done = 0
+        self.moves = self.readouts_done = self.closed = 0
         self.finished: list[GameRecord] = []
         self.published: list[NeuralNet] = []
         self.asked: list[tuple[int | None, int | None, int | None]] = []  # plies, readouts, games side by side
@@ -236,6 +242,9 @@ class RandomGames:
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         self.finished = read_arrays(arrays)
         self.numbers, self.left = range(data["next"], self.numbers.stop, self.numbers.step), data["left"]
+
+    def close(self) -> None:
+        self.closed += 1
 
 
 class Sources:

@@ -149,5 +149,5 @@ def test_steps_of_ones_own_and_none() -> None:
     "schedule", ["linear", None, 0.5, [0.5, 0.1], [(0.5, 0.1), (0.5, 0.2)], [(1.5, 0.1)], [(0.5, -1)], [("a", "b")]]
 )
 def test_what_is_none(schedule: object) -> None:
-    with pytest.raises(ValueError, match=r"schedule must be 'cosine', .* or pairs of a progress"):
+    with pytest.raises(ValueError, match=r"schedule must be 'cosine', .* or pairs .progress from 0 to 1"):
         check_schedule(schedule)

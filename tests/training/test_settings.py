@@ -92,15 +92,15 @@ def test_what_is_refused(given: dict[str, Any], sentence: str) -> None:
     "wrong", [((3, 1.0), (3, 0.0)), ((3, 0.5),), ((3, 0.5), (3, 0.5)), (3, 4), ((3,),), ((3.5, 1.0),), 3]
 )
 def test_what_are_no_sizes(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="sizes must be pairs of a board size and its share"):
+    with pytest.raises(ValueError, match="sizes must be pairs"):
         TrainingSettings(sizes=wrong)
-    with pytest.raises(ValueError, match="curriculum must be pairs of a board size"):
+    with pytest.raises(ValueError, match="curriculum must be pairs"):
         TrainingSettings(curriculum=((wrong if isinstance(wrong, tuple) else "x", 0.5),))
 
 
 @pytest.mark.parametrize("wrong", [((2, 1.0),), ((2, 0.5), (3, 0.5)), ((2, 0),), (3, 4), ((2,),)])
 def test_what_is_no_curriculum(wrong: Any) -> None:
-    with pytest.raises(ValueError, match=r"curriculum must be pairs of a board size .* and a share of the run"):
+    with pytest.raises(ValueError, match=r"curriculum must be pairs .board size, share of the run"):
         TrainingSettings(curriculum=wrong)
 
 
@@ -165,6 +165,23 @@ class TestSearch:
             SelfPlaySettings(search="puct")  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="no keyword 'c_puk': did you mean c_puct"):
             SelfPlaySettings(search={"c_puk": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"learning_rate": 1e300}, r"learning_rate must be a number from 0 to 1000, got 1e\+300"),
+        ({"num_games": 10**30}, "num_games must be at most 1000000000, got 1000"),
+        ({"memory_size": 2**70}, "memory_size must be at most 1000000000"),
+        ({"weight_decay": 1e300}, r"weight_decay must be at most 1000000000, got 1e\+300"),
+        ({"max_minutes": 1e12}, "max_minutes must be at most"),
+        ({"opening_plies": 1e9}, "opening_plies must be a number from 0 to 1e"),
+        ({"learning_rate": 10**400}, "learning_rate must be a number from 0 to 1000, got 1000"),
+    ],
+)
+def test_numbers_that_no_run_can_have(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        TrainingSettings(**given)
 
 
 def test_settings_reach_selfplay() -> None:

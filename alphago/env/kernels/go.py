@@ -1,7 +1,4 @@
-"""Go on packed rows (see `go_row`): the verbs of one game.
-
-Nothing here checks that an action is legal: ask `legal_mask` first.
-"""
+"""Go on packed rows (see `go_row`): the verbs of one game.  They do not check that an action is legal."""
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_chains import list_empty, put
@@ -13,7 +10,7 @@ from alphago.system.kernels.jit import kernel, load, store
 
 @kernel
 def lay_out(row):
-    """Make a row of zeros, with the rules set in its header, the empty board with Black to move."""
+    """Turn a row of zeros, whose header has the rules, into the empty board with Black to move, in place."""
     size = load(row, layout.SIZE)
     store(row, layout.PER_SIZE, 65536 // size + 1)
     store(row, layout.PER_STRIDE, 65536 // (size + 1) + 1)
@@ -40,11 +37,11 @@ def lay_out(row):
 
 @kernel
 def set_up(row, colours, to_play):
-    """Place stones on an empty board: `colours` int8 [N * N], 1 Black, -1 White; then `to_play` moves.
+    """Place stones on an empty board: `colours` int8 [N * N], 1 Black, -1 White; then `to_play` is to move.
 
-    Chains that have a liberty in the end have one on the way too (that one, or a point still to be
-    filled that leads to it), so nothing is taken; if `misplaced` finds a stone afterwards, the row is
-    unfit for play.  The board becomes the first that the ko rule knows; earlier ones stay empty.
+    A chain that has a liberty at the end also has one while stones are being placed (the same point, or a point that is
+    still to be filled and leads to it), so nothing is captured. If `misplaced` finds a stone afterwards, the row must
+    not be used. The board becomes the first that the ko rule knows; older boards stay empty.
     """
     size = load(row, layout.SIZE)
     for action in range(size * size):
@@ -62,7 +59,7 @@ def set_up(row, colours, to_play):
 
 @kernel
 def misplaced(row, colours):
-    """Return an action of `set_up` whose stone was taken or has no liberty, or NO_ACTION."""
+    """Return the action of a stone of `set_up` that was captured or has no liberty, else NO_ACTION."""
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         if load(colours, action) == 0:
             continue
@@ -75,7 +72,7 @@ def misplaced(row, colours):
 
 @kernel
 def advance_boards(row):
-    """Make the next board of the ring the newest, equal to the one before it."""
+    """Make the next board of the ring the newest one, as a copy of the previous newest."""
     words = 2 * load(row, layout.SIZE)
     depth = load(row, layout.DEPTH)
     if depth == 1:

@@ -25,7 +25,7 @@ def scratch_words(size):
 
 @part
 def gather(row, colour, first, members, scratch, at_marks):
-    """Append the region around `first` to scratch from index `members`; return the index after it."""
+    """Append the region around the point `first` to scratch from index `members`; return the next free index."""
     stride = load(row, layout.SIZE) + 1
     store(scratch, members, first)
     store(scratch, at_marks + first, 1)
@@ -75,13 +75,13 @@ def touches(row, point, colour, head):
 
 @part
 def has_to_touch(row, point):
-    """Return whether a point of a region has to be beside a chain that the region is vital to."""
+    """Return whether a point counts in Benson's test: a region is vital to a chain that touches all such points."""
     return load(row, layout.SUICIDE) != 0 or load(row, cell(point) + layout.COLOUR) == layout.EMPTY
 
 
 @part
 def is_vital(row, colour, head, scratch, begin, end):
-    """Return whether the points of scratch[begin:end] that are empty, or can be by suicide, are beside the chain."""
+    """Return whether all points of scratch[begin:end] that count (`has_to_touch`) are beside this chain."""
     for i in range(begin, end):
         point = load(scratch, i)
         if has_to_touch(row, point) and not touches(row, point, colour, head):
@@ -91,13 +91,13 @@ def is_vital(row, colour, head, scratch, begin, end):
 
 @part
 def count_vital(row, colour, scratch, begin, end, at_counts):
-    """Add one to each chain that the region is vital to; return the number of these chains."""
+    """Add one to the count of each chain to which the region scratch[begin:end] is vital; return how many these are."""
     i = begin
     while i < end and not has_to_touch(row, load(scratch, i)):
         i += 1
     if i == end:
         return 0
-    # Such a chain is beside the first point that counts, as beside all others.
+    # A chain to which the region is vital is beside every point that counts, so also beside the first.
     stride = load(row, layout.SIZE) + 1
     chains = first = second = third = 0
     for side in range(4):
@@ -117,7 +117,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
 
 @part
 def touches_struck_out(row, colour, scratch, begin, end, at_counts):
-    """Return whether a chain beside the region has too few vital regions."""
+    """Return whether the region scratch[begin:end] is beside a chain with fewer than VITAL vital regions."""
     stride = load(row, layout.SIZE) + 1
     for i in range(begin, end):
         point = load(scratch, i)
@@ -134,9 +134,9 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
 
 @part
 def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
-    """Count the vital regions of all chains, and close the regions beside a chain with too few: one round.
+    """Count the vital regions of all chains, and close the regions beside a chain with too few of them: one round.
 
-    Returns whether a region was closed.
+    Returns whether a region was closed. The `at_` arguments are indices into `scratch`, see the module.
     """
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):
@@ -157,7 +157,7 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
 
 @part
 def mark_alive(row, colour, value, scratch, out, at):
-    """Write `value` into `out`, N * N numbers from index `at`, at the pass-alive stones and points of `colour`."""
+    """Write `value` to `out` at the pass-alive stones and points of `colour`; N * N numbers from index `at`."""
     size = load(row, layout.SIZE)
     stride = size + 1
     at_begins = size * size

@@ -1,4 +1,4 @@
-"""Chains of stones on Go's packed rows: placing, joining and taking them; and the list of empty points.
+"""Chains of stones on Go's packed rows: placing, joining and capturing; and the list of empty points.
 
 Chains are circular lists.  A chain's head counts pseudo-liberties (pairs of a stone and an empty
 neighbour) with the sum and the sum of squares of those neighbours: all are the same point exactly
@@ -23,7 +23,7 @@ def stone_hash(point, colour):
 
 @part
 def liberty(point):
-    """Return one pseudo-liberty at this point, as chains sum them up."""
+    """Return a pseudo-liberty at this point as a number that chains sum up (see the module)."""
     return (1 << layout.COUNT_BITS) + (point << layout.SUM_BITS) + point * point
 
 
@@ -40,7 +40,7 @@ def head_of(row, point):
 
 @part
 def in_atari(row, head):
-    """Return whether the chain with this head cell has one liberty (or none)."""
+    """Return whether the chain with this head cell has at most one liberty (see the module for the test)."""
     liberties = load_long(row, head + layout.LIBERTIES_LOW)
     total = (liberties >> layout.SUM_BITS) & ((1 << (layout.COUNT_BITS - layout.SUM_BITS)) - 1)
     return (liberties >> layout.COUNT_BITS) * (liberties & ((1 << layout.SUM_BITS) - 1)) == total * total
@@ -48,7 +48,7 @@ def in_atari(row, head):
 
 @part
 def add_liberties(row, head, liberties):
-    """Add a sum of liberties, which may be negative, to a head cell's; return what it has then."""
+    """Add a sum of liberties, perhaps negative, to that of a head cell; return the new sum."""
     liberties += load_long(row, head + layout.LIBERTIES_LOW)
     store_long(row, head + layout.LIBERTIES_LOW, liberties)
     return liberties
@@ -65,7 +65,7 @@ def list_empty(row, point):
 
 @part
 def unlist_empty(row, point):
-    """Remove a point from the list of empty points; the last one takes its place."""
+    """Remove a point from the list of empty points, and move the list's last point to its place."""
     last = load(row, layout.EMPTIES) - 1
     store(row, layout.EMPTIES, last)
     place = load(row, cell(point) + layout.PLACE)
@@ -76,7 +76,7 @@ def unlist_empty(row, point):
 
 @part
 def swap_empties(row, a, b):
-    """Exchange two places of the list of empty points."""
+    """Exchange the points at places `a` and `b` of the list of empty points."""
     point_a = load(row, cell(a) + layout.EMPTY_POINT)
     point_b = load(row, cell(b) + layout.EMPTY_POINT)
     store(row, cell(a) + layout.EMPTY_POINT, point_b)
@@ -87,7 +87,7 @@ def swap_empties(row, a, b):
 
 @part
 def join(row, a, b):
-    """Join the chains whose heads are the points a and b; the head of the one with more liberties is kept."""
+    """Join the chains whose heads are the points `a` and `b`; the chain with more pseudo-liberties keeps its head."""
     at_a = cell(a)
     at_b = cell(b)
     count_a = load_long(row, at_a + layout.LIBERTIES_LOW) >> layout.COUNT_BITS
@@ -111,7 +111,7 @@ def join(row, a, b):
 
 @part
 def take(row, head_point, taker, at_board):
-    """Take the chain with this head off the board; `at_board`: its colour's words of the newest board."""
+    """Capture the chain with this head point. `at_board`: its colour's words in the newest board."""
     stride = load(row, layout.SIZE) + 1
     at_vacated = load(row, layout.AT_VACATED)
     stone = head_point
@@ -134,9 +134,9 @@ def take(row, head_point, taker, at_board):
 
 @part
 def place_stone(row, point, colour):
-    """Make a stone on an empty point a chain of its own, and take the point from the liberties beside it.
+    """Make a stone on an empty point a chain of its own, and remove the point from the liberties of its neighbours.
 
-    Returns the sides, as 4 bits, where an enemy chain has no liberty left.
+    Returns the sides, as 4 bits, on which an enemy chain has no liberty left.
     """
     stride = load(row, layout.SIZE) + 1
     unlist_empty(row, point)
@@ -161,9 +161,9 @@ def place_stone(row, point, colour):
 
 @part
 def put(row, point, colour):
-    """Place a stone, join its chains and take what has no liberty left, the enemy's before its own.
+    """Place a stone, join its chains and capture chains without liberties, the enemy's before its own.
 
-    Keeps bits, hash and the list of empty points in step.
+    Updates the newest board, the hash and the list of empty points.
     """
     size = load(row, layout.SIZE)
     stride = size + 1

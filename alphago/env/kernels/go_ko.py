@@ -11,13 +11,13 @@ from alphago.system.kernels.jit import load, part, store
 
 @part
 def superko_key(row, board, mover):
-    """Return the key that superko compares: the board's hash, with the side to move under situational superko."""
+    """Return what superko compares: the board's hash, combined with the side to move under situational superko."""
     return board ^ (mover * layout.SIDE_FACTOR) if load(row, layout.KO_RULE) == layout.SITUATIONAL else board
 
 
 @part
 def record_board(row):
-    """Enter the present board, with its side to move, into the record of superko."""
+    """Add the present board, with its side to move, to the record of superko."""
     board = superko_key(row, load_long(row, layout.HASH_LOW), load(row, layout.TO_PLAY))
     seen = load(row, layout.BOARDS_SEEN)
     store_long(row, load(row, layout.AT_HASHES) + 2 * seen, board)
@@ -29,7 +29,7 @@ def record_board(row):
 
 @part
 def ko_forbids(row, board, mover):
-    """Return whether the ko rule forbids making the board with this hash, with `mover` to play next."""
+    """Return whether the ko rule forbids a move to the board with this hash, after which `mover` is to play."""
     if load(row, layout.KO_RULE) == layout.SIMPLE:
         return board == load_long(row, layout.BEFORE_LOW)
     board = superko_key(row, board, mover)

@@ -18,9 +18,9 @@ def has_empty_neighbour(row, point):
 
 @kernel
 def allowed(row, point, colour, check_repetition):
-    """Return whether the rules of ko and suicide allow a stone on this empty point.
+    """Return whether the rules of ko and suicide allow a stone of `colour` on this empty point.
 
-    Without `check_repetition` ko is not checked, except for suicide.
+    Without `check_repetition` ko is checked for suicide only.
     """
     if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
         return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), 3 - colour)
@@ -29,7 +29,7 @@ def allowed(row, point, colour, check_repetition):
 
 @part
 def has_liberties(row, point, colour):
-    """Return whether a stone without an empty neighbour gets a liberty from a chain of its own or by a capture."""
+    """Return whether `colour` on this point, which has no empty neighbour, would have a liberty."""
     stride = load(row, layout.SIZE) + 1
     found = 0
     for side in range(4):
@@ -42,13 +42,13 @@ def has_liberties(row, point, colour):
 
 @part
 def hash_after(row, point, colour):
-    """Return the board's hash after a stone that takes the enemy's chains in atari beside it."""
+    """Return the board's hash after a stone of `colour` on this point, without the enemy chains that it captures."""
     return hash_without(row, point, 3 - colour, True) ^ stone_hash(point, colour)
 
 
 @part
 def hash_without(row, point, colour, only_in_atari):
-    """Return the board's hash without the chains of `colour` beside a point, all of them or those in atari."""
+    """Return the board's hash without the chains of `colour` beside a point: all of them, or only those in atari."""
     stride = load(row, layout.SIZE) + 1
     board = load_long(row, layout.HASH_LOW)
     first = second = third = 0
@@ -66,9 +66,9 @@ def hash_without(row, point, colour, only_in_atari):
 
 @part
 def suicide_allowed(row, point, colour):
-    """Return whether the ko rule allows a stone that takes itself and its chains off the board.
+    """Return whether the ko rule allows a suicide on this point, which removes the stone and its chains.
 
-    A stone alone would leave the board as it was: that is a repetition under every rule.
+    A single stone would leave the board as it was, which is a repetition under every rule.
     """
     board = hash_without(row, point, colour, False)
     return board != load_long(row, layout.HASH_LOW) and not ko_forbids(row, board, 3 - colour)
@@ -76,7 +76,7 @@ def suicide_allowed(row, point, colour):
 
 @part
 def is_repetition(row, action):
-    """Return whether an illegal empty point is illegal only because the board would repeat."""
+    """Return whether an empty point that is illegal is so only because the board would repeat."""
     return load(row, layout.SUICIDE) != 0 or allowed(row, point_of(row, action), load(row, layout.TO_PLAY), False)
 
 
@@ -84,9 +84,9 @@ def is_repetition(row, action):
 def legal_bits(row, r):
     """Return the legal points of board row r as bits.
 
-    A stone on a point from which nothing was ever taken cannot repeat a board (the earlier board had
-    the stone, so it was taken since) unless it is suicide, and with an empty neighbour it is none: only the
-    other points are looked at one by one.
+    A stone with an empty neighbour, on a point from which no stone was ever removed, is legal: it is no suicide, and
+    cannot repeat a board, since an earlier board with this stone would mean that it was removed. All other points are
+    tested one by one.
     """
     size = load(row, layout.SIZE)
     colour = load(row, layout.TO_PLAY)
@@ -106,7 +106,7 @@ def legal_bits(row, r):
 
 @kernel
 def is_own_eye(row, point, colour):
-    """Return whether an empty point is surrounded by `colour` and cannot be made false at once (libego's rule)."""
+    """Return whether an empty point is an eye of `colour` that one move cannot make false (libego's rule)."""
     stride = load(row, layout.SIZE) + 1
     own = colour  # this bit is left while there is a stone of that colour, or the border, on each side
     for side in range(4):
@@ -125,7 +125,7 @@ def is_own_eye(row, point, colour):
 
 @part
 def without_own_eyes(row, r, legal):
-    """Return those bits of `legal`, the points of board row r, that are not the mover's own eyes."""
+    """Return the bits of `legal`, points of board row r, without the mover's own eyes."""
     size = load(row, layout.SIZE)
     colour = load(row, layout.TO_PLAY)
     left = legal
@@ -139,9 +139,9 @@ def without_own_eyes(row, r, legal):
 
 @part
 def legal_mask(row, out, at):
-    """Write N * N + 1 flags into `out` from index `at`; none is set once the game is over.
+    """Write N * N + 1 flags into `out` from index `at`; all are 0 once the game is over.
 
-    A pass is legal from ply FIRST_PASS, and before where there is nothing else.
+    A pass is legal from ply FIRST_PASS on, and earlier if there is no other move.
     """
     size = load(row, layout.SIZE)
     going = not is_over(row)

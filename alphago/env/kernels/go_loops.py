@@ -1,7 +1,4 @@
-"""Go's verbs for many games: one outer loop for each.
-
-`rows` is int32 [count, words] (see `go_row`), `slots` int64 [n]; `out` has n entries.
-"""
+"""Go's verbs for many games: `rows` int32 [count, words] (see `go_row`), `slots` int64 [n], `out` [n, ...]."""
 
 import math
 
@@ -17,7 +14,7 @@ from alphago.system.kernels.jit import kernel, load, store, wrap
 
 @kernel
 def reset_batch(rows, slots, start, komi2):
-    """Make each row equal to `start` (see `lay_out`) but for what belongs to one game."""
+    """Make each row equal to `start` (see `lay_out`), with the komi `komi2` / 2."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         copy(start, row)
@@ -79,7 +76,7 @@ def score_batch(rows, slots, out):
 
 @kernel
 def ownership_batch(rows, slots, out):
-    """Write the side whose area each point is in, int8 [n, N * N]."""
+    """Write each point's owner, int8 [n, N * N]: 1 the mover, -1 the other side, 0 neither."""
     for i in range(slots.shape[0]):
         ownership(rows[slots[i]], out[i], 0)
 

@@ -1,11 +1,13 @@
 """What a network receives of Go: rule planes, or history planes.
 
-Rule planes (`SETS`) say what the rules know: stones, liberties, forbidden points, last moves, areas, komi and score; no
-more than the rules.  History planes are AlphaGo Zero's: the boards of the last moves, from which a network has to find
-out about liberties, superko and area by itself.
+Rule planes (`SETS`) show what the rules imply, and no more: stones, liberties, forbidden points, last moves, areas,
+komi and score. History planes are AlphaGo Zero's: the boards of the last moves, from which a network has to learn
+liberties, superko and area by itself.
 
 A new rule plane is a number below, a few lines in `rule_planes_batch`, a set in SETS that has it, and its twin in
-`go_planes.cuh`.  The sets that networks were trained with stay as they are.
+`go_planes.cuh`. The sets that networks were trained with stay as they are.
+
+`places`, in the functions below, is int64 [PLANES]: the index at which the network receives each rule plane, or ABSENT.
 """
 
 import numpy as np
@@ -44,7 +46,7 @@ ABSENT = -1
 
 
 def places(name):
-    """Return where each rule plane stands in the named set: int64 [PLANES], ABSENT for those that it lacks."""
+    """Return the index of each rule plane in the named set: int64 [PLANES], ABSENT for planes that the set lacks."""
     table = np.full(PLANES, ABSENT, np.int64)
     table[list(SETS[name])] = np.arange(len(SETS[name]))
     return table
@@ -52,7 +54,7 @@ def places(name):
 
 @part
 def liberties_to_three(row, head_point):
-    """Return how many different liberties a chain has: 1, 2, or 3 for any number above."""
+    """Return a chain's number of liberties, 1 or 2, or 3 for three and more."""
     stride = load(row, layout.SIZE) + 1
     first = second = layout.NO_ACTION
     stone = head_point
@@ -81,7 +83,7 @@ def write_constant(value, points, place, out):
 
 @part
 def write_chain(row, head, place, out):
-    """Set the stones of the chain with this head point in the plane that stands at `place`."""
+    """Set the stones of the chain with this head point to 1 in the plane with index `place`."""
     size = load(row, layout.SIZE)
     begin = size * size * place
     stone = head
@@ -95,7 +97,7 @@ def write_chain(row, head, place, out):
 
 @part
 def write_liberties(row, places, out):
-    """Set each stone in the plane of its chain's liberties."""
+    """Write the three planes of liberties: each stone is set in the plane for its chain's number of liberties."""
     size = load(row, layout.SIZE)
     for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
         write_constant(0, size * size, load(places, plane), out)
@@ -112,7 +114,7 @@ def write_liberties(row, places, out):
 
 @part
 def write_bits(bits, size, place, out, at):
-    """Write one board row, from index `at` of the plane that stands at `place`."""
+    """Write one board row, given as bits, at index `at` of the plane with index `place`."""
     if place != ABSENT:
         at += size * size * place
         for c in range(size):
@@ -121,7 +123,7 @@ def write_bits(bits, size, place, out, at):
 
 @part
 def repeating_bits(row, r, forbidden):
-    """Return those bits of `forbidden`, the points of board row r, that only the ko rule forbids."""
+    """Return those of the points `forbidden`, bits of board row r, that only the ko rule forbids."""
     size = load(row, layout.SIZE)
     left = forbidden
     while left:
@@ -158,7 +160,7 @@ def write_rows(row, places, out):
 
 @part
 def write_alive(row, places, scratch, out):
-    """Write the pass-alive planes."""
+    """Write the two planes of pass-alive points; `scratch` as in `go_alive`."""
     points = load(row, layout.SIZE) * load(row, layout.SIZE)
     mover = load(row, layout.TO_PLAY)
     for colour in range(layout.BLACK, layout.WHITE + 1):
@@ -184,7 +186,7 @@ def write_last_moves(row, places, out):
 def rule_planes_batch(rows, slots, places, scratch, out):
     """Write a set of rule planes for each slot into its row of `out`, float32 [n, planes * N * N].
 
-    places: which planes, and where.  scratch: int32 [go_alive.scratch_words(N)].
+    places: see the module. scratch: int32 [go_alive.scratch_words(N)].
     """
     # One function, not two: what it calls is compiled into it, and compiling all that twice takes half a second.
     for i in range(slots.shape[0]):
@@ -213,8 +215,8 @@ def rule_planes_batch(rows, slots, places, scratch, out):
 def history_planes(row, history, out, at):
     """Write 2 * history + 1 planes of N * N floats into `out` from index `at`.
 
-    Own and enemy stones of the newest board, of the one before, and so on (AlphaGo Zero, "Neural
-    network architecture"); boards before the start are empty.  Last plane: 1 if Black is to move.
+    Own and enemy stones of the newest board, of the board before, and so on (AlphaGo Zero, "Neural network
+    architecture"); boards before the start are empty.  The last plane is 1 if Black is to move.
     """
     size = load(row, layout.SIZE)
     depth = load(row, layout.DEPTH)

@@ -52,12 +52,12 @@ SIDE_FACTOR = 0x5DEECE66D123457  # adds the side to move to the key of situation
 
 
 def bordered_points(size):
-    """Return the points of the bordered board, which index `cell`."""
+    """Return the number of points of the bordered board, whose points have the cells."""
     return (size + 1) * (size + 2) + 1
 
 
 def row_words(size, depth, ko_rule, max_moves):
-    """Return the words of a row, given board side, boards kept for the planes, ko rule, longest game in plies."""
+    """Return the int32 words of a row, for `depth` boards kept for planes and games of at most `max_moves` plies."""
     words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
     if ko_rule == SIMPLE:
         return words
@@ -65,7 +65,7 @@ def row_words(size, depth, ko_rule, max_moves):
 
 
 def filter_bits(size, max_moves):
-    """Return the bits of the superko filter: a power of two; except in endless games at most 1 in 16 is set."""
+    """Return the bits of the superko filter: a power of two; at most 1 in 16 is ever set, except in endless games."""
     bits = 256
     while bits < 16 * min(max_moves + 1, 4 * size * size):
         bits *= 2
@@ -111,7 +111,7 @@ def store_long(row, i, value):
 
 @part
 def flip_bit(row, at_board, point):
-    """Set or clear a point in N row words that begin at `at_board`."""
+    """Flip a point's bit in the N row words that begin at `at_board`."""
     r = board_row(row, point)
     store(row, at_board + r, load(row, at_board + r) ^ (1 << (point - (r + 1) * (load(row, SIZE) + 1) - 1)))
 
@@ -124,7 +124,7 @@ def is_vacated(row, point):
 
 @part
 def occupied_bits(row, r):
-    """Return the stones in board row r, both colours; an imaginary row outside the board is full."""
+    """Return the stones of both colours in board row r as bits; rows outside the board count as full."""
     size = load(row, SIZE)
     if r < 0 or r >= size:
         return (1 << size) - 1
@@ -134,13 +134,13 @@ def occupied_bits(row, r):
 
 @kernel
 def is_over(row):
-    """Return whether enough passes in a row, or the greatest number of plies, have ended the game."""
+    """Return whether passes in a row, or the greatest number of plies, have ended the game."""
     return load(row, PASSES) >= load(row, PASSES_TO_END) or load(row, PLY) >= load(row, MAX_MOVES)
 
 
 @kernel
 def pass_ends(row):
-    """Return whether a pass would end the game: one after enough others, never in games of fixed turns."""
+    """Return whether a pass now would end the game; never in games with fixed turns."""
     return load(row, PASSES) + 1 >= load(row, PASSES_TO_END)
 
 

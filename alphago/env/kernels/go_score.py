@@ -9,7 +9,7 @@ from alphago.system.kernels.jit import count_bits, kernel, load, part, store
 
 @part
 def spread(row, own, r, size):
-    """Grow the marks of scratch row r through empty points, from above, below and along the row."""
+    """Grow the marks of board row r through empty points; return whether it grew. own: index of the marks' words."""
     empty = ~occupied_bits(row, r) & ((1 << size) - 1)
     marks = load(row, own + r)
     if r > 0:
@@ -27,7 +27,7 @@ def spread(row, own, r, size):
 
 @part
 def reach(row, own, size):
-    """Grow marks from the stones in scratch words `own` to every empty point they reach."""
+    """Grow the marks in the words from index `own` (one per board row) to every empty point connected with them."""
     changed = True
     while changed:
         changed = False
@@ -39,7 +39,7 @@ def reach(row, own, size):
 
 @part
 def mark_areas(row):
-    """Mark in the scratch words the points that Black's stones reach, then those of White's: N words each."""
+    """Mark in the scratch words what Black's stones reach (N words), then what White's reach (N words)."""
     size = load(row, layout.SIZE)
     newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
     black = load(row, layout.AT_SCRATCH)

@@ -1,7 +1,8 @@
 """Oware Abapa on packed rows (see `rows`): the cells are houses, their numbers seeds.
 
 Houses 0 to 5 are Black's, 6 to 11 White's, each from its player's left to right; seeds are sown in that order, round
-and round.  Black's margin tells both stores, as all seeds are somewhere.  After the houses come the hashes of the
+and round. In `sow` and `capture` a house is the index of its word in the row, HEADER + 0 to HEADER + 11. Black's margin
+determines both stores, since the seeds that are not in houses are in stores. After the houses come the hashes of the
 positions since the last capture: before it there were more seeds on the board.
 """
 
@@ -21,7 +22,7 @@ from alphago.env.kernels.rows import (
 )
 from alphago.system.kernels.jit import kernel, load, part, store
 
-SEEN, LIMIT = 6, 7  # header words of this game: positions since the last capture; plies after which it ends
+SEEN, LIMIT = 6, 7  # header words of this game: positions since the last capture; plies at which the game ends
 SIDE, HOUSES, SEEDS = 6, 12, 48  # houses of one player, and of both; seeds of the game
 AT_HASHES = HEADER + HOUSES
 EXACT = 12  # numbers of seeds, from 0, that have a plane of their own
@@ -50,7 +51,7 @@ def seeds_of(row, player):
 
 @part
 def in_store(row, player):
-    """Return the seeds that a player has captured."""
+    """Return the number of seeds that a player (BLACK or -BLACK) has captured."""
     captured = SEEDS - seeds_of(row, BLACK) - seeds_of(row, -BLACK)
     return (captured + player * load(row, MARGIN)) // 2
 
@@ -70,7 +71,7 @@ def is_new(row):
 
 @part
 def sow(row, house):
-    """Sow the seeds of a house, leaving it empty; return the index of the last one."""
+    """Sow the seeds of the house with row index `house`; return the row index of the house of the last seed."""
     seeds = load(row, house)
     store(row, house, 0)
     i = house
@@ -84,7 +85,7 @@ def sow(row, house):
 
 @part
 def capture(row, last):
-    """Take twos and threes from the enemy's house `last` backwards, unless these are all that the enemy has."""
+    """Capture twos and threes from the enemy house with row index `last` backwards, unless all enemy seeds would go."""
     mover = load(row, TO_PLAY)
     left = left_house(-mover)
     first = last + 1
@@ -102,7 +103,7 @@ def capture(row, last):
 
 @part
 def allowed(row, house):
-    """Return whether the player to move may sow the house, 0 to 5: it has seeds, and feeds an enemy without any."""
+    """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy who has none."""
     mover = load(row, TO_PLAY)
     seeds = load(row, left_house(mover) + house)
     return seeds > 0 and (house + seeds >= SIDE or seeds_of(row, -mover) > 0)
@@ -118,7 +119,7 @@ def can_move(row):
 
 @part
 def end_if_decided(row):
-    """End a game that is won, or that cannot go on; both sides then take the seeds of their houses."""
+    """End a game that is won or cannot go on; in the latter case each side captures the seeds of its own houses."""
     if 2 * max(in_store(row, BLACK), in_store(row, -BLACK)) > SEEDS:
         store(row, OVER, 1)
         return
@@ -131,11 +132,12 @@ def end_if_decided(row):
 
 
 @kernel
-def set_up(row, houses, to_play, margin, limit):
+def set_up(row, houses, to_play, margin, ply, limit):
     clear(row, 2, SIDE)
     store(row, LIMIT, limit)
     store(row, TO_PLAY, to_play)
     store(row, MARGIN, margin)
+    store(row, PLY, ply)
     for i in range(HOUSES):
         store(row, HEADER + i, load(houses, i))
     end_if_decided(row)
@@ -156,9 +158,9 @@ def legal_mask(row, out):
 
 @part
 def planes(row, out):
-    """Write PLANES planes of 2 x 6: houses with 0, 1, ... 11 seeds; seeds / 12; both stores and the ply as shares.
+    """Write PLANES planes of 2 x 6: 1 for houses with 0, 1, … 11 seeds; seeds / 12; each store / SEEDS; ply / LIMIT.
 
-    The lower row is the mover's houses from the left, the upper one the enemy's as they lie opposite, from the right.
+    The lower row has the mover's houses from the left, the upper row the enemy's houses opposite, so from the right.
     """
     mover = load(row, TO_PLAY)
     for point in range(HOUSES):
@@ -173,9 +175,9 @@ def planes(row, out):
 
 
 @kernel
-def reset_batch(rows, slots, houses, to_play, margin, limit):
+def reset_batch(rows, slots, houses, to_play, margin, ply, limit):
     for i in range(slots.shape[0]):
-        set_up(rows[slots[i]], houses, to_play, margin, limit)
+        set_up(rows[slots[i]], houses, to_play, margin, ply, limit)
 
 
 play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)

@@ -22,9 +22,10 @@ def next_random(state):
 
 @kernel
 def random_action(row, state, fill_eyes):
-    """Return a uniformly random legal point, or a pass if there is none; without `fill_eyes`, own eyes are left out.
+    """Return a random legal point, each with the same probability, or a pass if there is none.
 
-    Points are drawn from the list of empty points; those that do not fit go to its end.
+    Without `fill_eyes` the mover's own eyes are left out. Points are drawn from the list of empty points; drawn points
+    that are not allowed are moved to its end.
     """
     colour = load(row, layout.TO_PLAY)
     left = load(row, layout.EMPTIES)
@@ -50,7 +51,7 @@ def playout(row, state, fill_eyes):
 
 @kernel
 def playout_batch(rows, slots, state, fill_eyes):
-    """Play every slot to its end with random moves; return the number of moves."""
+    """Play every slot to its end with random moves; return the number of moves of all slots together."""
     moves = 0
     for i in range(slots.shape[0]):
         moves += playout(rows[slots[i]], state, fill_eyes)

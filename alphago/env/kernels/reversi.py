@@ -1,4 +1,4 @@
-"""Reversi on packed rows (see `rows`): a stone must enclose others, which change sides."""
+"""Reversi on packed rows (see `rows`): a move must enclose enemy stones, which change colour."""
 
 from alphago.env.kernels.rows import (
     BLACK,
@@ -31,7 +31,7 @@ def reset(row, size):
 
 @part
 def enclosed(row, point, mover, down, right):
-    """Return how many enemy stones a stone would enclose in one direction."""
+    """Return how many enemy stones a stone of `mover` would enclose in the direction (down, right), each -1, 0 or 1."""
     size = load(row, WIDTH)
     r = point // size + down
     c = point % size + right
@@ -50,7 +50,7 @@ def enclosed(row, point, mover, down, right):
 
 @part
 def allowed(row, point, mover):
-    """Return whether the mover could put a stone there."""
+    """Return whether a stone of `mover` on this point would enclose enemy stones."""
     if load(row, HEADER + point) != EMPTY:
         return False
     for down in range(-1, 2):
@@ -86,9 +86,19 @@ def play(row, action):
     end_turn(row)
 
 
+@kernel
+def settle(row):
+    """Set margin and end of a row whose cells were set up."""
+    margin = 0
+    for point in range(points(row)):
+        margin += load(row, HEADER + point)
+    store(row, MARGIN, margin)
+    store(row, OVER, not can_move(row, BLACK) and not can_move(row, WHITE))
+
+
 @part
 def legal_mask(row, out):
-    """Write the legal actions; the pass is legal only if no stone can be put."""
+    """Write a flag for each action; the pass is legal only if no stone can be placed and the game is not over."""
     mover = load(row, TO_PLAY)
     count = points(row)
     found = False

@@ -1,11 +1,12 @@
-"""The layout that rows of small games share: one position in one row of int64 words.
+"""The layout of packed rows shared by the small games: one position is one row of int64 words.
 
-    header     HEADER words: side, ply, whether it is over, Black's margin, and the board's sides
-    cells      a word per point of the board, row by row from the top
-    the rest   what the game needs beyond its board
+  header     HEADER words: side to move, ply, whether the game is over, Black's margin, and the board's height and width
+  cells      one word per point of the board, row by row from the top
+  the rest   what a game needs beyond its board
 
-The verbs here need no rules.  A game's own file has `reset`, `play`, `legal_mask` and `planes`, and its loops over many
-games from `loops_over`.  In a `_batch` function rows is int64 [count, words], slots int64 [n], and out has n entries.
+This file has the verbs that need no rules. A game's own file defines `reset`, `play`, `legal_mask` and `planes`, and
+gets its loops over many games from `loops_over`. In a `_batch` function `rows` is int64 [count, words], `slots` int64
+[n], and `out` has n entries.
 """
 
 from typing import Any
@@ -24,7 +25,7 @@ BLACK, WHITE, EMPTY = 1, -1, 0
 
 @part
 def clear(row, height, width):
-    """Make the row an empty board of that size before Black's first move; the game's own words become 0."""
+    """Make the row an empty board of that size before Black's first move; all other words become 0."""
     for i in range(row.shape[0]):
         store(row, i, 0)
     store(row, TO_PLAY, BLACK)
@@ -46,7 +47,7 @@ def end_turn(row):
 
 @part
 def longest_line(row, point):
-    """Return the stones in the longest straight line of one colour through a stone, in any of the 4 directions."""
+    """Return the number of stones in the longest straight line of one colour through the stone at `point`."""
     height, width = load(row, HEIGHT), load(row, WIDTH)
     colour = load(row, HEADER + point)
     longest = 1
@@ -63,6 +64,15 @@ def longest_line(row, point):
                 c += sign * right
         longest = max(longest, length)
     return longest
+
+
+@kernel
+def has_line(row, colour, length):
+    """Return whether a side has that many stones or more in a straight line."""
+    for point in range(points(row)):
+        if load(row, HEADER + point) == colour and longest_line(row, point) >= length:
+            return True
+    return False
 
 
 @part
@@ -92,7 +102,7 @@ def copy(source, target):
         store(target, i, load(source, i))
 
 
-# A game's own verbs: `loops_over` puts them in the place of these.
+# Stubs of a game's own verbs, which `loops_over` replaces.
 
 
 def play(row, action):
@@ -101,7 +111,7 @@ def play(row, action):
 
 
 def legal_mask(row, out):
-    """Write a flag for each action into `out`; none is set once the game is over."""
+    """Write a flag for each action into `out`; all are 0 once the game is over."""
     raise NotImplementedError
 
 
@@ -138,7 +148,7 @@ def planes_batch(rows, slots, out):
 
 
 def loops_over(play: Any, legal_mask: Any, planes: Any) -> tuple[Any, ...]:
-    """Return `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of the game with these verbs."""
+    """Return the compiled `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` for these verbs."""
     verbs = {"play": play, "legal_mask": legal_mask, "planes": planes}
     return tuple(
         kernel(specialise(loop, **verbs)) for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch)
@@ -171,7 +181,7 @@ def hash_batch(rows, slots, out):
 
 @kernel
 def score_batch(rows, slots, out):
-    """Write the mover's margin."""
+    """Write the mover's margin as if the game ended here."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         out[i] = load(row, MARGIN) * load(row, TO_PLAY)
@@ -188,7 +198,7 @@ def outcome_batch(rows, slots, out):
 
 @kernel
 def ownership_batch(rows, slots, out):
-    """Write the owner of the stone on each point."""
+    """Write the owner of the stone on each point: 1 the mover, -1 the other side, 0 for an empty point."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         for point in range(out.shape[1]):

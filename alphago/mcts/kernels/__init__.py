@@ -1,1 +1,1 @@
-"""The compiled search: nodes, rules that choose among them, waves."""
+"""The compiled search: nodes, the rules that choose among them, and waves of simulations."""

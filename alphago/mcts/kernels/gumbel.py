@@ -1,7 +1,7 @@
 """Gumbel search's choices and its improved policy.
 
 Danihelka et al. 2022, "Policy improvement by planning with Gumbel".  `rule` is a `GumbelParameters`
-(alphago/mcts/gumbel.py).
+(alphago/mcts/gumbel.py), `tree` a `Tree` (alphago/mcts/tree.py). All values are from the view of the node's mover.
 """
 
 import math
@@ -15,9 +15,10 @@ from alphago.system.kernels.jit import inlined, kernel
 
 @inlined
 def mixed_value(tree, game, node):
-    """Return the value of a node's unvisited actions: the node's own value, mixed with its visited actions'.
+    """Return the value given to a node's unvisited actions, from the view of the node's mover.
 
-    (v + N q) / (1 + N), where q is the visited actions' value weighted by their priors (appendix D).  Mover's view.
+    (v + N q) / (1 + N), where v is the node's own value, N the number of visits to its children, and q the mean of the
+    visited children's values weighted by their priors (appendix D).
     """
     visits = 0
     priors = 0.0
@@ -36,9 +37,9 @@ def mixed_value(tree, game, node):
 
 @inlined
 def value_scale(tree, game, node, rule):
-    """Return the factor of values that are added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
+    """Return the factor by which values are added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
 
-    The half is there because the paper's values are 0 .. 1.
+    The half is there because the paper's values are 0 .. 1, ours -1 .. 1.
     """
     most = 0
     child = tree.first_child[game, node]
@@ -50,7 +51,7 @@ def value_scale(tree, game, node, rule):
 
 @inlined
 def greatest_value(tree, game, node, unvisited):
-    """Return the greatest value of a node's actions, where all unvisited ones have the value `unvisited`."""
+    """Return the greatest value of a node's actions; unvisited actions count as `unvisited`."""
     greatest = unvisited
     child = tree.first_child[game, node]
     while child != NONE:
@@ -62,9 +63,10 @@ def greatest_value(tree, game, node, unvisited):
 
 @inlined
 def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
-    """Return prior(a) exp(scale (q(a) - greatest)) of a child.
+    """Return prior(a) exp(scale (q(a) - greatest)), the improved policy of a child before it is normalised.
 
-    Exponents are 0 or less: with many visits the scale alone would take exp beyond the greatest number.
+    unvisited_factor: the exponential for a child without visits. Subtracting `greatest` keeps exponents at most 0: with
+        many visits exp would overflow otherwise.
     """
     prior = float(tree.prior[game, child])
     if tree.visits[game, child] > 0:
@@ -74,7 +76,7 @@ def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
 
 @inlined
 def total_weight(tree, game, node, scale, greatest, unvisited_factor):
-    """Return the sum of `improved_weight` over all actions, those without a child too."""
+    """Return the sum of `improved_weight` over all actions of a node, including those without a child."""
     tried = 0.0
     total = 0.0
     child = tree.first_child[game, node]
@@ -87,7 +89,7 @@ def total_weight(tree, game, node, scale, greatest, unvisited_factor):
 
 @inlined
 def root_score(tree, game, child, noise, scale):
-    """Return g(a) + logit(a) + sigma(q(a)) of a root action; without the value if it was not visited."""
+    """Return g(a) + logit(a) + sigma(q(a)) of a root's child, g the noise; without visits, the first two terms."""
     score = noise[game, tree.action[game, child]] + math.log(tree.prior[game, child])
     if tree.visits[game, child] > 0:
         score += scale * mean_value(tree, game, child)
@@ -96,11 +98,11 @@ def root_score(tree, game, child, noise, scale):
 
 @inlined
 def choose_candidate(tree, game, rule):
-    """Return the root's child to follow: sequential halving (figure 1).
+    """Return the root's child to simulate next, by sequential halving (Danihelka et al. 2022, figure 1).
 
-    Among the candidates with as many visits as the schedule says (see `halving_schedule`), the one with the greatest
-    root score is taken.  Where it says nothing (a tree kept from an earlier search has more candidates or visits)
-    the least visited is next.
+    The schedule gives the number of visits that this candidate must have had; of those with that number the one with
+    the greatest root score is taken. Where no candidate fits the schedule, as in a tree kept from an earlier search,
+    take a least visited one.
     """
     schedule = rule.schedules[rule.schedule_of[game]]
     candidates = 0
@@ -135,11 +137,11 @@ def choose_candidate(tree, game, rule):
 
 @inlined
 def choose(tree, game, node, rule):
-    """Return the child to follow below the root, or NONE if the best action has no child yet.
+    """Return the child to follow, or NONE for the untried action with the greatest prior.
 
-    The best action's share of visits lags furthest behind the improved policy: it has the greatest
-    pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (equation 14).  Simulations on their way
-    count as visits.
+    At the root see `choose_candidate`. Below, the action is taken whose share of visits is furthest below the improved
+    policy: the greatest pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (equation 14).
+    Simulations of the present wave that have passed a node count as visits.
     """
     if node == ROOT:
         return choose_candidate(tree, game, rule)
@@ -172,7 +174,7 @@ select = select_by(choose)
 
 @kernel
 def add_candidates(tree, games, noise, considered):
-    """Make the `considered[i]` actions with the greatest noise + logit children of each evaluated root."""
+    """Make the `considered[i]` actions with the greatest noise + logit children of the root of game `games[i]`."""
     for i in range(games.shape[0]):
         game = games[i]
         for _ in range(considered[i]):
@@ -191,7 +193,8 @@ def add_candidates(tree, games, noise, considered):
 def improved_policy(tree, games, rule, out_policy, out_action):
     """Write the roots' improved policies and the actions that sequential halving ends with.
 
-    out_policy: float32 [n, A].  out_action: int32 [n].
+    out_policy: float32 [n, A]. out_action: int32 [n]: the most visited action; of equals, the one with the greatest
+        root score.
     """
     for i in range(games.shape[0]):
         game = games[i]

@@ -9,17 +9,17 @@ NONE = -1  # no parent, no child, no sibling, no action
 
 # Values of `state`.
 NEW = 0  # not evaluated
-PENDING = 1  # chosen by a simulation of the present wave
+PENDING = 1  # a leaf of the present wave, not evaluated yet
 EXPANDED = 2
 TERMINAL = 3  # the game is over here
-CACHED = 4  # evaluated by an earlier search, and not reached by this one
+CACHED = 4  # evaluated by an earlier search, and not yet reached by this one
 
 TAKEN = -1.0  # in `waiting`: the action has a child; 0 marks an illegal action
 
 
 @kernel
 def greatest_waiting(waiting):
-    """Return the untried action with the greatest prior, the lowest of equals; NONE if there is none."""
+    """Return the untried action with the greatest prior (float32 [A], see Tree.waiting), first of equals, or NONE."""
     best = NONE
     best_prior = np.float32(0)
     for action in range(waiting.shape[0]):
@@ -31,7 +31,7 @@ def greatest_waiting(waiting):
 
 @inlined
 def make_new(tree, game, node, parent, action):
-    """Make `node` a new one, without visits, evaluation and children."""
+    """Reset `node` to one without visits, evaluation or children, reached from `parent` by `action`."""
     tree.parent[game, node] = parent
     tree.first_child[game, node] = NONE
     tree.next_sibling[game, node] = NONE
@@ -50,7 +50,7 @@ def forget_visits(tree, game, node):
 
 @inlined
 def take_cached(tree, game, node, action):
-    """Take the cached child of `node` for an action out of its list and return it; NONE if there is none."""
+    """Remove the child for `action` from the node's list of cached children (see tree.py) and return it, or NONE."""
     before = NONE
     child = tree.cached[game, node]
     while child != NONE and tree.action[game, child] != action:
@@ -67,7 +67,7 @@ def take_cached(tree, game, node, action):
 
 @inlined
 def add_child(tree, game, node, action):
-    """Make a waiting action a child, the cached one if there is one, and return the child."""
+    """Turn an untried action into a child of `node`, a cached one (see tree.py) or a new one, and return it."""
     child = take_cached(tree, game, node, action)
     if child == NONE:
         child = tree.used[game]
@@ -83,24 +83,25 @@ def add_child(tree, game, node, action):
 
 @inlined
 def back_up(tree, game, leaf, value, pending):
-    """Count one simulation that ended in `leaf` with `value` (its mover's view) on every node above it.
+    """Count one simulation that ended in `leaf` in every node from there to the root.
 
-    `pending`: 1 if the simulation was announced by virtual visits, which are taken back, else 0.
+    value: -1 .. 1, from the view of the player to move at the leaf.
+    pending: 1 if `add_virtual` announced the simulation, which is then taken back, else 0.
     """
     mover = tree.mover[game, leaf]
     node = leaf
     while node != NONE:
         parent = tree.parent[game, node]
-        chooser = tree.mover[game, parent if parent != NONE else node]
+        player = tree.mover[game, parent if parent != NONE else node]  # who moved to the node
         tree.visits[game, node] += 1
         tree.virtual[game, node] -= pending
-        tree.value_sum[game, node] += value if chooser == mover else -value
+        tree.value_sum[game, node] += value if player == mover else -value
         node = parent
 
 
 @inlined
 def add_virtual(tree, game, leaf, count):
-    """Announce (1) or take back (-1) a simulation on the way from the root to `leaf`."""
+    """Announce a simulation (count 1) in all nodes from `leaf` to the root as virtual visits, or undo that (-1)."""
     node = leaf
     while node != NONE:
         tree.virtual[game, node] += count
@@ -109,13 +110,13 @@ def add_virtual(tree, game, leaf, count):
 
 @inlined
 def mean_value(tree, game, node):
-    """Return the mean of the values backed up to a visited node, its chooser's view."""
+    """Return the mean value of a visited node, for the player who moved to it (at the root: the player to move)."""
     return tree.value_sum[game, node] / tree.visits[game, node]
 
 
 @kernel
 def root_visits(tree, games, out):
-    """Write the visits of the roots' actions to `out`, int32 [n, A]."""
+    """Write the visits of the roots' actions in the given games to `out`, int32 [n, A]."""
     for i in range(games.shape[0]):
         for action in range(out.shape[1]):
             out[i, action] = 0
@@ -127,7 +128,7 @@ def root_visits(tree, games, out):
 
 @kernel
 def root_priors(tree, games, out):
-    """Write the priors of the roots' actions to `out`, float32 [n, A]."""
+    """Write the priors of the roots' actions in the given games to `out`, float32 [n, A]."""
     for i in range(games.shape[0]):
         for action in range(out.shape[1]):
             out[i, action] = max(tree.waiting[games[i], ROOT, action], np.float32(0))

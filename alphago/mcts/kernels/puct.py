@@ -1,4 +1,4 @@
-"""PUCT: AlphaGo Zero's formula, by which a simulation chooses the child to follow."""
+"""PUCT: AlphaGo Zero's formula, by which a simulation chooses the action to follow."""
 
 import math
 
@@ -9,13 +9,14 @@ from alphago.system.kernels.jit import inlined, kernel
 
 @inlined
 def choose(tree, game, node, rule):
-    """Return the child to follow, or NONE if the best action has no child yet.
+    """Return the child to follow, or NONE for the untried action with the greatest prior.
 
-    Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), N counting the
-    node's own evaluation too.  Q(a) is the mean of the values backed up and of `parent_value_weight`
-    times the node's own value (1: AlphaGo.jl, 0: AlphaGo Zero, whose untried actions have Q = 0); untried
-    actions lose `first_play_reduction` times the square root of the tried ones' priors.  A simulation on its
-    way counts as `virtual_loss` losses.  The lowest of equal actions wins.
+    Maximised is Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), where N counts the
+    node's own evaluation too. Q(a) = (sum of backed-up values + w v) / (N(a) + w), where v is the node's own value and
+    w = `parent_value_weight` (1: AlphaGo.jl, 0: AlphaGo Zero). An untried action has Q = v (0 if w = 0) minus
+    `first_play_reduction` sqrt(sum of tried priors). A simulation of the present wave that has passed a node counts
+    there as `virtual_loss` losses. Values are from the view of the node's mover; the lowest of equally good actions
+    wins.
     """
     explore = rule.c_puct * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
     seed = rule.parent_value_weight * tree.value[game, node]
@@ -52,7 +53,7 @@ select = select_by(choose)
 
 @kernel
 def mix_noise(tree, games, noise, weight):
-    """Set root priors to (1 - weight) prior + weight noise; `noise` is float32 [n, A], 0 on illegal actions."""
+    """Set the roots' priors to (1 - weight) prior + weight noise; noise is float32 [n, A], 0 on illegal actions."""
     for i in range(games.shape[0]):
         game = games[i]
         child = tree.first_child[game, ROOT]

@@ -1,4 +1,4 @@
-"""Changes of whole trees: when a move is played, and when a search begins anew."""
+"""Changes of whole trees (see tree.py): when a move is played, and when a search begins anew."""
 
 from alphago.mcts.kernels.nodes import (
     CACHED,
@@ -31,7 +31,7 @@ def clear_all(tree, games):
 
 @kernel
 def restart_all(tree, games):
-    """Take back the visits of each game (int64 [n]) and cache its evaluated nodes; the root keeps its first visit."""
+    """Undo the visits in each game (int64 [n]) and cache its evaluated nodes; roots keep their first visit."""
     for i in range(games.shape[0]):
         game = games[i]
         for node in range(tree.used[game]):
@@ -47,7 +47,7 @@ def restart_all(tree, games):
 
 @inlined
 def untry_children(tree, game, node):
-    """Make the children of a node waiting actions again, and cache those that were evaluated."""
+    """Make the actions of a node's children untried again, and cache those children that were evaluated."""
     child = tree.first_child[game, node]
     tree.first_child[game, node] = NONE
     while child != NONE:
@@ -64,10 +64,11 @@ def untry_children(tree, game, node):
 
 @kernel
 def advance(tree, games, actions, moved_to):
-    """Make the child of each root's action the root, keep what is below it and free the rest.
+    """Make the root's child for each game's action the new root, keep the nodes below it and free all others.
 
-    `moved_to` int32 [N] is scratch.  A root without that child becomes unevaluated.  The root's sum
-    of values changes from its chooser's view to its own mover's.
+    games: int64 [n]. actions: int32 [n]. moved_to: int32 [N], scratch. A child that was only cached is used too;
+        without a child for the action the new root is unevaluated. The new root's `value_sum` is turned to its own
+        mover's view.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -86,7 +87,7 @@ def advance(tree, games, actions, moved_to):
 
 @inlined
 def compact(tree, game, root, moved_to):
-    """Move `root` and all nodes below it to the front, in the order they have."""
+    """Move `root` and all nodes below it to the front, in order; writes new indices to moved_to, int32 [N]."""
     used = 0
     for node in range(root, tree.used[game]):
         parent = tree.parent[game, node]

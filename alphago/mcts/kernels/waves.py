@@ -1,4 +1,4 @@
-"""A wave: simulations go down to new leaves in all games, and evaluations come back up."""
+"""A wave: simulations go down to new leaves in all games, which are evaluated together, and values are backed up."""
 
 import math
 from typing import Any
@@ -17,18 +17,20 @@ from alphago.mcts.kernels.nodes import (
 )
 from alphago.system.kernels.jit import inlined, kernel, specialise
 
+LIMIT = 1.001  # of a value: rounding may take it a little beyond 1
+
 # `select_by` makes a rule's `select` of the next three, with the rule's `choose` and its own `descend` in their place.
 
 
 def choose(tree, game, node, rule):
-    """Return the child of an expanded node to follow, or NONE for the waiting action with the greatest prior."""
+    """Return the child of an evaluated node to follow, or NONE for `next_action`; a stub for the rule's function."""
     raise NotImplementedError
 
 
 def descend(tree, game, rule, out_path):
-    """Follow the rule from the root to an unexpanded node, which is made if it does not exist.
+    """Follow the rule from the root to a node that is not evaluated, creating it if it does not exist.
 
-    Returns the node and its depth; the actions that lead there are written to `out_path`.
+    Returns the node and its depth; writes the actions that lead there to `out_path`.
     """
     node = ROOT
     depth = 0
@@ -43,16 +45,17 @@ def descend(tree, game, rule, out_path):
 
 
 def select(tree, budget, rule, wave, games):
-    """Choose new leaves in each of a range of games that has budget (int32 [B]) left, and write them to `wave`.
+    """Choose new leaves in each game of a range that has simulations left, and write them to `wave`.
 
+    budget: int32 [B], the simulations left in each game; lowered by those that this call begins.
     rule: the parameters of the rule, a NamedTuple that only its `choose` reads.
-    wave: rows for L leaves of each game, so that the first of game g is L g.  The leaves chosen are written from the
-        first game's first row on, without gaps.
-    games: first game and the one after the last, (begin, end).
+    wave: has L rows for each game of the whole search, so that the rows of game g begin at L g. The chosen leaves are
+        written without gaps from the first game's first row on.
+    games: the range (begin, end).
 
-    Simulations that end in a finished game, or where an earlier search was, are backed up at once and take budget.
-    Those that meet a leaf of the same wave are noted in `wave.collisions`, from row 2 L begin on, and cost nothing;
-    after 2 L attempts without enough leaves the game waits for the next wave.
+    A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once. One
+    that meets a leaf of the same wave is written to `wave.collisions`, from row 2 L begin on, and costs no budget;
+    after 2 L attempts without L leaves the game waits for the next wave.
     Returns the number of leaves and of collisions.
     """
     # A structure is unboxed array by array at each call: `wave` costs 0.4 us, 4 % of a wave of one game with a stand-in
@@ -91,18 +94,18 @@ def select(tree, budget, rule, wave, games):
 
 
 def select_by(choose: Any) -> Any:
-    """Return `select` compiled for the rule with this `choose`; the cache keeps it with the rule's kernels."""
+    """Return `select` compiled for the rule with this `choose`; its compiled code is cached with the rule's kernels."""
     return kernel(specialise(select, descend=inlined(specialise(descend, choose=choose))))
 
 
 @kernel
 def expand(tree, wave, reached, priors, values):
-    """Enter the evaluations of the wave's leaves (n rows) and back them up.
+    """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
 
     reached: whether each leaf's game is over, and its mover.
     priors: float32 [n, A], or a row for each leaf that is not over, in order.
     values: float32 [n], the movers'.
-    Returns the number of leaves without any positive prior or with a value that is not finite (a broken evaluator).
+    Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
     """
     broken = 0
     row = 0
@@ -122,7 +125,7 @@ def expand(tree, wave, reached, priors, values):
             for action in range(priors.shape[1]):
                 tree.waiting[game, leaf, action] = priors[row, action]
             tree.next_action[game, leaf] = greatest_waiting(tree.waiting[game, leaf])
-            fine &= tree.next_action[game, leaf] != NONE
+            fine &= tree.next_action[game, leaf] != NONE and abs(values[i]) <= LIMIT
             row += 1
         broken += not fine
         back_up(tree, game, leaf, values[i], 1)

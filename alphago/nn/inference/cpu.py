@@ -18,9 +18,9 @@ from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import game_structure
 from alphago.system.stopwatch import BOARDS, NET
 
-# planes [n, …] into logits [n, A] and values [n], all float32
+# (planes [n, …], logits [n, A], values [n]), all float32; the latter two are overwritten
 Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
-# From a network, example planes, the network's outputs for them and a dtype; may raise anything.
+# (network, example planes, the network's outputs for these, dtype) -> the compiled network; may raise anything.
 Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
 # Differences, relative to the largest output, that are rounding: in float32 these are the smallest that a mistake in
 # tracing makes; in bfloat16 with many layers, rounding itself is large.
@@ -30,23 +30,23 @@ NOT_FINITE = "the network's output is not finite: its weights are too large"
 
 
 class NetEvaluator:
-    """Priors and values for search on the CPU: a snapshot that later training does not touch.
+    """Priors and values for search on the CPU: a snapshot of a network that later training does not change.
 
     Batch norm is folded into the convolutions, and the base computes in fewer bits if the CPU has instructions for it:
-    bfloat16 with AMX; without, int8 with VNNI.  OpenVINO computes the network if it is installed, with one thread a
-    call; otherwise torch does, with as many threads as it is set to.  Safe to call from several threads at once.
+    bfloat16 with AMX, int8 with VNNI but no AMX.  OpenVINO computes the network if it is installed, with one thread a
+    call; otherwise torch does, with as many threads as it is set to.  Several threads may call it at once.
 
-    Against the module, float32 differs by 1e-5.  bfloat16 changes policies by 0.002 in the mean and 0.09 at most (total
-    variation, on briefly trained networks) and values by 0.0005 and 0.02.  int8 (alphago.nn.inference.int8) changes
-    two to three times as much: policies of the packaged networks by 0.001 nats and values by 0.008 to 0.016 in the
-    mean.  Only OpenVINO on a CPU with VNNI computes int8; elsewhere the network runs in bfloat16 or float32.
+    Differences from the module: float32, 1e-5.  bfloat16, on briefly trained networks: policies by a total variation of
+    0.002 on average and 0.09 at most, values by 0.0005 on average and 0.02 at most.  int8 (alphago.nn.inference.int8),
+    on the packaged networks: policies by a divergence of 0.001 nats on average, values by 0.008 to 0.016 on average.
+    Only OpenVINO on a CPU with VNNI computes int8; elsewhere the network runs in bfloat16 or float32.
 
     dtype: "float32", "bfloat16" or "int8"; None takes the fastest.  A network whose modules do not support it runs in
         float32; the attributes `dtype` and `form` say what was chosen.
-    exact: whether a position's results are bit-identical whatever else is in the call.  OpenVINO's always are; torch
-        then computes whole blocks of BATCH_SIZE positions, which takes as long for few of them.
-    form: the implementation: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (torch, as it is); None
-        takes the fastest available one that agrees with the network.
+    exact: whether a position's results are bit-identical whatever other positions are in the same call.  OpenVINO's
+        always are; torch then computes whole blocks of BATCH_SIZE positions, even for a few.
+    form: the implementation: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (the torch modules
+        unchanged); None takes the fastest available one whose results agree with the network's.
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it here.
     """
 
@@ -75,11 +75,12 @@ class NetEvaluator:
         self._local = threading.local()
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Fill priors and values for the positions in `slots`, none of which is over.
+        """Write priors and values for the positions in `slots`, whose games must not be over.
 
-        slots: int64 [n].  priors: float32 [n, action_space], overwritten: softmax over the legal actions, exactly 0
-        elsewhere.  values: float32 [n], overwritten: -1 .. 1 from the view of the player about to move.  Raises
-        ValueError if the network's output is not finite.
+        slots: int64 [n].
+        priors: float32 [n, action_space], overwritten: softmax over the legal actions, exactly 0 elsewhere.
+        values: float32 [n], overwritten: -1 .. 1 from the view of the player about to move.
+        Raises ValueError if the network's output is not finite.
         """
         count = len(slots)
         if count == 0:
@@ -99,7 +100,7 @@ class NetEvaluator:
 
     @property
     def dtype(self) -> str:
-        """What the base computes in: "float32", "bfloat16" or "int8"."""
+        """The dtype that the base computes in: "float32", "bfloat16" or "int8"."""
         return dtype_name(self._compute_dtype)
 
     def _scratch(self, count: int) -> "Scratch":
@@ -114,13 +115,13 @@ class NetEvaluator:
 
 
 def check_batch(batch: GameBatch, env: GameEnv) -> None:
-    """Raise ValueError for positions of a game that a network for `env` cannot play."""
+    """Raise ValueError if the batch's game is one that a network for `env` cannot play."""
     if batch.env is not env and game_structure(batch.env) != game_structure(env):
         raise ValueError(f"the batch must be of {env}, which the evaluator is for, got one of {batch.env}")
 
 
 def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarray) -> None:
-    """Raise ValueError if the kernels, which check nothing, would write outside the arrays."""
+    """Raise ValueError for shapes with which the kernels, which check nothing, would write outside the arrays."""
     if priors.shape != (count, env.action_space) or values.shape != (count,):
         raise ValueError(
             f"priors and values must have shapes {(count, env.action_space)} and {(count,)} for {count} slots of {env},"
@@ -129,7 +130,7 @@ def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarr
 
 
 class Scratch:
-    """One thread's arrays for up to `count` positions."""
+    """One thread's buffers for up to `count` positions."""
 
     def __init__(self, env: GameEnv, count: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
@@ -142,7 +143,7 @@ class Scratch:
 
 
 def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
-    """Build the form that OpenVINO computes; see alphago.nn.inference.openvino."""
+    """Build the form "openvino"; see alphago.nn.inference.openvino."""
     openvino.package()  # fails before the work of tracing
     base, value, policy = folded_parts(frozen, planes, expected)
     ranges = None
@@ -155,7 +156,7 @@ def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtyp
 
 
 def build_fused(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
-    """Build the folded, fused and scripted form; see alphago.nn.inference.fusion."""
+    """Build the form "fused": folded, fused and scripted; see alphago.nn.inference.fusion."""
     base, value, policy = folded_parts(frozen, planes, expected)
     planes = planes[:2].to(dtype)  # another batch size than the check afterwards
     base = fuse_convolutions(base.to(dtype), planes)
@@ -165,7 +166,7 @@ def build_fused(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: 
 
 
 def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
-    """Build the form of the modules as they are, with the base in another dtype."""
+    """Build the form "modules": the torch modules unchanged, with the base in `dtype`."""
     twin = copy.deepcopy(frozen)
     twin.base_net.to(dtype)
     return torch_run(twin.to(memory_format=torch.channels_last), dtype)  # type: ignore[call-overload]
@@ -177,9 +178,9 @@ FORMS: dict[str, Form] = {"openvino": build_openvino, "fused": build_fused, "mod
 def choose_form(
     frozen: Frozen, env: GameEnv, dtype: torch.dtype, only: str | None = None, *, forms: Mapping[str, Form] = FORMS
 ) -> tuple[Run, torch.dtype, str]:
-    """Return the fastest form that gives the network's results, the dtype it computes in, and its name.
+    """Return the fastest form whose results agree with the network's, the dtype it computes in, and its name.
 
-    only: the one form to consider.  Raises ValueError if that does not give the network's results.
+    only: the one form to consider.  Raises ValueError if that form cannot compute the network here.
     """
     if dtype is torch.int8:
         if only in (None, "openvino") and has_int8_products() and openvino.is_installed():
@@ -201,7 +202,7 @@ def choose_form(
 
 
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
-    """Build a form; return None if that fails or its outputs for `planes` are not the expected ones."""
+    """Return the network compiled in a form; None if that fails or its outputs for `planes` are not as expected."""
     try:
         run = form(frozen, planes, expected, dtype)
         outputs = torch.empty_like(expected[0]), torch.empty_like(expected[1])
@@ -220,7 +221,7 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
 
 
 def in_blocks(run: Run) -> Run:
-    """Return `run` in calls of BATCH_SIZE positions, the last one padded: other sizes round differently."""
+    """Return `run` in calls of BATCH_SIZE positions, the last one padded, since results depend on the call's size."""
 
     def run_blocks(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         whole = len(planes) - len(planes) % BATCH_SIZE
@@ -237,7 +238,7 @@ def in_blocks(run: Run) -> Run:
 
 
 def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
-    """Return a module's forward pass on channels-last planes of a dtype, with one input buffer for each thread."""
+    """Return the forward pass of a module as a `Run`: planes are converted to `dtype` and channels-last."""
     local = threading.local()
     forward = module.forward  # not a call: while another thread traces, torch.fx changes how modules are called
 

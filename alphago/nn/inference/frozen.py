@@ -15,9 +15,9 @@ TRACING = threading.Lock()  # held while torch.fx traces, which only one thread 
 
 
 class Frozen(nn.Module):
-    """Base, value and policy as one function of planes [B, C, H, W]; logits and values are float32.
+    """Base, value and policy as one module: planes [B, C, H, W] -> logits and values, both float32.
 
-    heads_dtype: what value and policy compute in; the base has its own.
+    heads_dtype: the dtype that value and policy compute in; the base has its own.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Frozen(nn.Module):
 
 
 def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:
-    """Return copies of the parts, on the CPU and in float32; raise ValueError if a weight is not finite."""
+    """Return a Frozen of copies of the parts, on the CPU in float32; raise ValueError if a weight is not finite."""
     frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
     for name, tensor in frozen.state_dict().items():
         if isinstance(tensor, torch.Tensor) and not bool(torch.isfinite(tensor).all()):
@@ -56,7 +56,7 @@ def example_planes(env: GameEnv) -> torch.Tensor:
 
 
 def outputs_agree(outputs: Outputs, expected: Outputs, tolerance: float) -> bool:
-    """Return whether logits and values differ by no more than `tolerance` times (1 + the largest expected one)."""
+    """Return whether logits and values differ by at most `tolerance` times (1 + the largest expected number)."""
     for tensor, right in zip(outputs, expected, strict=True):
         if tensor.shape != right.shape or not (tensor - right).abs().max() <= tolerance * (1 + right.abs().max()):
             return False

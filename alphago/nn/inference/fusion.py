@@ -2,13 +2,15 @@
 
 `fold_batch_norms` puts batch norms into the convolutions before them; `fuse_convolutions` turns each convolution with
 the addition and relu after it into one oneDNN call on weights laid out for the CPU in advance; `to_torchscript` removes
-Python.  Each may fail on a module that it cannot trace (torch.fx runs it once, with batch size and
-dtypes unknown), or give a graph that does something else: callers compare the results and fall back on the modules.
+Python. Each may fail on a module that it cannot trace (torch.fx runs it once, with batch size and dtypes unknown), or
+return a graph that computes something else: callers compare the results and fall back on the modules.
 
-The fused calls are those that torch.compile uses on CPUs (torch/_inductor/mkldnn_ir.py); they are internal to torch,
-which is one more reason to compare.  Measured on one core of an AVX512 machine with AMX, bfloat16, 128 positions a
-call: 5 x 64 at 9x9 12 200/s as modules, 13 300/s scripted, 18 000/s fused and scripted; 4 x 32 at 7x7 55 000, 60 000
-and 85 000/s.
+The fused calls are those that torch.compile uses on CPUs (torch/_inductor/mkldnn_ir.py). They are internal to torch,
+one more reason to compare.
+
+Positions per second on one core of an AVX512 machine with AMX, in bfloat16, 128 positions a call, as modules, scripted,
+and fused and scripted: 12 200, 13 300 and 18 000 with 5 blocks x 64 channels on 9x9; 55 000, 60 000 and 85 000 with 4 x
+32 on 7x7.
 """
 
 import copy
@@ -33,7 +35,7 @@ LAYOUT_BATCH = 128  # weights are laid out for batches of about this size; any o
 
 
 class OneThreadTracer(fx.Tracer):
-    """A tracer that leaves modules usable by other threads meanwhile: torch.fx itself patches nn.Module for all."""
+    """A tracer that other threads do not notice; torch.fx itself patches nn.Module for all threads while it traces."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,9 +75,10 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
 def fuse_convolutions(
     graph_module: fx.GraphModule, inputs: torch.Tensor, conv_class: Callable[..., nn.Module] | None = None
 ) -> fx.GraphModule:
-    """Replace every convolution, with the addition and relu after it if any, by a FusedConv or a `conv_class`.
+    """Replace every convolution, and the addition and relu after it if any, by a FusedConv or a `conv_class`.
 
-    Changes and returns `graph_module`.  `inputs` is an example, of the dtype that the result is for.
+    Changes `graph_module` in place and returns it.
+    inputs: an example batch, in the dtype that the result is for.
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
@@ -101,7 +104,7 @@ def fuse_convolutions(
 
 
 def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.Node], fx.Node | None]:
-    """Return the nodes that one fused call can replace, from the convolution on, and the node that is added."""
+    """Return the nodes that one fused call can replace, first the convolution, and the added node or None."""
     user = only_user(conv)
     if user is None:
         return [conv], None
@@ -139,7 +142,7 @@ class FusedConv(nn.Module):
 
 @cache
 def fused_call() -> Callable[..., torch.Tensor]:
-    """Return the oneDNN call as TorchScript, because tracing does not know its list of optional numbers."""
+    """Return a function that makes the oneDNN call, scripted: tracing does not support its list of optional numbers."""
 
     def call(
         inputs: torch.Tensor, other: torch.Tensor | None, weight: torch.Tensor, bias: torch.Tensor,
@@ -174,13 +177,13 @@ def without_warnings() -> Iterator[None]:
 
 
 def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module) -> None:
-    """Replace the module of that dotted name."""
+    """Replace the module with the dotted name `target`."""
     parent, _, name = target.rpartition(".")
     setattr(graph_module.get_submodule(parent), name, module)
 
 
 def module_uses(graph_module: fx.GraphModule) -> Counter[int]:
-    """Count the nodes that call each module (by identity): one that is called twice must stay as it is."""
+    """Return how many nodes call each module, by identity: a module that is called twice must not be changed."""
     parts = dict(graph_module.named_modules())
     calls = (node.target for node in graph_module.graph.nodes if node.op == "call_module")
     return Counter(id(parts[target]) for target in calls)

@@ -22,12 +22,12 @@ from alphago.nn.inference.hardware import choose_dtype, dtype_name, find_device,
 from alphago.system.stopwatch import BOARDS, NET, TRANSFER
 
 GPU_FORMS = ("fused", "folded", "modules")  # the fastest first
-# Differences from the CPU's results, relative to the largest, that are rounding: a GPU's float32 convolutions are TF32.
+# Differences from the CPU's results, relative to the largest, that pass as rounding: float32 convolutions are TF32.
 GPU_ROUNDING = {torch.float32: 0.01, torch.bfloat16: 0.2}
 
 
 class Unsuited(ValueError):
-    """A network that a device cannot compute."""
+    """The error of a network that a device cannot compute."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -39,7 +39,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def translate_out_of_memory() -> Iterator[None]:
-    """Raise a MemoryError of one sentence instead of torch's error in the block when the GPU's memory is exhausted."""
+    """Turn torch's error in the block into a MemoryError of one sentence if the GPU's memory is exhausted."""
     try:
         yield
     except RuntimeError as error:
@@ -51,15 +51,14 @@ def translate_out_of_memory() -> Iterator[None]:
 
 
 class DeviceEvaluator:
-    """Priors and values for search, as NetEvaluator's, with everything but the tree on a device.
+    """Priors and values for search, as NetEvaluator's, with boards and network on a device.
 
-    `evaluate_leaves` takes a whole wave: the paths of its leaves go up, kernels play there and write planes into
-    the network's input, a CUDA graph computes network and softmax, and priors and values come down. Each thread has
-    a stream and buffers of its own, so that groups of games overlap, and waits once a wave. Batches are padded to
-    fixed sizes, for each of which the graph is captured when it is first needed.
+    `evaluate_leaves` takes a whole wave: the paths of its leaves are uploaded, kernels play them and write planes into
+    the network's input, a CUDA graph computes network and softmax, and priors and values are downloaded. Each thread
+    has its own stream and buffers, so that groups of games overlap, and waits once per wave. Batches are padded to
+    fixed sizes; the graph for a size is captured when it is first needed.
 
-    Batch norm is folded; everything but the results is bfloat16 on a GPU that has it.
-
+    Batch norm is folded. On a GPU that supports it the network computes in bfloat16; results are float32.
     dtype: "float32" or "bfloat16"; None takes the faster, and so does "int8", which only a CPU computes in.
     device: "cuda"; or "host", the kernels' build for the CPU with torch there, in float32 by default, for tests.
     Raises ValueError for a network whose weights are not finite or which the device cannot compute, BackendMissing if
@@ -89,24 +88,24 @@ class DeviceEvaluator:
 
     @property
     def dtype(self) -> str:
-        """What the network computes in: "float32" or "bfloat16"."""
+        """The dtype that the network computes in: "float32" or "bfloat16"."""
         return dtype_name(self._dtype)
 
     @translate_out_of_memory()
     @torch.no_grad()
     def load(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
-        """Take over the weights of a network of the same shapes; no thread may be evaluating meanwhile.
+        """Replace the weights by those of a network of the same shapes; no thread may be evaluating meanwhile.
 
-        Captured graphs read the new weights from now on.  If the form does not give this network's results, another
-        one is chosen.  Raises ValueError, and keeps the old weights, if the new ones are not finite or of other
-        shapes.
+        Captured graphs use the new weights from now on.  If the present form does not give this network's results,
+        another form is chosen.  Raises ValueError, and keeps the old weights, if the new weights are not finite or have
+        other shapes.
         """
         frozen = frozen_parts(base_net, value, policy)
         with TRACING:
             net = build_gpu_form(self.form, frozen, self.env, self._dtype, self._torch_device)
         own, new = self._net.state_dict(), net.state_dict()
         if [(name, t.shape) for name, t in own.items()] != [(name, t.shape) for name, t in new.items()]:
-            raise ValueError("the weights must have the names and shapes of the evaluator's network, got another one's")
+            raise ValueError("the weights must have the names and shapes of the evaluator's network, got others")
         with TRACING:
             agrees = agrees_with_cpu(net, frozen, self.env, self._dtype, self._torch_device)
         if not agrees:
@@ -134,7 +133,7 @@ class DeviceEvaluator:
 
     @translate_out_of_memory()
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Fill priors and values as `NetEvaluator.evaluate` does, for positions on the device or on the CPU."""
+        """Write priors and values as `NetEvaluator.evaluate` does, for positions on the device or on the CPU."""
         count = len(slots)
         if count == 0:
             return
@@ -155,7 +154,7 @@ class DeviceEvaluator:
             _, priors[:], values[:] = self._finish(stream, count)
 
     def _finish(self, stream: GpuStream, count: int) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Compute on the stream's buffers and wait for the answer."""
+        """Compute the first `count` positions in the stream's buffers, wait, and return state, priors and values."""
         with NET:  # and what the boards' kernels still have to do before it can begin
             answer = stream.compute(count)
         if answer.broken[0]:
@@ -164,7 +163,7 @@ class DeviceEvaluator:
         return reached, answer.priors[:count], answer.values[:count]
 
     def _stream(self) -> GpuStream:
-        """Return this thread's stream."""
+        """Return the present thread's stream."""
         stream: Any = getattr(self._local, "stream", None)
         if stream is None:
             stream = GpuStream(self.env, self._net, self._dtype, self._torch_device, self._backend)
@@ -180,9 +179,9 @@ def make_evaluator(
 ) -> NetEvaluator | DeviceEvaluator:
     """Return the evaluator of a network's base, value and policy on a device.
 
-    device: where it computes and the boards of searches should be, see `alphago.nn.inference.hardware.find_device`;
+    device: where the network and the boards of its searches are, see `alphago.nn.inference.hardware.find_device`;
         "auto" takes the CPU also for a network that the GPU cannot compute or has no memory for.
-    exact: see NetEvaluator; on a GPU nothing is.
+    exact: see NetEvaluator; a GPU ignores it.
     """
     where = find_device(env, device)
     if where != "cpu":
@@ -198,14 +197,14 @@ def make_evaluator(
 
 
 class CudnnConv(nn.Module):
-    """A convolution with an optional addition and relu after it: with a relu, a single cuDNN call.
+    """A convolution with an optional addition and relu after it; with a relu, it is a single cuDNN call.
 
-    PyTorch would compute bias, addition and relu each in a pass over all features, which together take half as long as
-    the convolution.
+    PyTorch would compute bias, addition and relu each in a pass over all features; these passes together take half as
+    long as the convolution.
 
-    A risk: `cudnn_convolution_relu` hands cuDNN the memory of its result as the addend, with factor 0.  cuDNN should
-    not read it.  If it did, NaN or infinite numbers left there would come out as NaN.  `agrees_with_cpu` sees fresh
-    memory only; later such an output is an error (`Answer.broken`).
+    A risk: `cudnn_convolution_relu` gives cuDNN the memory of its result as the addend, with factor 0. cuDNN should not
+    read it. If it did, NaN or infinite numbers left there would come out as NaN. `agrees_with_cpu` sees fresh memory
+    only; such an output later is an error (`Answer.broken`).
     """
 
     weight: torch.Tensor
@@ -229,7 +228,7 @@ class CudnnConv(nn.Module):
 
 
 def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> Frozen:
-    """Build the network in one of GPU_FORMS, all of it in one dtype; may raise anything that tracing raises.
+    """Return the network in one of GPU_FORMS, all of it in one dtype; may raise anything that tracing raises.
 
     The caller holds TRACING.  frozen: on the CPU, in float32; it is not changed.
     """
@@ -246,9 +245,9 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
 def choose_gpu_form(
     frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device
 ) -> tuple[Frozen, str, torch.dtype]:
-    """Return the fastest form that gives the network's results on a device, its name, and the dtype it computes in.
+    """Return the network in the fastest form whose results on a device are right, the form's name, and its dtype.
 
-    Raises Unsuited if none does, and torch's error when the device's memory is exhausted.
+    Raises Unsuited if there is no such form, and torch's error when the device's memory is exhausted.
     """
     forms = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
     with TRACING, torch.no_grad():
@@ -264,9 +263,9 @@ def choose_gpu_form(
 
 
 def agrees_with_cpu(net: Frozen, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:
-    """Return whether a form on a device gives, up to rounding, the results of the network it was built from.
+    """Return whether a form on a device gives, up to rounding, the results of `frozen`, the network that it computes.
 
-    Also returns True if these are not finite, which the evaluator reports when it occurs.
+    Also true if those are not finite, which the evaluator reports when it occurs.
     """
     planes = example_planes(env)
     expected = frozen(planes)

@@ -1,4 +1,4 @@
-"""What one thread needs to have positions evaluated on a device: a stream, buffers, and captured graphs."""
+"""What a thread needs to have positions evaluated on a device: a stream, buffers, and captured CUDA graphs."""
 
 import contextlib
 import weakref
@@ -19,7 +19,7 @@ ALIGNMENT = 16  # bytes: where an array begins in a buffer
 
 
 def padded_size(count: int) -> int:
-    """Return the smallest padded batch size for `count` positions: of a large one at most a quarter is padding."""
+    """Return the smallest padded batch size for `count` positions; in large batches at most a quarter is padding."""
     size = SMALLEST
     while size < count and size < FINE:
         size *= 2
@@ -30,12 +30,12 @@ def padded_size(count: int) -> int:
 
 
 def aligned(nbytes: int) -> int:
-    """Return the bytes that an array takes in a buffer."""
+    """Return `nbytes` rounded up to a multiple of ALIGNMENT, the room of an array in a buffer."""
     return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
 class Answer(NamedTuple):
-    """The results of a wave, for each position of a padded batch: NumPy arrays, or torch's on the device."""
+    """The results of a wave, for each position of a padded batch: NumPy arrays, or torch tensors on the device."""
 
     broken: Any  # int32 [1]: positions for which the network's output is not finite
     values: Any  # float32 [size], mover's view; the outcome where the game is over
@@ -45,10 +45,10 @@ class Answer(NamedTuple):
 
 
 class PaddedBatch:
-    """Buffers for one padded batch size, and the graph that computes on them.
+    """Buffers for one padded batch size, and the CUDA graph that computes on them.
 
-    `mask_rows`, `plane_rows` and `reached` are the buffers that the boards' kernels write, as arrays of the back end;
-    `host_answer` is the answer's copy in the CPU's memory.
+    `mask_rows`, `plane_rows` and `reached` are arrays of the back end over the buffers that the boards' kernels write;
+    `host_answer` is the copy of `answer` in the CPU's memory.
     """
 
     def __init__(self, env: GameEnv, size: int, dtype: torch.dtype, device: torch.device, backend: Backend) -> None:
@@ -78,11 +78,11 @@ class PaddedBatch:
         self.graph: Any = None
 
     def reached(self, count: int) -> Reached:
-        """Return the buffers that `GameBatch.reach` writes, for `count` positions."""
+        """Return the buffers for `GameBatch.reach` to write, for `count` positions."""
         return Reached(*(array[:count] for array in self._reached))
 
     def compute(self, net: nn.Module) -> None:
-        """Compute the answer from planes, legal moves and outcomes, without waiting."""
+        """Queue the computation of `answer` from planes, legal moves and outcomes, without waiting for it."""
         logits, raw = net(self.planes)
         illegal = ~self.mask
         logits = logits.masked_fill(illegal, -torch.inf)
@@ -94,13 +94,13 @@ class PaddedBatch:
         self.answer.broken.copy_((~sound).sum())
 
     def download(self, count: int) -> None:
-        """Copy the answer for the first `count` positions to `host_answer`, without waiting if that is pinned."""
+        """Copy the results of the first `count` positions to `host_answer`, without waiting if its memory is pinned."""
         used = self._priors_start + count * self._prior_bytes
         self._host_bytes[:used].copy_(self._bytes[:used], non_blocking=True)
 
 
 class GpuStream:
-    """A thread's stream and buffers.  Inside `with stream:` its calls, and those of batches, go to the stream."""
+    """A thread's CUDA stream, to which its calls inside `with stream:` go, and its buffers; on "host" only these."""
 
     def __init__(
         self, env: GameEnv, net: nn.Module, dtype: torch.dtype, device: torch.device, backend: Backend
@@ -129,14 +129,14 @@ class GpuStream:
         self._entered.__exit__(*reason)
 
     def padded(self, count: int) -> PaddedBatch:
-        """Return the buffers for `count` positions."""
+        """Return the buffers for `count` positions, created if there are none of that size yet."""
         size = padded_size(count)
         if size not in self._padded:
             self._padded[size] = PaddedBatch(self._env, size, self._dtype, self._device, self._backend)
         return self._padded[size]
 
     def upload(self, leaves: Leaves) -> Leaves:
-        """Return the leaves on the device, for kernels; the copy need not have finished."""
+        """Return the leaves as arrays on the device, for kernels of this stream; the copy may still be under way."""
         depth = max(1, int(leaves.lengths.max()))
         arrays = (leaves.roots, leaves.paths[:, :depth], leaves.lengths, leaves.slots)
         total = sum(aligned(array.nbytes) for array in arrays)
@@ -145,7 +145,7 @@ class GpuStream:
         return Leaves(*self._uploads.copy(arrays))
 
     def compute(self, count: int) -> Answer:
-        """Evaluate the first `count` positions in their buffers, and wait for the answer."""
+        """Evaluate the first `count` positions in their buffers, wait, and return the answer in the CPU's memory."""
         padded = self.padded(count)
         if not self._on_gpu:
             padded.compute(self._net)
@@ -159,7 +159,7 @@ class GpuStream:
         return padded.host_answer
 
     def _capture(self, padded: PaddedBatch) -> None:
-        """Capture the graph while other threads go on: only this thread's work is recorded."""
+        """Capture the CUDA graph of `padded`; only this thread's work is recorded, other threads go on."""
         with TRACING:  # torch captures one graph at a time, and tracing would see these calls
             padded.compute(self._net)  # libraries make their plans and allocate outside of a capture
             self._torch_stream.synchronize()
@@ -170,7 +170,7 @@ class GpuStream:
 
 
 class Uploads:
-    """Pinned memory and its twin on the device, through which a wave's arrays go up in one copy."""
+    """A pinned buffer and its twin on the device, through which a wave's arrays are uploaded in one copy."""
 
     def __init__(self, capacity: int, device: torch.device, backend: Backend) -> None:
         """Allocate `capacity` bytes on both sides."""
@@ -180,7 +180,7 @@ class Uploads:
         self._source, self._target = self._host.numpy(), as_array(self._device, backend)
 
     def copy(self, arrays: tuple[np.ndarray, ...]) -> list[Any]:
-        """Return the arrays on the device, with their shapes and dtypes."""
+        """Return the arrays as arrays on the device, with their shapes and dtypes; the copy may still be under way."""
         copies, at = [], 0
         for array in arrays:
             end = at + array.nbytes
@@ -192,7 +192,7 @@ class Uploads:
 
 
 def as_array(tensor: torch.Tensor, backend: Backend) -> Any:
-    """Return the tensor's memory as an array of the back end; bfloat16 as its bits."""
+    """Return an array of the back end over the tensor's memory; bfloat16 appears as int16."""
     if tensor.dtype == torch.bfloat16:
         tensor = tensor.view(torch.int16)
     return backend.reachable(tensor.numpy() if tensor.device.type == "cpu" else tensor)

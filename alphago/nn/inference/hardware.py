@@ -27,7 +27,8 @@ def find_device(env: GameEnv, device: str) -> str:
 
     device: one of these; or "auto", the GPU if torch and CuPy can use one and the game has kernels for it, else the
         CPU.
-    Raises ValueError for another name and for a game without kernels, BackendMissing if there is no GPU to use.
+    Raises ValueError for another name and for a device that the game has no kernels for, BackendMissing if there is no
+    GPU to use.
     """
     if torch.cuda.is_available():
         return choose_device(env, device)
@@ -45,12 +46,11 @@ def torch_device(device: str) -> torch.device:
 
 
 def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch.dtype:
-    """Return the dtype of that name, or for None the fastest.
+    """Return the dtype called `dtype`, or for None the fastest.
 
-    The fastest is int8 on a CPU that has instructions for it but no AMX, else what `fastest_float` returns: with AMX
+    The fastest is int8 on a CPU with instructions for it but without AMX, else that of `fastest_float`: with AMX
     bfloat16 is about as fast as int8, and rounds less.
-
-    device: of a DeviceEvaluator, which computes in `fastest_float` instead of int8; None for the CPU.
+    device: that of a DeviceEvaluator, which computes in `fastest_float` instead of int8; None for the CPU.
     """
     if dtype is None:
         return (
@@ -62,7 +62,7 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
 
 
 def fastest_float(device: torch.device | None = None) -> torch.dtype:
-    """Return the fastest floating-point dtype of this CPU, or of a device."""
+    """Return the fastest floating-point dtype of a device, or for None of this CPU."""
     return torch.bfloat16 if has_native_bfloat16(device) else torch.float32
 
 
@@ -72,7 +72,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def has_native_bfloat16(device: torch.device | None = None) -> bool:
-    """Return whether this CPU (or a device) has bfloat16 products; without, bfloat16 is slower than float32."""
+    """Return whether a device, or for None this CPU, multiplies in bfloat16; elsewhere it is slower than float32."""
     if device is not None and device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return cpu_has("amx_tile", "avx512_bf16")
@@ -84,9 +84,9 @@ def has_int8_products() -> bool:
 
 
 def cpu_has(*instructions: str) -> bool:
-    """Return whether torch finds any of these on this CPU, by its names, and ONEDNN_MAX_CPU_ISA does not forbid it.
+    """Return whether torch reports any of these instruction sets, by torch's names, and ONEDNN_MAX_CPU_ISA allows it.
 
-    The variable restricts oneDNN, which torch and OpenVINO compute with.  Releases of torch before `get_capabilities`
+    That variable restricts oneDNN, with which torch and OpenVINO compute.  Releases of torch before `get_capabilities`
     know three of the names.
     """
     allowed = [name for name in instructions if onednn_allows(name)]
@@ -127,7 +127,7 @@ def describe_machine() -> dict[str, dict[str, Any]]:
 
 
 def installed_version(library: str) -> str | None:
-    """Return the version of an installed distribution."""
+    """Return the version of an installed distribution; None if it is not installed."""
     try:
         return version(library)
     except PackageNotFoundError:

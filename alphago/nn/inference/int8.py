@@ -1,10 +1,12 @@
 """Calibration for 8-bit inference: the ranges of the numbers that a network's convolutions read.
 
-A convolution's inputs are rounded to multiples of a step, 0 .. 255 of them if none is negative, else -128 .. 127, and
-each output channel's kernel to multiples of its own step, -127 .. 127; their products are added exactly (Jacob et al.
-2018, "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", section 2.1).  A
-kernel's step follows from its largest weight; that of the inputs from the largest in positions of random games, whose
-stones lie closer together than in most others.  The same network always gets the same steps.
+The inputs of a convolution are rounded to multiples of a step: 0 to 255 of them if no input is negative, else -128 to
+127. Each output channel's kernel is rounded to -127 to 127 multiples of its own step. The products are added exactly
+(Jacob et al. 2018, "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference",
+section 2.1).
+
+A kernel's step follows from its largest weight; that of the inputs from the largest input in positions of random games,
+whose stones lie closer together than in most other positions. The same network always gets the same steps.
 """
 
 from functools import lru_cache
@@ -16,13 +18,13 @@ from torch import fx, nn
 
 from alphago.env.game import GameEnv
 
-POINTS = 1600  # of the calibration positions together, of which there are at least LEAST
-LEAST = 8
-HEADROOM = 1.25  # times the largest number in these positions: in others it may be larger
+POINTS = 1600  # of all calibration positions together
+LEAST = 8  # calibration positions
+HEADROOM = 1.25  # times the largest number in the calibration positions: in others it may be larger
 
 
 class Range(NamedTuple):
-    """An interval of numbers: 0 to `most`, or -most to `most` if they may be negative."""
+    """An interval of numbers: -most to `most` if `negative`, else 0 to `most`."""
 
     most: float
     negative: bool
@@ -30,7 +32,7 @@ class Range(NamedTuple):
 
 @lru_cache(maxsize=16)
 def random_planes(env: GameEnv) -> torch.Tensor:
-    """Return planes of positions of random games, float32 [n, planes, height, width], the same on every call.
+    """Return the planes of positions from random games, float32 [n, planes, height, width], the same on every call.
 
     Each game stops at a random ply up to twice the number of points, or before its last move.
     """
@@ -50,10 +52,10 @@ def random_planes(env: GameEnv) -> torch.Tensor:
 
 
 class RangeRecorder(fx.Interpreter):
-    """An interpreter of a traced module that records the range of each convolution's inputs, except 1x1.
+    """An interpreter of a traced module that records the range of each convolution's inputs over all calls.
 
-    Ranges are over all calls.  Convolutions that read the module's own input are left out: planes may hold any
-    numbers, and the entry is little work.
+    Left out are 1x1 convolutions, and those that read the module's own input: planes may hold any numbers, and the
+    first convolution is little work.
     """
 
     def __init__(self, module: fx.GraphModule) -> None:
@@ -71,7 +73,7 @@ class RangeRecorder(fx.Interpreter):
 
 
 def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Range]:
-    """Return the ranges of a folded base on these planes, by convolution; none for those that read only 0."""
+    """Return the range of each convolution's inputs in a folded base on these planes, unless they are all 0."""
     recorder = RangeRecorder(module)
     recorder.run(planes)
     return {name: span for name, span in recorder.ranges.items() if span.most > 0}

@@ -1,9 +1,9 @@
-"""A trained network as an OpenVINO model, if that package is installed: the fastest form on Intel and AMD CPUs.
+"""A traced network as an OpenVINO model, if that package is installed: the fastest form on Intel and AMD CPUs.
 
-A Translator walks the folded graph of alphago.nn.inference.fusion and builds an OpenVINO node for each of its nodes; an
-operation that is not in the tables raises, and the network runs in torch.  This takes a hundredth of the time of
-OpenVINO's own converter, which matters because training publishes new weights every few seconds.  Models are compiled
-for one batch size: with a changing one OpenVINO would choose its kernels anew.
+A Translator walks the folded graph of alphago.nn.inference.fusion and builds an OpenVINO node for each of its nodes;
+for an operation that is not in the tables it raises, and the network runs in torch.  It takes a hundredth of the time
+of OpenVINO's own converter, which matters because training publishes new weights every few seconds.  Models are
+compiled for one batch size: with a changing one OpenVINO would choose its kernels anew.
 """
 
 import operator
@@ -46,7 +46,7 @@ def core() -> Any:
 class Translator(fx.Interpreter):
     """An interpreter that runs a traced module with OpenVINO nodes instead of tensors.
 
-    ranges: of the inputs of the convolutions that are computed in 8 bits, by name; see alphago.nn.inference.int8.
+    ranges: the input ranges of the convolutions to compute in 8 bits, by name; see alphago.nn.inference.int8.
     """
 
     def __init__(self, module: fx.GraphModule, ranges: Mapping[str, Range] | None = None) -> None:
@@ -94,7 +94,7 @@ def constant(ops: Any, value: Any) -> Any:
 
 
 def convolution(ops: Any, module: nn.Conv2d, inputs: Any, kernel: Any = None) -> Any:
-    """Translate a convolution; `kernel` replaces the module's own."""
+    """Return the translation of a convolution; `kernel` replaces the module's own."""
     if module.groups != 1 or module.padding_mode != "zeros" or isinstance(module.padding, str):
         raise NotImplementedError(f"no OpenVINO translation of {module}")
     pads = list(module.padding)
@@ -104,7 +104,7 @@ def convolution(ops: Any, module: nn.Conv2d, inputs: Any, kernel: Any = None) ->
 
 
 def convolution_in_8_bits(ops: Any, module: nn.Conv2d, inputs: Any, span: Range) -> Any:
-    """Translate a convolution whose inputs and kernel are rounded to 8 bits; OpenVINO then multiplies in 8 bits."""
+    """Return the translation of a convolution with inputs and kernel rounded to 8 bits, multiplied in 8 bits."""
     least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
     rounded = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
     kernel = module.weight.detach()
@@ -119,7 +119,7 @@ def linear(ops: Any, module: nn.Linear, inputs: Any) -> Any:
 
 
 def batch_norm(ops: Any, module: nn.BatchNorm2d, inputs: Any) -> Any:
-    """Translate a batch norm that could not be folded into a convolution."""
+    """Return the translation of a batch norm that could not be folded into a convolution."""
     if module.running_mean is None or module.running_var is None:
         raise NotImplementedError("no OpenVINO translation of a batch norm without running statistics")
     scale = torch.rsqrt(module.running_var + module.eps)
@@ -148,7 +148,7 @@ PLAIN_POOLING = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False
 
 
 def whole_board(reduction: str) -> Callable[..., Any]:
-    """Return the translation of a pooling whose window is the board: a reduction."""
+    """Return the translation of a pooling over the whole board, which is a reduction."""
 
     def translate(ops: Any, inputs: Any, kernel_size: Any, **options: Any) -> Any:
         window = tuple(inputs.get_output_shape(0))[2:]
@@ -171,7 +171,7 @@ def relu(ops: Any, inputs: Any, inplace: bool = False) -> Any:
 
 
 def item(ops: Any, inputs: Any, key: Any) -> Any:
-    """Translate `inputs[:, begin:end]`, the only indexing in the heads."""
+    """Return the translation of `inputs[:, begin:end]`, the only indexing in the heads."""
     rows, columns = key
     if rows != slice(None) or columns.step is not None:
         raise NotImplementedError(f"no OpenVINO translation of the index {key}")
@@ -216,13 +216,14 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 
 class OpenVinoModel:
-    """Base, value and policy as one model of BATCH_SIZE positions a call, compiled once for each concurrent call.
+    """Base, value and policy as one model of BATCH_SIZE positions per call, compiled once for each concurrent call.
 
-    A model compiled for one thread runs in the caller's.  One for several threads, which callers could share, has
-    threads of its own, and synchronising with them took self-play on 7x7 a tenth of its time.
-
-    plane_shape: planes, height, width.  bfloat16: whether what is not in 8 bits is in bfloat16.  ranges: for the base,
-    see Translator.  Raises ImportError, or whatever a translation raises.
+    A model compiled for one thread runs in the caller's thread. A model for several threads, which callers could share,
+    has threads of its own; waiting for these took self-play on 7x7 a tenth of its time.
+    plane_shape: (planes, height, width).
+    bfloat16: whether what is not in 8 bits is in bfloat16.
+    ranges: for the base, see Translator.
+    Raises ImportError without OpenVINO, or whatever a translation raises.
     """
 
     def __init__(
@@ -239,7 +240,7 @@ class OpenVinoModel:
         self._idle: list[Request] = []
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute planes float32 [n, …] into logits float32 [n, A] and values float32 [n]."""
+        """Compute logits float32 [n, A] and values float32 [n], both overwritten, from planes float32 [n, …]."""
         try:
             request = self._idle.pop()
         except IndexError:
@@ -251,7 +252,7 @@ class OpenVinoModel:
 
 
 class Request:
-    """A model compiled for one call at a time."""
+    """A compiled model that computes one call at a time."""
 
     def __init__(self, model: Any, precision: str) -> None:
         options = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
@@ -264,7 +265,7 @@ class Request:
         self.values = self.request.get_output_tensor(1).data
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute at most BATCH_SIZE positions."""
+        """Compute logits and values, both overwritten, for at most BATCH_SIZE positions."""
         count = len(planes)
         self.inputs[:count] = planes
         self.request.infer()

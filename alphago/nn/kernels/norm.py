@@ -1,8 +1,9 @@
 """Training's elementwise operations on bfloat16 boards, each in as few passes over memory as possible.
 
-Boards are channels-last and flat: uint16 [n * C], the bits of bfloat16 numbers, n the points of all boards.  What
-belongs to channels is repeated over a tile of ROWS points, [ROWS * C], so that inner loops are long and look up no
-channel: compilers vectorise them.
+Arrays of features are channels-last and flat: uint16 [n * C], the bits of bfloat16 numbers, where n is the number of
+points of all boards; element i belongs to channel i mod C. A tile is float32 [ROWS * C]: what belongs to the channels,
+repeated for ROWS points, so that element i of an array goes with element i mod (ROWS * C) of the tile. Inner loops are
+then long and look up no channel, and compilers vectorise them.
 """
 
 import math
@@ -57,7 +58,7 @@ else:
 
 @kernel
 def add_moments(x, sums, squares):
-    """Add x and x^2 to the tile's elements (float32)."""
+    """Add x, uint16 [n * C], to the tile `sums` and x^2 to the tile `squares`, both float32 [ROWS * C] (see module)."""
     tile = len(sums)
     for begin in range(0, len(x), tile):
         part = x[begin : min(begin + tile, len(x))]
@@ -69,7 +70,7 @@ def add_moments(x, sums, squares):
 
 @kernel
 def fold(tile, channels, c):
-    """Return the sum over a tile's rows of one channel, in float64."""
+    """Return the sum of channel `c` over a tile's rows, in float64."""
     total = 0.0
     for k in range(c, len(tile), channels):
         total += tile[k]
@@ -78,9 +79,11 @@ def fold(tile, channels, c):
 
 @kernel
 def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
-    """Compute each channel's moments, and the factors and summands that normalise it.
+    """Compute each channel's mean and deviation, and the factor and summand that normalise it.
 
-    tiles: float32 [2, ROWS * C], overwritten: factors and summands.  mean, deviation: float64 [C], overwritten.
+    x: uint16 [n * C]. weight, bias: float32 [C], the batch norm's.
+    tiles: float32 [2, ROWS * C], overwritten: factors and summands.
+    mean, deviation: float64 [C], overwritten; deviation is sqrt(variance + epsilon).
     """
     channels = len(weight)
     for k in range(tiles.shape[1]):
@@ -100,7 +103,7 @@ def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
 
 @kernel
 def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, running_variance):
-    """Move a batch norm's running statistics (float32 [C]) towards a batch's, with the unbiased variance."""
+    """Move running statistics, float32 [C], towards `mean` and `deviation` (unbiased) of a batch of `count` points."""
     for c in range(len(mean)):
         variance = (deviation[c] * deviation[c] - epsilon) * count / max(count - 1, 1)
         running_mean[c] += np.float32(momentum * (mean[c] - running_mean[c]))
@@ -109,7 +112,7 @@ def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, run
 
 @kernel
 def norm_relu(x, tiles, out):
-    """Compute out = relu(norm of x); NaN stays NaN."""
+    """Compute out = relu(norm of x), both uint16 [n * C], with the tiles of `scale_to_norm`; NaN stays NaN."""
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
     for begin in range(0, len(x), tile):
@@ -122,7 +125,7 @@ def norm_relu(x, tiles, out):
 
 @kernel
 def norm_add_relu(x, added, tiles, out):
-    """Compute out = relu(norm of x + added)."""
+    """Compute out = relu(norm of x + added), all uint16 [n * C], with the tiles of `scale_to_norm`; NaN stays NaN."""
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
     for begin in range(0, len(x), tile):
@@ -135,14 +138,14 @@ def norm_add_relu(x, added, tiles, out):
 
 @kernel
 def pass_relu(gradient, out, passed):
-    """Compute the gradient through relu: `passed` is `gradient` where `out` is above 0, else 0."""
+    """Write to `passed` the gradient where `out`, a relu's result, is above 0, else 0; all uint16 [n * C]."""
     for k in range(len(gradient)):
         passed[k] = gradient[k] if out[k] > 0 else np.uint16(0)
 
 
 @kernel
 def add_products(x, gradient, sums, products):
-    """Add the gradient and gradient * x to the tile's elements (float32)."""
+    """Add gradient, uint16 [n * C], to the tile `sums` and gradient * x to `products`, both float32 [ROWS * C]."""
     tile = len(sums)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
@@ -157,7 +160,8 @@ def add_products(x, gradient, sums, products):
 def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, dweight, dbias):
     """Compute the gradients of relu(norm of x + added): passed (for added), dx, dweight and dbias, all overwritten.
 
-    tiles: float32 [3, ROWS * C], scratch.
+    gradient, x, out, passed, dx: uint16 [n * C]. weight, dweight, dbias: float32 [C].
+    mean, deviation: float64 [C], as `scale_to_norm` writes them. tiles: float32 [3, ROWS * C], scratch.
     """
     channels = len(weight)
     tile = tiles.shape[1]
@@ -183,7 +187,7 @@ def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, 
 
 @kernel
 def combine(gradient, x, factor, slope, shift, out):
-    """Compute out = factor * gradient + slope * x + shift."""
+    """Compute out = factor * gradient + slope * x + shift; out, gradient, x uint16 [n * C], the others tiles."""
     tile = len(factor)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
@@ -194,10 +198,10 @@ def combine(gradient, x, factor, slope, shift, out):
 
 @kernel
 def pool(x, points, out, argmax):
-    """Compute mean and maximum over each board.
+    """Compute the mean and the maximum of each channel over each board.
 
-    x: [B * points * C].  out: float32 [B, 2 C], overwritten: means, then maxima.  argmax: int32 [B, C], overwritten:
-    the first point with the maximum.
+    x: uint16 [B * points * C]. out: float32 [B, 2 C], overwritten: means, then maxima.
+    argmax: int32 [B, C], overwritten: the first point with the maximum.
     """
     boards, channels = argmax.shape
     for b in range(boards):
@@ -221,7 +225,7 @@ def pool(x, points, out, argmax):
 
 @kernel
 def pool_backward(gradient, argmax, points, dx):
-    """Compute dx [B * points * C], overwritten, from the gradient of `pool`'s out, float32 [B, 2 C]."""
+    """Write dx, uint16 [B * points * C], from the gradient of `pool`'s out, float32 [B, 2 C], and its argmax."""
     boards, channels = argmax.shape
     for b in range(boards):
         mean, most, where = gradient[b, :channels], gradient[b, channels:], argmax[b]
@@ -235,7 +239,7 @@ def pool_backward(gradient, argmax, points, dx):
 
 @kernel
 def add_bias(x, bias, points, out):
-    """Compute out = x + the bias [B, C] of its board and channel."""
+    """Compute out = x + bias; both arrays uint16 [B * points * C], bias float32 [B, C] by board and channel."""
     boards, channels = bias.shape
     for b in range(boards):
         shift = bias[b]
@@ -248,7 +252,7 @@ def add_bias(x, bias, points, out):
 
 @kernel
 def sum_boards(gradient, points, out):
-    """Compute the sum over each board: out float32 [B, C], overwritten."""
+    """Write the sum over each board of gradient, uint16 [B * points * C], by channel: out float32 [B, C]."""
     boards, channels = out.shape
     for b in range(boards):
         total = out[b]

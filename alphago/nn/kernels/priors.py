@@ -6,15 +6,17 @@ import numpy as np
 
 from alphago.system.kernels.jit import kernel
 
-LEAST = np.float32(1e-12)  # of the best action's weight 1: a legal action is never impossible
+LEAST = np.float32(1e-12)  # weight of a legal action, where the best has 1: a legal action is never impossible
 
 
 @kernel
 def masked_softmax_batch(logits, mask, out_priors):
     """Compute the softmax over each row's legal actions: positive there, exactly 0 elsewhere.
 
-    logits, out_priors: float32 [n, A]; mask: bool [n, A].  A row without legal actions becomes all 0.  Returns how many
-    rows have a legal action whose logit is not finite; the priors of such a row are undefined.
+    logits: float32 [n, A]. mask: bool [n, A]. out_priors: float32 [n, A], overwritten.
+
+    A row without legal actions becomes all 0.  Returns how many rows have a legal action whose logit is not finite; the
+    priors of such a row are undefined.
     """
     broken = 0
     for i in range(logits.shape[0]):
@@ -41,7 +43,7 @@ def masked_softmax_batch(logits, mask, out_priors):
 
 @kernel
 def clip_values(raw, out_values):
-    """Copy float32 [n], clipped to -1 .. 1; return how many are not finite."""
+    """Write `raw`, float32 [n], clipped to -1 .. 1, to `out_values`; return how many of them are not finite."""
     broken = 0
     for i in range(raw.shape[0]):
         broken += not math.isfinite(raw[i])

@@ -1,1 +1,1 @@
-"""How kernels are compiled."""
+"""How kernels are compiled, and hashing for them."""

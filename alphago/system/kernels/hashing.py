@@ -1,8 +1,8 @@
-"""Scrambled bits, for hashes and for chance."""
+"""Bit mixing, for hashes and random numbers."""
 
 from alphago.system.kernels.jit import part, wrap
 
-# Odd factors that spread bits, as signed numbers: 2^64 over the golden ratio, and those of `mix`.
+# Odd factors that spread bits, as signed numbers: 2^64 / golden ratio, and the two of `mix`.
 GOLDEN = -7046029254386353131
 FIRST_FACTOR, SECOND_FACTOR = -4658895280553007687, -7723592293110705685
 

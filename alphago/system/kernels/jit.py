@@ -49,25 +49,25 @@ CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile `function` for use on rows and flat arrays; see the module's text for what it may do."""
+    """Compile `function` for use on rows and flat arrays; the module says what it may do."""
     return compiled(function)
 
 
 def part(function: Callable[..., Any], **options: bool) -> Any:
-    """Compile as `kernel`, for calls by kernels only: without Python's wrapper, a sixth of the compile time.
+    """Compile as `kernel` does, but only for calls from kernels: without Python's wrapper, in a sixth less time.
 
     A call from Python raises TypeError.
     """
     made = compiled(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
-        # numba would jump to the entry that is not there: none is registered, so that it asks to compile one.
+        # numba would jump to the missing entry point: with none registered, it asks to compile one.
         made._insert = lambda *signature: None
         made._compile_for_args = partial(refuse, function.__name__)
     return made
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile as `part`, and inline the function wherever it is called.
+    """Compile as `part` does, and inline the function wherever it is called.
 
     Otherwise each call copies its arguments: a kilobyte for a NamedTuple of arrays such as a search's tree.
     """
@@ -79,10 +79,10 @@ def refuse(name: str, *arguments: Any, **named: Any) -> None:
 
 
 def specialise(template: Any, **kernels: Any) -> Any:
-    """Return the plain function `template` with these kernels in the place of its globals of the same names.
+    """Return the plain function `template` with the globals of these names replaced by `kernels`.
 
-    It is made as if it stood in the file of the first kernel, where the cache keeps its compiled code and notices
-    changes.  A kernel that is an argument of another one, or stands in a closure, costs speed or the cache.
+    It counts as a function of the first kernel's file, so that numba caches its compiled code there and notices
+    changes. Passing a kernel as an argument, or in a closure, would cost speed or the cache.
     """
     first = next(iter(kernels.values()))
     names = {**template.__globals__, "__name__": first.__module__, **kernels}
@@ -101,9 +101,9 @@ def compiled(function: Any, **options: bool) -> Any:
 
 
 def compiled_once(kernel: Any) -> Any:
-    """Return the kernel with every integer argument taken as int64, whether it is a constant or an int32.
+    """Return the kernel with every integer argument typed as int64, be it a constant or an int32.
 
-    numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` separately.
+    Otherwise numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` separately.
     """
     template = kernel.get_call_template
     kernel.get_call_template = lambda args, kws: template([plain_type(arg) for arg in args], kws)
@@ -111,7 +111,7 @@ def compiled_once(kernel: Any) -> Any:
 
 
 def plain_type(argument: Any) -> Any:
-    """Return the type that stands for numba's type of an argument: int64 for every integer that fits."""
+    """Return numba's type of an argument, with int64 for every narrower integer type."""
     plain: Any = unliteral(argument)
     return types.int64 if isinstance(plain, types.Integer) and plain.bitwidth < 64 else plain  # type: ignore[attr-defined]
 

@@ -1,1 +1,1 @@
-"""Judges of a run's networks: gate, proof, resignation."""
+"""Judges of a run's networks: gate, proof, and calibration of resignation."""

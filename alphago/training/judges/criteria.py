@@ -1,4 +1,4 @@
-"""The criteria by which a run's networks are judged: the settings of the gate, and an opponent to beat."""
+"""The criteria by which a run's networks are judged: settings of the gate, and an opponent to beat."""
 
 from alphago.arena.sprt import Sprt
 from alphago.system.validation import check_ranges, setting, settings
@@ -6,7 +6,7 @@ from alphago.system.validation import check_ranges, setting, settings
 
 @settings
 class Gate:
-    """The conditions under which a candidate, the network that learns, becomes the one that plays."""
+    """The conditions under which a candidate, the latest network, replaces the network that self-play uses."""
 
     win_rate: float = setting(
         "what it has to reach against the best so far, a draw counting half (the paper: 0.55)",
@@ -42,7 +42,7 @@ class Gate:
 
 @settings
 class Opponent:
-    """A player that a run has to beat, and the schedule of the matches against it."""
+    """A player that a run is to beat, and the schedule of the matches against it."""
 
     name: str = setting('as `evaluate` takes it ("gnugo:10", "rave:1000", "random")', default="")
     readouts: int = setting("of the network per move; 0 plays its policy alone", default=64, least=0)

@@ -1,7 +1,7 @@
-"""The gate: self-play by the best network so far, which a candidate replaces only when it wins against it.
+"""The gate: self-play uses the best network so far, which a candidate replaces only by winning a match against it.
 
-AlphaGo Zero's evaluator (Silver et al. 2017, Methods, "Evaluator"); AlphaZero has none, and neither has `train`
-unless `gate` is set.
+AlphaGo Zero's evaluator (Silver et al. 2017, Methods, "Evaluator"); AlphaZero has none, and neither has `train` unless
+`gate` is set.
 """
 
 import threading
@@ -23,13 +23,13 @@ from alphago.training.judges.criteria import Gate
 from alphago.training.run import Run
 from alphago.training.watch.metrics import MATCHES
 
-AT_ONCE = 20  # games between two looks at a sequential test, and at whether to stop
+AT_ONCE = 20  # games between two evaluations of the sequential test, and between two checks of `stop`
 OPENING = 2  # plies on random points at the start of each pair of games
-PREFIX = "best."  # of the tensors' names
+PREFIX = "best."  # of the names of the best network's tensors in a run's state
 
 
 class Gatekeeper:
-    """The judge that keeps the best network of a run and plays candidates against it, in `evaluations.jsonl`."""
+    """The judge that keeps a run's best network and plays candidates against it; logs to evaluations.jsonl."""
 
     name = "gate"
     ends_run = False
@@ -40,20 +40,20 @@ class Gatekeeper:
         self.begin(net, 0, 0)
 
     def begin(self, net: NeuralNet, games: int, steps: int) -> None:
-        """Take a network as the best so far, after that many games and gradient steps of the run."""
+        """Make a network the best so far, after that many games and gradient steps of the run."""
         self.best = frozen_copy(net)
-        self.judged_games = games  # of self-play, when the last candidate was judged
-        self.judged_steps = steps  # of its training: without more of them there is nothing new to judge
+        self.judged_games = games  # games of self-play when the last candidate was judged
+        self.judged_steps = steps  # its gradient steps: without further steps there is nothing new to judge
 
     def due(self, run: Run) -> bool:
-        """Return whether the network that learns should play the best one now."""
+        """Return whether the latest network should play a match against the best one now."""
         every = self.gate.every or run.settings.ckp_freq
         at_the_end = run.is_over and not run.is_proved
         return run.learner.steps > self.judged_steps and (at_the_end or run.games // every > self.judged_games // every)
 
     @MATCHES
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Play the match and take the candidate if it passes; return False if `stop` came before its end."""
+        """Play the match, and make the candidate the best if it wins; return False if `stop` was set meanwhile."""
         began, when = time.monotonic(), run.clock.seconds
         candidate = run.learner.net
         readouts = run.settings.readouts if self.gate.readouts is None else self.gate.readouts
@@ -70,6 +70,7 @@ class Gatekeeper:
             "played": len(match.outcomes), **match.counts(), "win_rate": match.win_rate, "low": low, "high": high,
             "accepted": match.accepted, **match.by_board(), "match_seconds": time.monotonic() - began,
         }  # fmt: skip
+        run.folder.keep_match(self.name, run.games, match.results)
         append_row(run.folder.path / EVALUATIONS, row)
         verdict = "it is the best now" if match.accepted else "the best stays"
         run.note(
@@ -83,19 +84,19 @@ class Gatekeeper:
         return True
 
     def conclusion(self, longer: str) -> str:
-        """Return "": each match has been reported."""
+        """Return "": matches are reported when they end."""
         return ""
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the best network's weights by name; not copies."""
+        """Return the best network's weights by name, not copied."""
         return {PREFIX + name: tensor for name, tensor in self.best.state_dict().items()}
 
     def state(self) -> dict[str, Any]:
-        """Return where the gate stands, as plain data."""
+        """Return all else that the gate needs to continue, as plain data."""
         return {name: getattr(self, name) for name in ("candidates", "judged_games", "judged_steps")}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from `tensors` and `state`; a run that had no gate until now begins with its latest network."""
+        """Continue from `tensors` and `state`; if `state` is None (a new gate) the latest network is the best."""
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
             return
@@ -107,7 +108,7 @@ class Gatekeeper:
 
 
 class Match:
-    """A candidate against the best so far, some games at a time."""
+    """A match of a candidate against the best network so far, played some games at a time."""
 
     def __init__(
         self,
@@ -125,7 +126,7 @@ class Match:
         self.results: list[tuple[GameEnv, MatchResult]] = []
 
     def play(self, seed: int, stop: threading.Event) -> None:
-        """Play the next games: pairs of one opening and both colours, divided among the boards."""
+        """Play the next games: pairs with one opening and both colours, divided among the boards."""
         pairs = min(AT_ONCE, self.gate.games - len(self.outcomes)) // 2
         part = len(self.results)
         for (env, _), count in zip(self.boards, apportion(pairs, [share for _, share in self.boards]), strict=True):
@@ -139,7 +140,7 @@ class Match:
 
     @property
     def outcomes(self) -> np.ndarray:
-        """The results from the candidate's point of view, 1, 0 or -1, in pairs."""
+        """The results from the candidate's view, 1, 0 or -1; games 2k and 2k + 1 share an opening."""
         return np.concatenate([np.zeros(0), *(result.outcomes for _, result in self.results)])
 
     @property
@@ -148,7 +149,7 @@ class Match:
 
     @property
     def verdict(self) -> str:
-        """The result of the sequential test so far; "continue" where there is none."""
+        """The verdict of the sequential test so far; "continue" if the gate has no such test."""
         return Sprt(*self.gate.sprt).judge(pair_scores(self.outcomes)).state if self.gate.sprt else "continue"
 
     @property
@@ -157,16 +158,16 @@ class Match:
 
     @property
     def accepted(self) -> bool:
-        """Whether the candidate passes, once the match is over."""
+        """Whether the candidate passes; valid once the match is over."""
         return self.verdict == "accept" if self.gate.sprt else self.win_rate >= self.gate.win_rate
 
     def counts(self) -> dict[str, int]:
-        """Return how many games differ in some move, and how they ended for the candidate."""
+        """Return the numbers of distinct games, and of the candidate's wins, draws and losses."""
         return {name: sum(getattr(result, name) for _, result in self.results)
                 for name in ("distinct", "wins", "draws", "losses")}  # fmt: skip
 
     def by_board(self) -> dict[str, float]:
-        """Return the win rate on each board, where there are several."""
+        """Return the win rate on each board if there are several, else {}."""
         if len(self.boards) == 1:
             return {}
         names = dict.fromkeys(env.N for env, _ in self.results)
@@ -177,5 +178,5 @@ class Match:
 
 
 def win_rate(outcomes: np.ndarray) -> float:
-    """Return the share of wins, a draw counting half."""
+    """Return the share of wins, with a draw as half a win."""
     return float((np.sign(outcomes) + 1).mean() / 2)

@@ -1,4 +1,4 @@
-"""Is it stronger yet?  Matches during a run against an opponent that does not learn, until a proof is found."""
+"""Matches during a run against an opponent that does not learn, until the network is proved to be stronger."""
 
 import json
 import threading
@@ -29,13 +29,13 @@ from alphago.training.watch.metrics import EXAMINATION
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
-LATEST_MATCHES = 5  # win rates in the run's last sentence
+LATEST_MATCHES = 5  # matches whose win rates are in the run's last sentence
 PROOF = "proof.json"
-SEARCH = SearchSettings(gumbel=True)  # one leaf at a time: few games, but the opponent takes most of the time
+SEARCH = SearchSettings(gumbel=True)  # one leaf per wave: games are few, but the opponent takes most of the time anyway
 
 
 class Examiner:
-    """The judge that plays an opponent on a schedule, in `evaluations.jsonl`, and ends the run with a proof."""
+    """The judge that plays an opponent on a schedule and ends the run with a proof; matches go to evaluations.jsonl."""
 
     name = "proof"
     best: NeuralNet | None = None  # self-play continues with the latest network
@@ -46,11 +46,11 @@ class Examiner:
         self.folder = folder
         self.next_at = 60 * opponent.first  # seconds of training
         self.examinations = 0
-        self.examined = ""  # the fingerprint of the network that was examined last
+        self.examined = ""  # fingerprint of the network examined last
         self.ends_run = False  # True once there is a proof
 
     def due(self, run: Run) -> bool:
-        """Return whether a match is due: by the schedule, or of the network that the run ends with."""
+        """Return whether a match is due, by the schedule or because the run ends with a network not yet examined."""
         if self.ends_run:
             return False
         if run.is_over:
@@ -58,11 +58,11 @@ class Examiner:
         return run.main.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Examine the network that plays, with the run's clock stopped; return False if `stop` came before the end."""
+        """Examine the network that plays, with the run's clock stopped; return False if `stop` was set meanwhile."""
         run.checkpoint()  # examinations take long: save what came before
         net = run.player
         with run.clock.stopped(), EXAMINATION:
-            # Where time ended within the curriculum, the network is still on a smaller board.
+            # If the run's time ended within the curriculum, the network is still for a smaller board.
             fits = net if run.main.env == self.env else net.resized(self.env)
             if not self.examine(run, fits, stop):
                 return False
@@ -70,10 +70,10 @@ class Examiner:
         return True
 
     def examine(self, run: Run, net: NeuralNet, stop: threading.Event) -> bool:
-        """Play until the test decides; return False if `stop` came first.
+        """Play games until the test decides or `most_games` are played; return False if `stop` was set first.
 
-        Games that an engine lost by a fault of its own prove nothing: they count for neither side, nor do those that
-        share their openings.  Raises EngineError if it plays no pair of games without a fault.
+        A game that an engine forfeited, and the other game with its opening, count for neither side. Raises EngineError
+        if every pair of games has a forfeit.
         """
         began, seconds = time.monotonic(), run.clock.seconds
         played: list[MatchResult] = []
@@ -115,16 +115,16 @@ class Examiner:
         return True
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return nothing: the judge keeps no network."""
+        """Return {}: the judge keeps no network."""
         return {}
 
     def state(self) -> dict[str, Any]:
-        """Return where the schedule stands, as plain data."""
+        """Return all that the judge needs to continue, as plain data."""
         names = ("next_at", "examinations", "examined", "ends_run")
         return {"opponent": asdict(self.opponent), **{name: getattr(self, name) for name in names}}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue with the schedule where it stood; another opponent has a new one."""
+        """Continue the schedule from `state`; if it was saved for another opponent, a new schedule begins."""
         if state is None:
             return
         self.examinations = state["examinations"]
@@ -132,9 +132,9 @@ class Examiner:
             self.next_at, self.examined, self.ends_run = state["next_at"], state["examined"], state["ends_run"]
 
     def conclusion(self, longer: str) -> str:
-        """Return how the run ended: with its proof, or with the results of its latest matches and how to go on.
+        """Return a sentence on how the run ended: with its proof, or with its latest matches and how to continue.
 
-        longer: options of `alphago train` with which it has more time.
+        longer: options of `alphago train` with which the run gets more time.
         """
         name = self.opponent.name
         if self.ends_run:
@@ -145,7 +145,7 @@ class Examiner:
         )
 
     def matches(self) -> str:
-        """Return the results of the latest matches against the opponent, as the end of a sentence."""
+        """Return the results of the latest matches against the opponent, as the end of a sentence, or ""."""
         path = self.folder / EVALUATIONS
         rows = read_rows(path, "opponent") if path.is_file() else []
         rows = [row for row in rows if row["opponent"] == self.opponent.name]
@@ -158,7 +158,7 @@ class Examiner:
         )
 
     def write_proof(self, row: dict[str, Any], result: MatchResult) -> None:
-        """Write proof.json: the examination, and every game that counted as its moves."""
+        """Write proof.json: the examination `row`, and the moves of every game that counted."""
         texts = [" ".join(self.env.to_text(action) for action in game) for game in result.games]
         games = [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
@@ -177,7 +177,7 @@ WORDS = {
 def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
     """Return a sentence on when the network should be stronger than the opponent, at the run's speed so far.
 
-    needed: positions of self-play after which another run was proved to be stronger.
+    needed: positions of self-play after which the network of another run was proved to be stronger.
     """
     rate = max(metrics["positions"], 1) / metrics["seconds"]
     return (
@@ -187,7 +187,7 @@ def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
 
 
 def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:
-    """Return the network's Elo above the opponent with its 95 % interval; in Go mean score and captures too."""
+    """Return the network's Elo above the opponent with its 95 % interval; in Go also average score and captures."""
     points = result.win_rate * len(result.games)
     ours, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
     elo = {"elo": ours.elo, "elo_low": ours.low, "elo_high": ours.high}
@@ -195,7 +195,7 @@ def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:
 
 
 def together(results: list[MatchResult]) -> MatchResult:
-    """Join the results of several parts of a match, all of an even number of games."""
+    """Return the results of several parts of a match, each of GAMES_AT_ONCE games, as one."""
     return MatchResult(
         np.concatenate([result.outcomes for result in results]),
         tuple(game for result in results for game in result.games),
@@ -211,7 +211,7 @@ def together(results: list[MatchResult]) -> MatchResult:
 
 
 def without_forfeits(result: MatchResult) -> MatchResult:
-    """Return the pairs of games in which no engine failed, numbered anew."""
+    """Return the result without the pairs of games in which an engine forfeited; the remaining games are renumbered."""
     spoilt = {number // 2 for number in result.forfeits}
     valid = [number for number in range(len(result.games)) if number // 2 not in spoilt]
     return replace(

@@ -1,4 +1,4 @@
-"""The threshold of resignation, calibrated on games that were played out."""
+"""The resignation threshold, calibrated on games that were played to the end."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,16 +7,16 @@ import numpy as np
 
 from alphago.records.record import GameRecord
 
-MOST_WRONG = 0.05  # wrong share of resignations; AlphaGo Zero's bound (Silver et al. 2017, Methods, "Self-play")
-FEWEST = 50  # resignations by which a threshold is judged
+MOST_WRONG = 0.05  # share of wrong resignations; AlphaGo Zero's bound (Silver et al. 2017, Methods, "Self-play")
+FEWEST = 50  # resignations that a threshold is judged by
 
 
 class Resignation(NamedTuple):
     """A threshold, and how often resigning by it would have been wrong."""
 
     threshold: float  # a mover whose value after the search is below it resigns
-    resigned: int  # sides of games that would have resigned
-    wrong: float  # the share of them that did not lose
+    resigned: int  # how many sides of games would have resigned
+    wrong: float  # the share of these sides that did not lose
 
     def notes(self) -> dict[str, str]:
         """Return the threshold and its basis as texts to save with the network's weights."""
@@ -27,9 +27,9 @@ class Resignation(NamedTuple):
 def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> Resignation | None:
     """Return the highest threshold below 0 at which at most `most_wrong` of all resignations would have been wrong.
 
-    Giving up a draw is wrong too.  Resigned games are left out: how they would have ended is unknown.  A side resigns
-    at its first value below the threshold, so only its lowest value counts.  None where no threshold has FEWEST
-    resignations and is right often enough.
+    Resigning a drawn game is wrong too.  Games that ended by resignation are left out: how they would have ended is
+    unknown.  A side resigns at its first value below the threshold, so only its lowest value counts.  None if no
+    threshold has at least FEWEST resignations and few enough wrong ones.
     """
     lowest: list[float] = []
     lost: list[bool] = []

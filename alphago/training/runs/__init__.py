@@ -1,1 +1,1 @@
-"""A run on disk."""
+"""A run on disk: its folder, state, games, and how it is resumed."""

@@ -1,7 +1,7 @@
 """Reduction of a run's folder until it is small enough to carry to another machine.
 
-Config, metrics, the latest network, one state and the newest games stay.  The memory is truncated to these games: the
-run goes on, but not to the bit as it would have otherwise.
+Config, metrics, the latest network, one state and the newest games are kept.  The memory is truncated to these games:
+the run can continue, but is not bit-identical to one whose folder was not reduced.
 """
 
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.system.files import DAMAGED, explain_os_error, write_atomic
 from alphago.training.boards import tensor_name
-from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, file_size
+from alphago.training.runs.folder import GAMES, LOGS, MATCHES, STATE, WEIGHTS, RunFolder, file_size
 from alphago.training.runs.shards import Shard, Shards, digest_of, read_shard, records_to_bytes
 from alphago.training.runs.state import PIECE, State, pack_arrays, to_bytes, unpack_arrays
 
 FOLDER_LIMIT = 60 * 2**20  # bytes of all files
 FILE_LIMIT = PIECE  # bytes of one file
-LOG_LIMIT = 4 * 2**20  # bytes of metrics, and of evaluations
+LOG_LIMIT = 4 * 2**20  # bytes of each log
 UNFINISHED_LIMIT = 12 * 2**20  # bytes of games in progress
-SPARE = 2**18  # bytes left for growth when the run continues; smaller files of games are not worth writing
-COPIES = 3  # of the weights, at least: latest network, learning network, and optimizer state
+SPARE = 2**18  # bytes left for growth when the run continues, and the least for a file of games
+COPIES = 3  # least number of copies of the weights: latest network, learning network, optimizer state
 
 
 class CompactSize(NamedTuple):
@@ -54,15 +54,12 @@ def check_network(net: NeuralNet) -> None:
 def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> CompactSize:
     """Remove from a run's folder what is not needed to continue, and the oldest games until it is small enough.
 
-    No file is larger than FILE_LIMIT then, and all together are at most FOLDER_LIMIT.  A process killed meanwhile
-    leaves a run that goes on.
+    Afterwards no file is larger than FILE_LIMIT, and all together take at most FOLDER_LIMIT.  If the process is killed
+    meanwhile, the run can still be resumed.
 
-    Args:
-        state: the present one, just saved by a checkpoint; its memories are truncated in place.
-        boards: their sizes, in the state's order.
-
-    Raises:
-        ValueError: if the folder would be too large without any games; all games are then still there.
+    state: the present state, just saved by a checkpoint; its memories are truncated in place.
+    boards: sizes of the boards, in the state's order.
+    Raises ValueError, with all games still there, if the folder would be too large without any games.
     """
     with explain_os_error(f"the run folder {run.path} could not be made compact"):
         for name in LOGS:
@@ -102,7 +99,7 @@ def thin_log(path: Path, limit: int) -> None:
 
 
 def shrink_unfinished(state: State, boards: Sequence[int]) -> None:
-    """Drop the policies of games in progress, of half of the games at a time, until they are small enough."""
+    """Drop policies of games in progress, in `state`, until these games take at most UNFINISHED_LIMIT bytes."""
     names = [tensor_name(board) for board in boards]
     share = 1.0
     while sum(state.tensors[name].numel() for name in names) > UNFINISHED_LIMIT and share:
@@ -112,7 +109,7 @@ def shrink_unfinished(state: State, boards: Sequence[int]) -> None:
 
 
 def without_policies(games: torch.Tensor, share: float) -> torch.Tensor:
-    """Return a state's games in progress with policies for the first `share` of the games only."""
+    """Return a state's games in progress, with policies only for the first `share` (0 .. 1) of them."""
     arrays = unpack_arrays(games)
     first = int(arrays["lengths"][: int(share * len(arrays["lengths"]))].sum())  # plies
     for name in ("policies", "weights"):
@@ -126,14 +123,17 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def is_replaceable(folder: Path, path: Path) -> bool:
-    """Return whether a file holds games, a state, an older network, or is damaged."""
-    return path.relative_to(folder).parts[0] in (GAMES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
+    """Return whether a file holds games, a match, a state, an older network, or is damaged."""
+    return path.relative_to(folder).parts[0] in (GAMES, MATCHES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
 
 
 def newest_files(shards: Shards, counts: dict[int, int], left: int) -> list[Shard]:
-    """Return files of the newest games, oldest first: at most `counts` games of each board, in `left` bytes.
+    """Return files of the newest games, oldest first.
 
-    A file that is too large, or needed in part, is written again in pieces beside the old one.
+    counts: by board size, the most games to keep. left: bytes for all files.
+
+    A file that is too large, or of which only some games are kept, is written again as smaller files beside the old
+    one.
     """
     newest: list[Shard] = []
     missing = dict(counts)
@@ -161,7 +161,7 @@ def newest_files(shards: Shards, counts: dict[int, int], left: int) -> list[Shar
 
 
 def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], left: int) -> list[Shard]:
-    """Write a shard's last games to new files in `left` bytes, as many as fit; return these, newest first."""
+    """Write as many of a shard's last games (`records`) as fit in `left` bytes to new files, returned newest first."""
     pieces: list[Shard] = []
     each = file_size(folder / shard.name) / (shard.end - shard.first)  # bytes of a game, about
     end = shard.end

@@ -1,4 +1,4 @@
-"""The config of a run on disk: config.json, and a copy in case the disk damages it."""
+"""The config of a run on disk: config.json, and a copy in case it is damaged."""
 
 import contextlib
 import json
@@ -18,14 +18,14 @@ FIELDS: dict[str, tuple[type, ...]] = {
 
 
 def holds_run(path: Path) -> bool:
-    """Return whether a folder is that of a run."""
+    """Return whether a folder holds a run."""
     return (path / CONFIG).is_file() or (path / COPY).is_file()
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """Return the config of the run in a folder, from the copy if config.json is damaged.
+    """Return the config of the run in a folder; from the copy if config.json is damaged.
 
-    Raise ValueError, with a sentence on how to go on, if both are damaged or of another version.
+    Raises ValueError, with a sentence on what to do, if both are damaged or of another version.
     """
     try:
         return parse_config(path / CONFIG)
@@ -36,7 +36,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def parse_config(path: Path) -> dict[str, Any]:
-    """Return the config in a file; raise ValueError with what is wrong with it."""
+    """Return the config in a file; raise ValueError whose message is the rest of a sentence, such as "is gone"."""
     try:
         config = json.loads(read_file(path))
     except FileNotFoundError:
@@ -58,7 +58,7 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
 
 
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
-    """Write what `read_config` returned where config.json or its copy differs; return sentences about damage."""
+    """Write `config` to config.json and its copy if they differ or are damaged; return sentences about damage."""
     notes = []
     with contextlib.suppress(ValueError):
         if parse_config(path / CONFIG) == parse_config(path / COPY):
@@ -68,14 +68,14 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     except ValueError as error:
         exists = (path / CONFIG).exists()
         damage = set_aside(path / CONFIG, str(error)) if exists else f"{path / CONFIG} {error}"
-        notes.append(f"{damage}; its copy is in its place")
+        notes.append(f"{damage}; it was restored from its copy")
     write_config(path, config)
     return notes
 
 
 @contextlib.contextmanager
 def version_errors(path: Path, what: str) -> Iterator[None]:
-    """Turn a TypeError or KeyError in the block, which uses `what` of the run in a folder, into `other_version`."""
+    """Turn a TypeError or KeyError in the block, which uses `what` from the run at `path`, into `other_version`."""
     try:
         yield
     except (TypeError, KeyError) as error:
@@ -83,7 +83,7 @@ def version_errors(path: Path, what: str) -> Iterator[None]:
 
 
 def other_version(path: Path, what: str, why: str) -> ValueError:
-    """Return the error for `what` that another version of the package wrote into the run in a folder."""
+    """Return the error for a run whose `what` was written by another version of the package; `why`: the details."""
     return ValueError(f"the run in {path} has {what} of another version ({why}): {how_to_go_on(path)}")
 
 

@@ -3,21 +3,24 @@
 import contextlib
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import torch
 
+from alphago.arena.match import MatchResult
+from alphago.arena.match_games import records_of
+from alphago.env.game import GameEnv
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
-from alphago.system.files import LOCK, explain_os_error, lock, set_aside
+from alphago.system.files import LOCK, explain_os_error, lock, set_aside, write_atomic
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
 from alphago.training.runs.config import holds_run, how_to_go_on, read_config, repair_config, write_config
-from alphago.training.runs.shards import Shards
+from alphago.training.runs.shards import Shards, records_to_bytes
 from alphago.training.runs.state import State, StateFiles
 
-STATE, GAMES, WEIGHTS = "state", "games", "weights"
+STATE, GAMES, WEIGHTS, MATCHES = "state", "games", "weights", "matches"
 LOGS = (METRICS, EVALUATIONS)
 
 
@@ -29,6 +32,7 @@ class RunFolder:
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
+    matches/gate-N-9x9.npz    games of the candidate after N games, which has Black in games 0, 2, …
     evaluations.jsonl         one line per examination or candidate; proof.json: the last examination, if passed
     state/N.safetensors       the newest two states to resume from, large ones in pieces
     lock                      held by the process that trains
@@ -40,10 +44,8 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         """Make the folder, or open that of a run, and lock it until `close`.
 
-        Raises:
-            FileExistsError: if it holds anything but a run.
-            BlockingIOError: if another process trains in it.
-            ValueError: if its config cannot be read.
+        Raises FileExistsError if it holds anything but a run, BlockingIOError if another process trains in it,
+        ValueError if its config cannot be read.
         """
         self.path = path
         try:
@@ -76,7 +78,7 @@ class RunFolder:
         self.close()
 
     def write_config(self, config: dict[str, Any]) -> None:
-        """Write the config, which makes the folder a run's: write a state first."""
+        """Write the config, which turns the folder into a run's: write a state first."""
         with explain_os_error(f"the config could not be written to {self.path}"):
             write_config(self.path, config)
             self._make_folders()
@@ -92,11 +94,11 @@ class RunFolder:
             append_row(self.path / METRICS, metrics)
 
     def checkpoint(self, net: NeuralNet, games: int, state: State, keep: bool = False, **notes: str) -> Path:
-        """Save the games since the last checkpoint, the network after `games` games, and finally the state.
+        """Save the games since the last checkpoint, the network after `games` games, and last the state.
 
-        Return the path of the latest weights.  Raise OSError with a sentence; the previous checkpoint then stands.
-
-        keep: whether to save the network under its number of games too.  notes: texts to save with the weights.
+        keep: whether to save the network under its number of games too. notes: texts to save with the weights.
+        Returns the path of the latest weights. Raises OSError with a sentence; the previous checkpoint is then still
+        valid.
         """
         latest = self.path / LATEST
         extra = {"games": str(games), **notes}
@@ -108,15 +110,26 @@ class RunFolder:
             self.write_state(state)
         return latest
 
+    def keep_match(self, judge: str, games: int, results: Iterable[tuple[GameEnv, MatchResult]]) -> None:
+        """Write the games of a judge's match, played after `games` games of the run, as records: a file a board."""
+        boards: dict[GameEnv, list[tuple[int, ...]]] = {}
+        for env, result in results:
+            boards.setdefault(env, []).extend(result.games)
+        with explain_os_error(f"a match could not be written to {self.path}"):
+            (self.path / MATCHES).mkdir(exist_ok=True)
+            for env, played in boards.items():
+                name = f"{judge}-{games:07d}-{env.N}x{env.N}.npz"
+                write_atomic(self.path / MATCHES / name, records_to_bytes(records_of(env, played)))
+
     def write_state(self, state: State) -> None:
-        """Make this the newest state, with the present files of games and lengths of the logs."""
+        """Make this the newest state; it also names the present files of games and the lengths of the logs."""
         lengths = {name: file_size(self.path / name) for name in LOGS}
         self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
 
     def restore(self) -> State:
-        """Return the newest sound state, with all else in the folder reset to it.
+        """Return the newest sound state, after resetting the folder's other files to it.
 
-        Raise ValueError, with a sentence on how to go on, if there is none or it is of another version.
+        Raises ValueError, with a sentence on what to do, if there is no sound state or it is of another version.
         """
         try:
             state = self.states.read()
@@ -127,18 +140,18 @@ class RunFolder:
             state.notes += repair_config(self.path, self.config)
             self._make_folders()  # missing after a kill between config and folders
             self.shards.restore(state.data["shards"])
-            for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
-                games = path.stem.removeprefix("games-")
+            for path in [*(self.path / WEIGHTS).glob("games-*.safetensors"), *(self.path / MATCHES).glob("*-*.npz")]:
+                games = path.stem.split("-")[1]
                 if games.isdecimal() and int(games) > state.data["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():
-                truncate(self.path / name, length)
+                state.notes += filter(None, [truncate(self.path / name, length)])
         return state
 
     def check_weights(self, net: NeuralNet | None) -> list[str]:
-        """Set the latest weights aside if they are damaged, or differ from `net`'s; return sentences about it.
+        """Set the latest weights aside if they are damaged or differ from `net`'s; return sentences about it.
 
-        net: None where the weights may be newer than the state.
+        net: None if the weights may be newer than the state.
         """
         latest = self.path / LATEST
         if not latest.exists():
@@ -155,12 +168,12 @@ class RunFolder:
 
 
 def same_weights(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> bool:
-    """Return whether tensors have the same names and values, on any device."""
+    """Return whether both have the same names and bit-identical tensors, on any device."""
     return one.keys() == other.keys() and all(torch.equal(one[name].cpu(), other[name].cpu()) for name in one)
 
 
 def is_free(path: Path) -> bool:
-    """Return whether a folder is empty, except for what is left by a run killed before it had a config."""
+    """Return whether a folder is empty, apart from what a run leaves that was killed before it had a config."""
     names = {entry.name for entry in path.iterdir() if not re.fullmatch(r"\..*\.part", entry.name)}
     return not names or (LOCK in names and names <= {LOCK, STATE, LATEST})
 
@@ -181,7 +194,7 @@ def default_folder(name: str) -> Path:
 
 
 def new_folder(name: str) -> Path:
-    """Make the default folder of that name, for this process alone."""
+    """Make and return the default folder of that name; no other process gets the same one."""
     while True:
         path = default_folder(name)
         with contextlib.suppress(FileExistsError), explain_os_error(f"the folder {path} cannot be made"):

@@ -1,7 +1,8 @@
-"""The plan of a run: from a call of `train` to a new run, or to one that goes on, perhaps with other settings."""
+"""The plan of a run: from a call of `train` to a new run, or to one that is resumed, perhaps with other settings."""
 
 import contextlib
 import json
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -10,24 +11,25 @@ from typing import Any, NoReturn
 import torch
 
 from alphago.arena.engine import Engine
-from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.engine_player import check_engine
 from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.validation import UNSET, Unset, make_settings
+from alphago.system.validation import UNSET, Unset, is_int, make_settings, qualified_name
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
-from alphago.training.recipes import Recipe, named_recipe, recipe_for
+from alphago.training.precision import choose_precision
+from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import other_version, version_errors
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
 
 # Settings that a run cannot change: its games so far depend on them.  `groups`: games are dealt to groups by number,
 # and each group counts its own; with another number of groups some would be played twice and others never.
 STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer")
-CHOSEN = ("games_in_flight", "groups")  # those for which a run takes a value of its own in place of None
+CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
 NESTED = ("search", "losses", "gate")  # settings that hold settings
 
 
@@ -35,7 +37,7 @@ NESTED = ("search", "losses", "gate")  # settings that hold settings
 class TrainCall:
     """The arguments of a call of `train`.
 
-    Arguments that the caller left unset are taken from the run folder when resuming, otherwise from the defaults.
+    Arguments that the caller left unset are taken from the run folder when resuming, else from the defaults.
     """
 
     env: GameEnv
@@ -45,7 +47,7 @@ class TrainCall:
     sizes: Mapping[str, int]  # tower_height and channels
     until: Opponent | Unset | None
     settings: Mapping[str, Any]
-    device: str = "cpu"  # where the run goes on, or begins
+    device: str = "cpu"  # where games are played and the network learns
 
     def __post_init__(self) -> None:
         if self.model is not None and self.sizes:
@@ -54,7 +56,7 @@ class TrainCall:
             )
 
     def explicit(self, recipe: Recipe | None) -> dict[str, Any]:
-        """Return the settings that the call or its recipe names; the call's own take precedence."""
+        """Return the settings that the call or its recipe sets; those of the call take precedence."""
         games = {} if self.num_games is UNSET else {"num_games": self.num_games}
         before = recipe.settings_on(self.device) if recipe else {}
         return {**before, **update_settings(before, self.settings), **games}
@@ -62,28 +64,29 @@ class TrainCall:
 
 @dataclass(frozen=True)
 class Plan:
-    """A run: its settings, network (without the weights of a saved state), opponent and config."""
+    """What a run needs to start: settings, network (for a resumed run without its weights), opponent and config."""
 
     settings: TrainingSettings
     model: NeuralNet
     until: Opponent | None
     config: dict[str, Any]
     positions_to_beat: int = 0  # after which the recipe's run was proved to be stronger than `until`; 0 if unknown
-    note: str = ""  # of a new run's recipe
+    notes: tuple[str, ...] = ()  # sentences on a new run's recipe and model
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of a resumed run: before and now, by name
+    step_seconds: float | None = None  # of a gradient step, measured where a run begins on a CPU
 
 
 def new_run(call: TrainCall) -> Plan:
-    """Return the plan of a run that begins; raise ValueError or TypeError for what cannot be trained."""
+    """Return the plan of a new run; raise ValueError or TypeError for what cannot be trained."""
     env = call.env
-    recipe = named_recipe(call.preset) if call.preset is not None else None
-    if recipe is None and call.num_games in (None, UNSET):
-        recipe = recipe_for(env)
+    recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
+    if call.preset is None and is_int(call.num_games, 1):
+        recipe = recipe.for_games(call.num_games)
     given = call.explicit(recipe)
     if given.get("max_minutes") is not None:
         given.setdefault("num_games", None)
     settings = make_settings(TrainingSettings, **given)
-    settings = replace(  # for good, on whatever device the run goes on and however long it becomes
+    settings = replace(  # decided once: a resumed run keeps them on any device and however long it becomes
         settings,
         groups=settings.groups or default_groups(call.device),
         games_in_flight=settings.selfplay(call.device).games_in_flight,
@@ -91,20 +94,34 @@ def new_run(call: TrainCall) -> Plan:
     model = call.model
     if model is None:
         with seeded(settings.seed):
-            model = NeuralNet(env, **{**(recipe.network if recipe else {}), **call.sizes})
+            model = NeuralNet(env, **{**recipe.network, **call.sizes})
+    notes = [recipe.note] if recipe.note else []
+    if model.env != env:
+        notes.append(f"the model is for {model.env}: its weights learn {env}, for which a network is returned")
     model = fitted(model, env)
     check_boards(env, settings, model)
-    until = None if isinstance(call.until, Unset) else call.until
+    until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
+    step_seconds = None
+    if call.device == "cpu":
+        settings, step_seconds = choose_precision(env, model, settings)
     config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
-    config |= {"changes": [], "compacted": []}
-    positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
-    return Plan(settings, model, check_opponent(until, env), config, positions, recipe.note if recipe else "")
+    config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
+    positions = recipe.positions_to_beat(until.name, env) if until else 0
+    return Plan(settings, model, until, config, positions, tuple(notes), step_seconds=step_seconds)
+
+
+def recipe_name(recipe: Recipe) -> str:
+    """Return the name of a recipe, or where it was borrowed."""
+    if recipe.settings is FEW_GAMES:
+        return "few games"
+    names = [name for name, one in RECIPES.items() if one is recipe]
+    return names[0] if names else recipe.note or "the one of all other games"
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
-    """Return the plan of a run that goes on: settings that the call leaves unset stay as before, None removes one.
+    """Return the plan of a resumed run: settings that the call leaves unset stay as before, None removes one.
 
-    Raise ValueError for what a run cannot change, with both values.
+    Raises ValueError, with both values, for what a run cannot change.
     """
     env, network = call.env, config["network"]
 
@@ -124,14 +141,14 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
             if network["custom"]:
                 slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
                 raise ValueError(
-                    f"the run in {folder} has a network of its own parts ({slots}): pass one like it as model=…"
+                    f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
                 )
             model = build_net(network, env)
     model = fitted(model, env)
     compare(network, model.config, differs)
 
     explicit = {name: value for name, value in call.explicit(recipe).items() if value is not None or name not in CHOSEN}
-    before = saved_settings(config, folder, explicit.get("optimizer"))
+    before = saved_settings(config, folder, explicit)
     settings = make_settings(TrainingSettings, **{**vars(before), **update_settings(vars(before), explicit)})
     pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
     changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
@@ -151,20 +168,20 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
 
 
 def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, Any]:
-    """Return the part of a config that a later call may change."""
+    """Return those parts of a config that a later call may change."""
     return {"settings": settings.plain(), "until": asdict(until) if until else None}
 
 
 def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `new` settings, where dictionaries for nested settings are completed from those `before`.
+    """Return the settings `new`, with dictionaries for nested settings completed from the settings `before`.
 
-    Raise TypeError that names near misses for a nested setting that does not exist.
+    Raises TypeError, which suggests similar names, for a nested setting that does not exist.
     """
     return {name: update_nested(before.get(name), value) if name in NESTED else value for name, value in new.items()}
 
 
 def update_nested(before: Any, new: Any) -> Any:
-    """Return the value of one nested setting, which was None, a name, a dictionary or a dataclass before."""
+    """Return the new value of a nested setting, completed from `before`: None, a name, a dictionary or a dataclass."""
     if not isinstance(new, Mapping):
         return new
     if isinstance(before, str):
@@ -177,57 +194,79 @@ def update_nested(before: Any, new: Any) -> Any:
 def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
     """Return the opponent; raise ValueError if it does not exist or does not play this game.
 
-    Raise EngineError if it is an engine that is not installed or refuses the board.
+    Raises EngineError if it is an engine that is not installed or does not support the board.
     """
     who = None if opponent is None else resolve_player(opponent.name, env)
     if isinstance(who, Engine):
-        EnginePlayer(require_go(env.match_variant(), who.name), who, [1]).close()
+        check_engine(require_go(env.match_variant(), who.name), who)
     return opponent
 
 
 def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
-    """Call `differs` with name and values of the first setting of `new` that was saved with another value."""
+    """Call `differs` with name, saved and new value of the first setting of `new` that was saved with another value."""
     for name, value in json.loads(json.dumps(new)).items():
         if saved.get(name) != value:
             differs(name, saved.get(name), value)
 
 
-def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = None) -> TrainingSettings:
+def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, Any] | None = None) -> TrainingSettings:
     """Return the settings in a run's config; raise ValueError for those of another version.
 
-    optimizer: the function that makes the optimizer, of which the config has only the name.
+    call: settings that the call gives; of a function or class among the run's settings the config has only the name.
     """
+    call = call or {}
     with version_errors(folder, "settings"):
         given = dict(config["settings"])
         if unknown := given.keys() - {f.name for f in fields(TrainingSettings)}:
             raise other_version(folder, "settings", ", ".join(sorted(unknown)))
-        if given["search"] is not None and set(given["search"]) == {f.name for f in fields(SearchSettings)}:
-            given["search"] = SearchSettings(**given["search"])  # fewer of them change self-play's usual search
+        given["search"] = saved_search(given["search"], folder, call.get("search"))
         if given["gate"] is not None:
             given["gate"] = Gate(**given["gate"])
         given["losses"] = LossWeights(**given["losses"])
-        was = given["optimizer"]
+        was, optimizer = given["optimizer"], call.get("optimizer")
         if callable(optimizer) and optimizer_name(optimizer) == was:
             given["optimizer"] = optimizer
         elif was not in OPTIMIZERS:
-            raise ValueError(f"the run in {folder} has an optimizer of its own, {was}: pass it as optimizer=…")
+            raise ValueError(f"the run in {folder} has a custom optimizer, {was}: pass that function as optimizer=…")
         return make_settings(TrainingSettings, **given)
 
 
+def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> Any:
+    """Return the setting `search` in a run's config; raise ValueError for a class that cannot be imported.
+
+    call: what the call gives, which may be of that class.
+    """
+    if saved is not None and "class" in saved:
+        name, values = saved["class"], {key: value for key, value in saved.items() if key != "class"}
+        try:
+            kind = type(call) if qualified_name(type(call)) == name else pkgutil.resolve_name(name)
+            if not issubclass(kind, SearchSettings):
+                raise TypeError("it is no class of search settings")
+        except Exception as error:  # importing a module runs it
+            raise ValueError(
+                f"the run in {folder} has a search of its own class, {name}, which cannot be imported ({error}): "
+                "pass settings of that class as search=…"
+            ) from error
+        return make_settings(kind, **values)
+    if saved is not None and set(saved) == {f.name for f in fields(SearchSettings)}:
+        return SearchSettings(**saved)  # fewer of them change self-play's usual search
+    return saved
+
+
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
-    """Return the network for exactly this game, with the same weights; raise ValueError if it plays another one."""
+    """Return the network for exactly this game, with the same weights; raise ValueError if it is for another game."""
     return model if model.env == env else model.resized(env)
 
 
 def check_boards(env: GameEnv, settings: TrainingSettings, model: NeuralNet) -> None:
-    """Raise ValueError for boards that the game or the network does not have."""
+    """Raise ValueError if the settings name boards that the game or the network does not support."""
     for board in {board for stage in stages(env, settings) for board, _ in stage.boards}:
         model.resized(board)
 
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch within the block and restore its random state afterwards."""
+    """Seed torch within the block, and restore its random state afterwards."""
     state = torch.get_rng_state()
     torch.manual_seed(seed)
     try:

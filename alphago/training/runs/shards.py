@@ -1,4 +1,4 @@
-"""The games of a run on disk, in files that never change."""
+"""The games of a run on disk, in files that are never changed."""
 
 import hashlib
 import io
@@ -13,12 +13,12 @@ from alphago.system.files import read_file, set_aside, write_atomic
 
 
 class Shard(NamedTuple):
-    """One file: games `first` to `end` - 1 of the run, in the order in which they finished."""
+    """One file of games: games `first` to `end` - 1 of the run, numbered in the order in which they finished."""
 
     first: int
     end: int
     digest: str  # of the file's bytes
-    board: int  # size
+    board: int  # size of the games' board
 
     @property
     def name(self) -> str:
@@ -26,21 +26,21 @@ class Shard(NamedTuple):
 
 
 class Shards:
-    """The files games/games-M-N.npz, and the games that go into the next ones, one file for each board."""
+    """The files games/games-M-N.npz, each with games of one board size, and the games queued for the next files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files: list[Shard] = []
-        self.written = 0  # games in files, lost files included
-        self.waiting: dict[int, list[GameRecord]] = {}  # games for the next files, by size of the board
+        self.written = 0  # number of games ever written, including those in lost files
+        self.waiting: dict[int, list[GameRecord]] = {}  # queued games, by board size
 
     def add(self, records: list[GameRecord], board: int) -> None:
-        """Queue games of a board for the next file."""
+        """Queue games of a board (its size) for the next file."""
         if records:
             self.waiting.setdefault(board, []).extend(records)
 
     def write(self) -> None:
-        """Write the queued games; raise OSError, and keep them queued, if that fails."""
+        """Write the queued games; if that fails, raise OSError and keep them queued."""
         for board, records in sorted(self.waiting.items()):
             data = records_to_bytes(records)
             shard = Shard(self.written, self.written + len(records), digest_of(data), board)
@@ -54,7 +54,7 @@ class Shards:
         return {"written": self.written, "files": [list(shard) for shard in self.files]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned; remove files of later games, which will be played again."""
+        """Continue from what `state` returned; files of later games, which will be played again, are removed."""
         self.files, self.written = [Shard(*fields) for fields in state["files"]], state["written"]
         self.waiting.clear()
         for path in self.folder.glob("games-*.npz"):
@@ -63,9 +63,9 @@ class Shards:
                 path.unlink()
 
     def latest(self, count: int, board: int) -> tuple[list[GameRecord], list[str]]:
-        """Return the last `count` games of a board in files, oldest first, and sentences about damaged files.
+        """Return the last `count` saved games of a board size, oldest first, and sentences about damaged files.
 
-        Games of damaged files are left out, and the files set aside and forgotten.
+        Damaged files are set aside, and their games are missing from the result.
         """
         parts: list[list[GameRecord]] = []
         notes: list[str] = []
@@ -87,7 +87,7 @@ class Shards:
 
 
 def read_shard(path: Path, digest: str) -> list[GameRecord]:
-    """Return the games of a file; raise ValueError with what is wrong with it."""
+    """Return the games of a file; raise ValueError whose message is the rest of a sentence, such as "is damaged"."""
     data = read_file(path)
     if digest_of(data) != digest:
         raise ValueError("is damaged (its digest differs)")
@@ -102,7 +102,7 @@ def digest_of(data: bytes) -> str:
 
 
 def records_to_bytes(records: list[GameRecord]) -> bytes:
-    """Return games as the bytes of a file."""
+    """Return games as the contents of a file."""
     file = io.BytesIO()
     save_records(file, records)
     return file.getvalue()

@@ -18,12 +18,12 @@ from alphago.system.files import read_file, set_aside, write_atomic
 
 FORMAT = "alphago-state"
 FORMAT_VERSION = "4"
-STATES = 2  # on disk: the newest, and the one before in case the disk damages that
+STATES = 2  # kept on disk: the newest, and the one before in case the newest is damaged
 PIECE = 16 * 2**20  # bytes; a larger state is split into files of this size
 
 
 class VersionError(ValueError):
-    """A sound state, but of another version."""
+    """The error of an undamaged state of another version."""
 
 
 @dataclass
@@ -38,12 +38,12 @@ class State:
 class StateFiles:
     """The newest states of a run, numbered: state/000012.safetensors.
 
-    A state of more than PIECE bytes continues in 000012.safetensors.2, .3 and so on.  A new state appears whole, under
-    a new number; only then is the oldest removed.
+    A state of more than `piece` bytes continues in 000012.safetensors.2, .3 and so on.  A new state appears whole,
+    under a new number; only then is the oldest removed.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, piece: int = PIECE) -> None:
+        self.folder, self.piece = folder, piece
 
     def numbers(self) -> list[int]:
         """Return the numbers of the states on disk, ascending."""
@@ -53,17 +53,17 @@ class StateFiles:
         return self.folder / f"{number:06d}.safetensors"
 
     def write(self, state: State) -> None:
-        """Make this the newest state; raise OSError, which changes nothing, if it cannot be written."""
+        """Make this the newest state; if it cannot be written, raise OSError and change nothing."""
         self.folder.mkdir(exist_ok=True)
         numbers = self.numbers()
         path, data = self.path(numbers[-1] + 1 if numbers else 1), memoryview(to_bytes(state))
         for piece in pieces(path)[1:]:  # of a process killed while it wrote
             piece.unlink()
-        for begin in reversed(range(0, len(data), PIECE)):  # the first piece last: it makes the state exist
-            piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // PIECE + 1}")
-            write_atomic(piece, data[begin : begin + PIECE])
+        for begin in reversed(range(0, len(data), self.piece)):  # the first piece last: it makes the state exist
+            piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // self.piece + 1}")
+            write_atomic(piece, data[begin : begin + self.piece])
         for number in numbers[: 1 - STATES]:
-            for piece in pieces(self.path(number)):
+            for piece in filter(Path.is_file, pieces(self.path(number))):
                 piece.unlink()
 
     def newest_files(self) -> list[Path]:
@@ -71,11 +71,9 @@ class StateFiles:
         return pieces(self.path(self.numbers()[-1]))
 
     def read(self) -> State:
-        """Return the newest sound state; set damaged ones aside and name them in its `notes`.
+        """Return the newest undamaged state; damaged ones are set aside and named in its `notes`.
 
-        Raises:
-            ValueError: if none is sound.
-            VersionError: if the newest sound one is of another version, which leaves it where it is.
+        Raises ValueError if there is none, VersionError if the newest is of another version (it is left in place).
         """
         notes = []
         for number in reversed(self.numbers()):
@@ -95,13 +93,13 @@ class StateFiles:
 
 
 def pieces(path: Path) -> list[Path]:
-    """Return the files of the state whose first file this is, in order."""
+    """Return all files of the state whose first file is `path`, in order."""
     further = [piece for piece in path.parent.glob(f"{path.name}.*") if piece.suffix[1:].isdecimal()]
     return [path, *sorted(further, key=lambda piece: int(piece.suffix[1:]))]
 
 
 def to_bytes(state: State) -> bytes:
-    """Return a state as the bytes of a file."""
+    """Return a state as the contents of a file."""
     # Copies: safetensors refuses tensors that share memory or are not laid out row by row.
     tensors = {name: t.detach().cpu().clone(memory_format=torch.contiguous_format) for name, t in state.tensors.items()}
     text = json.dumps(state.data)
@@ -110,7 +108,7 @@ def to_bytes(state: State) -> bytes:
 
 
 def from_bytes(data: bytes) -> State:
-    """Return the state in a file's bytes; raise ValueError, or VersionError, with what is wrong with them."""
+    """Return the state in a file's contents; raise ValueError (damaged) or VersionError with the rest of a sentence."""
     try:
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         tensors = tensors_from(data)
@@ -137,13 +135,13 @@ def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:
 
 
 def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
-    """Return arrays as bytes, uint8 [n], compressed a little: policies of thousands of games are most of a state."""
+    """Return arrays as bytes, uint8 [n], slightly compressed: policies of thousands of games are most of a state."""
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]
     return torch.frombuffer(bytearray(zlib.compress(file.getbuffer(), 1)), dtype=torch.uint8)
 
 
 def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:
-    """Return the arrays that `pack_arrays` took."""
+    """Return the arrays that were given to `pack_arrays`."""
     with np.load(io.BytesIO(zlib.decompress(data.numpy().data)), allow_pickle=False) as arrays:
         return dict(arrays)

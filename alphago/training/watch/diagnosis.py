@@ -1,10 +1,10 @@
-"""Diagnosis of a run by its metrics: what goes wrong, the numbers that show it, and the settings that help.
+"""Diagnosis of a run from its metrics: what goes wrong, the numbers that show it, and the settings that help.
 
-`diagnose` looks at rows of metrics.jsonl; `Diagnosis` follows a run and reports each finding once.
+`diagnose` examines rows of metrics.jsonl; `Diagnosis` follows a run and reports each finding once.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,27 +18,28 @@ NEEDLESS_PASSES = 0.15
 SHORT_GAMES = 0.5
 # Nats: 1.35 moves of equal weight; usual are 1.4 to 2.2 on 7x7 and 9x9, and 0.8 after ten good minutes.
 DEAD_ENTROPY = 0.3
-EARLY = 0.5  # of the run: afterwards a small board may simply be solved
+EARLY = 0.5  # share of the run; later a low entropy may mean that a small board is solved
 # The over-fitted value network of Silver et al. 2016 had twice the error on unseen games (0.37 and 0.19).
 OVERFIT_RATIO = 1.5
 OVERFIT_GAP = 0.05  # a smaller difference means nothing, whatever the ratio
 # AlphaGo Zero's window held 20 generations, a tenth of the run; iterations are smaller here.
 STALE_ITERATIONS = 100
-STALE_SHARE = 0.6  # of all positions ever: games of the first networks are still in memory; KataGo: a third
-SMALLEST_WINDOW = 50_000  # positions; any network needs as many, however old
+STALE_SHARE = 0.6  # of all positions ever: the first networks' games are then still in memory (KataGo: a third)
+SMALLEST_WINDOW = 50_000  # positions; a smaller memory is never stale
 # Nats between policy and target where all positions are drawn alike: 7x7 runs fall from 0.9 to below 0.5.  Drawn by
 # surprise alone, positions lie further apart: runs of the recipes had 0.8 to 1.6 after their first iterations, hence
 # twice the limit.  Such a distance does not tell whether more samples would help (docs/results.md).
 UNLEARNED = 1.0
 STILL_FALLING = 0.01  # of the policy loss, from the older to the newer half of the recent rows
-FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and with more the fault lies elsewhere
-STARVED_GPU = 0.4  # of the time; a GPU that is busy for less waits for the host
-# Of its threads' time.  The recipes' runs had 0.9 on an idle machine, 0.41 and 0.53 on a busy one.
+FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and with more samples the fault lies elsewhere
+STARVED_GPU = 0.4  # share of the time; a GPU that is busy for less waits for the host
+# Share of the threads' time.  The recipes' runs had 0.9 on an idle machine, 0.41 and 0.53 on a busy one.
 STARVED_PROCESSOR = 0.6
 LITTLE_SELFPLAY = 0.05  # of the time: new games come twenty times slower than they could
 LITTLE_TRAINING = 0.02  # of the time: twice as much training would cost 2 % more
 SKIPPED_SHARE = 0.01  # of steps; sound runs skip none
 NEARLY_ALL = 0.95  # of the games
+EXPLODED = 20.0  # nats; a policy that knows nothing has ln(actions), 3.9 on 7x7 and 5.9 on 19x19
 
 PERSISTENCE = 3  # iterations in a row with a fault before it is reported
 ABSENCE = 50  # iterations in a row without it before it may be reported again
@@ -47,7 +48,7 @@ ROWS = 500  # kept: enough to know how long games once were
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault: its name, the numbers that show it, and the settings that help."""
+    """A fault of a run: its name, the numbers that show it, and the settings that help."""
 
     what: str
     evidence: str
@@ -169,6 +170,17 @@ def starved_device(recent: Recent) -> Finding | None:
     return None
 
 
+def exploded_loss(recent: Recent) -> Finding | None:
+    loss = next((number(row, "policy_loss") for row in reversed(recent.trained)), None)
+    if loss is None or loss < EXPLODED:
+        return None
+    return Finding(
+        "exploded loss",
+        f"the policy's loss is {loss:.3g} nats, where one that knows nothing has 2 to 6",
+        "lower learning_rate, in a new run: these weights have learned nothing",
+    )
+
+
 def skipped_steps(recent: Recent) -> Finding | None:
     skipped, steps = recent.growth("skipped_steps"), recent.growth("steps")
     if not skipped or steps is None or skipped < SKIPPED_SHARE * (steps + skipped):
@@ -206,44 +218,50 @@ def capped_games(recent: Recent) -> Finding | None:
     )
 
 
-RULES = (
+Rule = Callable[[Recent], Finding | None]
+RULES: tuple[Rule, ...] = (
     pass_collapse, entropy_death, value_overfit, stale_window, under_training,
-    starved_device, skipped_steps, one_colour, capped_games,
+    starved_device, exploded_loss, skipped_steps, one_colour, capped_games,
 )  # fmt: skip
 
 
-def diagnose(rows: Sequence[Row], settings: Mapping[str, Any]) -> list[Finding]:
+def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[Rule] = RULES) -> list[Finding]:
     """Return what is wrong at the end of `rows`, lines of metrics.jsonl, oldest first.
 
     Rules whose metrics or settings are missing find nothing, nor do rules about games before a trained network has
-    played JUDGED_GAMES of them.  settings: the run's, as in its config.json.
+    played JUDGED_GAMES games.  settings: the run's, as in its config.json.
     """
     recent = Recent(rows, settings)
-    return [finding for rule in RULES if (finding := rule(recent)) is not None]
+    return [finding for rule in rules if (finding := rule(recent)) is not None]
 
 
 class Diagnosis:
-    """The findings of a run so far: each is reported when it has lasted, and again only after a long absence."""
+    """The findings of a run so far; a fault is reported once it has lasted, and again only after a long absence."""
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        self.settings = settings
+    def __init__(self, settings: Mapping[str, Any], rules: Sequence[Rule] = RULES) -> None:
+        self.settings, self.rules = settings, rules
         self.rows: deque[Row] = deque(maxlen=ROWS)
         self.present: dict[str, int] = {}  # iterations in a row with each fault
         self.absent: dict[str, int] = {}  # iterations in a row without each reported fault
 
     def remember(self, rows: Sequence[Row]) -> None:
-        """Add the metrics of earlier iterations, oldest first, whose findings count as reported."""
+        """Add the metrics of earlier iterations, oldest first; faults that they show count as reported."""
         self.rows.extend(rows[:-ABSENCE])
         for row in rows[-ABSENCE:]:
             self.update(row)
 
     def update(self, row: Row) -> list[Finding]:
-        """Add the metrics of one more iteration; return the findings to report."""
+        """Add the metrics of one more iteration; return the findings to report now."""
         self.rows.append(row)
-        findings = {finding.what: finding for finding in diagnose(list(self.rows), self.settings)}
+        findings = {finding.what: finding for finding in diagnose(list(self.rows), self.settings, self.rules)}
         self.present = {what: self.present.get(what, 0) + 1 for what in findings}
         absent = {what: 0 if what in findings else count + 1 for what, count in self.absent.items()}
         self.absent = {what: count for what, count in absent.items() if count < ABSENCE}
         news = [what for what, count in self.present.items() if count >= PERSISTENCE and what not in self.absent]
         self.absent.update(dict.fromkeys(news, 0))
         return [findings[what] for what in news]
+
+    def final(self) -> list[Finding]:
+        """Return what makes the network that the run ends with useless, whether or not it was reported before."""
+        finding = exploded_loss(Recent(list(self.rows), self.settings))
+        return [] if finding is None else [finding]

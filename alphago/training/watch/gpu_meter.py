@@ -1,4 +1,4 @@
-"""How busy the GPU is, polled a few times a second from NVML, a library of its driver."""
+"""How busy the GPU is, polled several times a second from NVML, a library of the GPU's driver."""
 
 import ctypes
 import threading
@@ -9,7 +9,7 @@ import torch
 
 LIBRARY = "libnvidia-ml.so.1"
 SUCCESS = 0
-EVERY = 0.2  # seconds; the driver's own period is 1/6 to 1 s
+EVERY = 0.2  # seconds; the driver averages over periods of 1/6 to 1 s
 
 Read = Callable[[], float | None]  # returns the share of the driver's last period in which the GPU worked, 0 .. 1
 
@@ -17,9 +17,8 @@ Read = Callable[[], float | None]  # returns the share of the driver's last peri
 class GpuMeter:
     """A thread that measures how busy torch's current GPU is, until `close`.
 
-    Args:
-        read: in place of the driver's function, which is found once torch uses a GPU.
-        every: seconds between two readings.
+    read: used instead of the driver's function; None to find that once torch uses a GPU.
+    every: seconds between two readings.
     """
 
     def __init__(self, read: Read | None = None, every: float = EVERY) -> None:
@@ -30,9 +29,9 @@ class GpuMeter:
         self._thread: threading.Thread | None = None
 
     def busy(self) -> float | None:
-        """Return the share of the time since the last call in which the GPU worked, 0 .. 1, for any process.
+        """Return the share of the time since the last call, 0 .. 1, in which the GPU worked for any process.
 
-        None from the first call, which begins to measure, and where no GPU is used or its driver has no answer.
+        None from the first call, which starts the measurement, and if no GPU is used or its driver does not answer.
         """
         if self._thread is None:
             if self._read is None and torch.cuda.is_initialized():
@@ -66,23 +65,23 @@ class GpuMeter:
 
 
 def device_name() -> str:
-    """Return the driver's name of torch's current GPU, whatever its number in this process."""
+    """Return the driver's name for torch's current GPU, which does not depend on its number in this process."""
     return f"GPU-{torch.cuda.get_device_properties(torch.cuda.current_device()).uuid}"
 
 
 class Utilization(ctypes.Structure):
-    """NVML's nvmlUtilization_t: per cent of the last period in which a kernel ran, and in which memory was used."""
+    """NVML's nvmlUtilization_t: percentages of the last period in which a kernel ran and in which memory was used."""
 
     _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
 
 
-def read_driver(device: str, library: Any = None) -> Read:
+def read_driver(device: str, library: Any = LIBRARY) -> Read:
     """Return a function that reads how busy a GPU is; it returns None where the driver's library is missing or fails.
 
-    device: from `device_name`.  library: in place of the driver's.
+    device: from `device_name`.  library: NVML, or the name of its file.
     """
     try:
-        nvml = ctypes.CDLL(LIBRARY) if library is None else library
+        nvml = ctypes.CDLL(library) if isinstance(library, str) else library
     except OSError:
         return lambda: None
     handle, utilization = ctypes.c_void_p(), Utilization()

@@ -1,4 +1,4 @@
-"""Measurements of the network in a gradient step: losses, and what these do not show."""
+"""Measurements of the network in a gradient step: its losses, and what these do not show."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -16,17 +16,20 @@ METRICS = (
 
 
 class Outputs(NamedTuple):
-    """What the network computed for one thread's rows of a part of a batch."""
+    """What the network computed for one thread's rows of a part of a batch (see batches.py)."""
 
-    losses: dict[str, torch.Tensor]  # scalars, already scaled by the rows' share of the batch's weight
+    losses: dict[str, torch.Tensor]  # scalars, times the rows' share of the whole batch's weight
     logits: torch.Tensor
     value: torch.Tensor
 
 
 def batch_metrics(parts: Sequence[Part], outputs: Sequence[Sequence[Outputs | None]]) -> dict[str, torch.Tensor]:
-    """Return mean losses and measurements of a batch, scalars; where it has several parts, of each of them too.
+    """Return mean losses and measurements of a batch by name, scalars; if it has several parts, also for each of them.
 
-    outputs: one for each part and thread.
+    parts: the batch's positions of each board size, see batches.py.
+    outputs: `outputs[p][t]` are those of thread t for its rows of part p; None if it had none.
+
+    A part's own metrics end in its board, as in `value_loss_7x7`.
     """
     count = sum(len(part.value) for part in parts)
     weight = max(sum(weight_sum(part) for part in parts), 1e-12)
@@ -48,13 +51,13 @@ def batch_metrics(parts: Sequence[Part], outputs: Sequence[Sequence[Outputs | No
 
 
 def add_up(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
-    """Return the sum of one tensor or more."""
+    """Return the sum of one or more tensors."""
     first, *others = tensors
     return sum(others, start=first)
 
 
 def board_of(part: Part) -> str:
-    """Return the size of a part's board, as "7x7"."""
+    """Return the size of the board in a part of a batch, such as "7x7"."""
     height, width = part.planes.shape[2:]
     return f"{height}x{width}"
 
@@ -63,7 +66,7 @@ def board_of(part: Part) -> str:
 def measure(
     logits: torch.Tensor, value: torch.Tensor, target_policy: torch.Tensor, target_value: torch.Tensor
 ) -> dict[str, torch.Tensor]:
-    """Return correlation of values, entropies in nats and agreement on the best move, float64 []."""
+    """Return measurements of logits and values [n], in the mover's view, against targets: float64 [] by name."""
     log_policy = torch.log_softmax(logits, dim=1)
     scalars = {
         "value_correlation": pearson(value, target_value),
@@ -77,19 +80,19 @@ def measure(
 
 
 def pearson(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return Pearson's r, float64 []; 0 where one of the two does not vary."""
+    """Return Pearson's r of two tensors [n], float64 []; 0 if one of them does not vary."""
     a, b = a - a.mean(), b - b.mean()
     norm = (a.norm() * b.norm()).double()
     return torch.where(norm > 1e-12, (a * b).sum() / norm, 0.0)
 
 
 def to_numbers(scalars: Mapping[str, torch.Tensor]) -> dict[str, float]:
-    """Return the scalars as Python numbers, waiting for their device once."""
+    """Return the scalars as Python numbers; waits for their device only once."""
     return dict(zip(scalars, torch.stack([scalar.double() for scalar in scalars.values()]).tolist(), strict=True))
 
 
 def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
-    """Return the mean of each metric over the steps that have it; None for those of METRICS that no step has."""
+    """Return the mean of each metric over those steps (`rows`) that have it; None for METRICS that no step has."""
     rows = list(rows)
     names = dict.fromkeys([*METRICS, *(name for row in rows for name in row)])
     columns = {name: [row[name] for row in rows if name in row] for name in names}

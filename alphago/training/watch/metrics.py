@@ -1,4 +1,4 @@
-"""Metrics of an iteration: the kind of its games, its speed, and where its time went."""
+"""Metrics of an iteration: what its games are like, its speed, and what its time was spent on."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -14,22 +14,22 @@ from alphago.training.boards import Boards
 from alphago.training.group import GAMES
 from alphago.training.history import Row, number
 
-PLAYING = Work("playing")  # the run's own thread, while those of self-play work
+PLAYING = Work("playing")  # of the run's own thread, while the threads of self-play work
 MATCHES = Work("matches")  # of a gate
-EXAMINATION = Work("examination")  # is not training time
-WAITING = "waiting"  # self-play's threads, for the last of them
+EXAMINATION = Work("examination")  # does not count as training time
+WAITING = "waiting"  # of self-play's threads, until the last of them is done
 OTHER = "other"
 WORK = (
     *(work.name for work in (NET, TREE, BOARDS, TRANSFER, OPTIMIZER, SAMPLING, PUBLISHING, SAVING, MATCHES)),
     GAMES, WAITING, OTHER,
 )  # fmt: skip
-NECESSARY = (NET.name, OPTIMIZER.name)  # the purpose of a run; all else only serves them
+NECESSARY = (NET.name, OPTIMIZER.name)  # all other kinds of work are overhead
 
 
 class Pace:
     """The speed of self-play in an iteration, its share of the time, and how busy the run's threads were.
 
-    Time counts from its creation.  threads: how many work for the run.
+    Time counts from the object's creation. threads: how many threads work for the run.
     """
 
     def __init__(self, boards: Boards, threads: int) -> None:
@@ -44,11 +44,16 @@ class Pace:
         return sum(source.moves for source in sources), sum(source.readouts_done for source in sources)
 
     def has_played(self) -> None:
-        """Note that self-play is over and training begins."""
+        """Note that the iteration's self-play is over and training begins."""
         self.played = time.monotonic()
 
+    def so_far(self) -> tuple[int, float]:
+        """Return the moves of the iteration so far, and the seconds that self-play has taken for them."""
+        over = self.played > self.began
+        return self._counts()[0] - self.moves, (self.played if over else time.monotonic()) - self.began
+
     def metrics(self) -> dict[str, float]:
-        """Return the metrics at the end of the iteration."""
+        """Return the metrics at the end of the iteration, by name."""
         playing, total = self.played - self.began, time.monotonic() - self.began
         moves, readouts = self._counts()
         return {
@@ -60,7 +65,7 @@ class Pace:
 
 
 def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float | None]:
-    """Return length, passes, result balance and resignations of finished games; None where there are none."""
+    """Return average length, passes, results and resignations of finished games, by name; all None without games."""
     if not records:
         names = ("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped")
         return dict.fromkeys(names)
@@ -77,9 +82,12 @@ def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float
 
 
 def board_metrics(boards: Boards, records: Sequence[Sequence[GameRecord]]) -> dict[str, Any]:
-    """Return the metrics of finished games, board by board: means over all, and of each board where there are several.
+    """Return metrics of finished games, by name: averages over all games and, with several boards, those of each board.
 
-    A board's own names end in its size, as `pass_rate_7x7`; `games_7x7` and `positions_7x7` are those in its memory.
+    records: the games of each board, in order.
+
+    A board's own names end in its size, such as `pass_rate_7x7`; `games_7x7` and `positions_7x7` count what is in
+    memory.
     """
     of_boards = [
         (board.size, len(own), game_metrics(own, board.env)) for board, own in zip(boards, records, strict=True)
@@ -95,7 +103,7 @@ def board_metrics(boards: Boards, records: Sequence[Sequence[GameRecord]]) -> di
 
 
 def weighted_means(of_boards: Sequence[tuple[str, int, Mapping[str, float | None]]], apart: bool) -> dict[str, float]:
-    """Return means of metrics over boards, given as (size, weight, metrics); `apart` adds each board's own."""
+    """Return means of metrics over boards, given as (size, weight, metrics); `apart` adds each, as `pass_rate_7x7`."""
     means: dict[str, float] = {}
     names = dict.fromkeys(name for _, _, metrics in of_boards for name in metrics)
     for name in names:
@@ -109,12 +117,11 @@ def weighted_means(of_boards: Sequence[tuple[str, int, Mapping[str, float | None
 
 
 def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: int) -> dict[str, float]:
-    """Return the share of a run's time that each kind of WORK took, as `net_share`; they sum to 1.
+    """Return the share of a run's time that each kind of WORK took, such as `net_share`; they sum to 1.
 
-    Args:
-        run: seconds of the run's own thread, by kind of work; examinations do not count.
-        threads: seconds of all `count` threads of self-play together, which work while the run's own is PLAYING: a
-            kind's seconds are their mean over the threads.
+    run: seconds of the run's own thread, by kind of work; examinations do not count.
+    threads: seconds, by kind, of all `count` threads of self-play together, which work while the run's own is PLAYING;
+        their mean over the threads is what counts.
     """
     seconds = {kind: run.get(kind, 0.0) + threads.get(kind, 0.0) / count for kind in WORK}
     seconds[WAITING] += max(0.0, run.get(PLAYING.name, 0.0) - sum(threads.values()) / count)
@@ -123,15 +130,15 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
 
 
 def bottleneck(row: Row) -> tuple[str, float] | None:
-    """Return the kind of work that took most of an iteration's time, with its share; None without such metrics."""
+    """Return the kind of work that took most of an iteration's time, and its share; None if the row has no shares."""
     shares = {kind: share for kind in WORK if (share := number(row, f"{kind}_share")) is not None}
     return max(shares.items(), key=lambda pair: pair[1]) if shares else None
 
 
 def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
-    """Return the share of each kind of WORK in the time between the first of these iterations and the last.
+    """Return the share of each kind of WORK in the time from the first of these iterations to the last.
 
-    Raises ValueError where they are too few, or have no such metrics.
+    Raises ValueError for fewer than two iterations, or rows without such metrics.
     """
     spent = dict.fromkeys(WORK, 0.0)
     for before, row in pairwise(rows):
@@ -140,10 +147,10 @@ def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
             spent[kind] += seconds * (number(row, f"{kind}_share") or 0.0)
     total = sum(spent.values())
     if total <= 0:
-        raise ValueError(f"time shares need two iterations or more that have them, got {len(rows)} rows")
+        raise ValueError(f"rows must be two or more iterations with shares of time, got {len(rows)} rows")
     return {kind: seconds / total for kind, seconds in spent.items()}
 
 
 def overhead(shares: Mapping[str, float]) -> float:
-    """Return the share of the time, given as `mean_shares` returns it, that is neither inference nor training."""
+    """Return the share of the time, in `shares` of `mean_shares`, that is neither inference nor gradient steps."""
     return 1.0 - sum(shares[kind] for kind in NECESSARY)

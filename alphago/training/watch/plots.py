@@ -31,14 +31,14 @@ POWERS = (-2, 5)  # numbers outside 10^-2 .. 10^5 get a common power of ten
 
 
 class Curves(NamedTuple):
-    """A panel of training metrics; `keys` are pairs of a row's key and its name in the legend, "" if alone."""
+    """A panel of training metrics; `keys`: pairs of a row's key and its name in the legend, "" if there is one key."""
 
     title: str
     keys: tuple[tuple[str, str], ...]
     unit: str = ""
 
 
-# cody2007's curves first, then ours.  A key that no run has leaves its curve out, or the panel.
+# cody2007's curves first, then others.  Curves whose key no run has are left out, and so are panels without curves.
 TRAINING = (
     Curves("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"),
                            ("value_variance", "variance of results")), "squared"),
@@ -66,7 +66,7 @@ TRAINING = (
 
 
 class Line(NamedTuple):
-    """One curve: points by x, and for matches the ends of each point's interval."""
+    """One curve: its points and, for matches, the ends of each point's interval."""
 
     run: int
     label: str
@@ -90,20 +90,16 @@ class Panel(NamedTuple):
 def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None, x: str = "minutes") -> "Figure":
     """Draw the curves of runs side by side, save them if `out` is given, and return the matplotlib figure.
 
-    Against each opponent: win rate and Elo with 95 % intervals, in Go score and captures.  Of training: losses,
-    entropies, games and speed, each iteration thin, a mean over its neighbours thick.  What was not measured is left
-    out.
+    Matches: win rate and Elo against each opponent with 95 % intervals, in Go score and captures.  Training: losses,
+    entropies, games and speed; the thin line has each iteration, the thick line a mean over neighbours.  Metrics that
+    no run has are left out.
 
-    Args:
-        runs: folders of runs, finished or in progress.
-        out: a file with a suffix that matplotlib writes: .png, .svg, .pdf, ...
-        x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions"
-            of self-play.
-
-    Raises:
-        ValueError: for a run without metrics, an unknown `x` or suffix.
-        OSError: for a file that cannot be read or written.
-        ModuleNotFoundError: without matplotlib.
+    runs: folders of runs, finished or in progress.
+    out: a file with a suffix that matplotlib writes: .png, .svg, .pdf, …
+    x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
+        self-play.
+    Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
+    written, ModuleNotFoundError without matplotlib.
     """
     folders = [runs] if isinstance(runs, (str, Path)) else list(runs)
     if not folders:
@@ -124,7 +120,7 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
 
 
 def new_figure() -> "Figure":
-    """Return an empty figure that needs no display, and that a notebook shows."""
+    """Return an empty figure that needs no display, and that a notebook shows as a picture."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
@@ -142,7 +138,7 @@ def new_figure() -> "Figure":
 
 
 def check_out(figure: "Figure", out: Path) -> None:
-    """Raise ValueError unless matplotlib can write a file of that name, FileNotFoundError without its folder."""
+    """Raise ValueError for a suffix that matplotlib cannot write, FileNotFoundError for a file in a missing folder."""
     formats = figure.canvas.get_supported_filetypes()
     if out.suffix.lower().removeprefix(".") not in formats:
         raise ValueError(f"out must end in one of {', '.join('.' + name for name in formats)}, got {out}")
@@ -151,13 +147,13 @@ def check_out(figure: "Figure", out: Path) -> None:
 
 
 def names_of(folders: Sequence[str | Path]) -> list[str]:
-    """Return the name of each run in the legend: its folder's, or the whole path where names repeat."""
+    """Return the name of each run in the legend: its folder's name, or its whole path if two runs have that name."""
     names = [Path(folder).resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 
 
 def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[float], list[Row]]:
-    """Return x, y and row of every row that has both."""
+    """Return x, y, and the row itself for every row that has both numbers."""
     source, divisor, _ = AXES[x]
     rows = [row for row in rows if number(row, source) is not None and number(row, key) is not None]
     return [row[source] / divisor for row in rows], [float(row[key]) for row in rows], rows
@@ -177,7 +173,7 @@ def training_panels(histories: Sequence[History], x: str) -> Iterator[Panel]:
 
 
 def match_panels(histories: Sequence[History], x: str) -> Iterator[Panel]:
-    """Yield win rate, score and captures against each opponent that some run has met, and Elo."""
+    """Yield panels of win rate, score and captures against each opponent that a run has met, and a panel of Elo."""
     opponents = dict.fromkeys(opponent(row) for history in histories for row in history.evaluations)
     styles = {name: STYLES[i % len(STYLES)] for i, name in enumerate(opponents)}
 
@@ -203,7 +199,7 @@ def match_panels(histories: Sequence[History], x: str) -> Iterator[Panel]:
 
 
 def opponent(row: Row) -> str:
-    """Return the opponent of a match with its readouts; a long name (a path) loses its beginning."""
+    """Return the name of a match's opponent with the readouts; a long name, such as a path, loses its beginning."""
     name = str(row["opponent"])
     if len(name) > LONGEST_NAME:
         name = "…" + name[1 - LONGEST_NAME :]
@@ -269,14 +265,14 @@ def draw_panel(axes: "Axes", panel: Panel, colours: Sequence[Any]) -> None:
 
 
 def title_of(panel: Panel, kinds: Sequence[str]) -> str:
-    """Return a panel's title with its unit, and with the kind of line if there is only one."""
+    """Return a panel's title with its unit, and with the name of its curve if there is only one."""
     kind = f": {kinds[0]}" if len(kinds) == 1 and kinds[0] else ""
     unit = panel.unit.removeprefix(SHARE).strip()
     return textwrap.fill(f"{panel.title}{kind}" + (f" [{unit}]" if unit else ""), LONGEST_TITLE)
 
 
 def smooth(values: list[float]) -> list[float]:
-    """Return the mean of each value and its neighbours, equally many on both sides."""
+    """Return the mean of each value and its neighbours, the same number on both sides."""
     reach = len(values) // SMOOTHED_OVER
     around = [min(reach, i, len(values) - 1 - i) for i in range(len(values))]
     return [sum(values[i - r : i + r + 1]) / (2 * r + 1) for i, r in enumerate(around)]

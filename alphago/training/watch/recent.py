@@ -7,13 +7,13 @@ from typing import Any
 from alphago.training.history import Row, number
 
 RECENT_ROWS = 20  # iterations to average over: one alone is noise
-JUDGED_GAMES = 64  # games to average over: 95 % for one side is no accident then at 80 % (p < 0.001)
+JUDGED_GAMES = 64  # games to average over: 95 % of them for one side are no accident at a true 80 % (p < 0.001)
 
 
 class Recent:
-    """The latest of a run's `rows` of metrics.jsonl, oldest first, and its settings.
+    """Averages over the latest of a run's `rows` of metrics.jsonl (oldest first), and the run's settings.
 
-    Averages are None where rows lack the metric or are too few.
+    An average is None if the rows lack the metric or are too few.
     """
 
     def __init__(self, rows: Sequence[Row], settings: Mapping[str, Any]) -> None:
@@ -23,21 +23,21 @@ class Recent:
         self.blocks = game_blocks(rows)
 
     def latest(self, key: str) -> float | None:
-        """Return the newest value of a metric."""
+        """Return the newest value of a metric; None if no recent row has it."""
         return next(reversed(numbers(self.rows, key)), None)
 
     def mean(self, key: str) -> float | None:
-        """Return a metric's mean over the recent iterations with gradient steps."""
+        """Return a metric's mean over the recent iterations that took gradient steps."""
         values = numbers(self.trained, key)
         return sum(values) / len(values) if len(values) >= RECENT_ROWS // 2 else None
 
     def growth(self, key: str) -> float | None:
-        """Return how much a running count rose over the rows."""
+        """Return how much a running count rose over the recent rows."""
         values = numbers(self.rows, key)
         return values[-1] - values[0] if len(values) >= RECENT_ROWS // 2 else None
 
     def selfplay_share(self) -> float | None:
-        """Return self-play's share of the time; None before training has begun."""
+        """Return self-play's share of the time in the recent rows; None before training has begun."""
         if not self.rows or not number(self.rows[0], "steps"):
             return None
         pairs = []
@@ -49,18 +49,18 @@ class Recent:
         return sum(share * seconds for share, seconds in pairs) / time if time > 0 else None
 
     def of_games(self, key: str, block: int = 0) -> float | None:
-        """Return a metric's mean over the games of a block, 0 the latest; None where there is no such block."""
+        """Return a metric's mean over the games of a block (0: the latest); None if there is no such block."""
         if block >= len(self.blocks):
             return None
         pairs = [(value, games) for row, games in self.blocks[block] if (value := number(row, key)) is not None]
         return sum(v * games for v, games in pairs) / sum(games for _, games in pairs) if pairs else None
 
     def games(self) -> str:
-        """Return how many games the latest block has, as "64 games"."""
+        """Return the number of games in the latest block, such as "64 games"."""
         return f"{sum(games for _, games in self.blocks[0]):.0f} games"
 
     def progress(self) -> float:
-        """Return how much of the run is over, 0 .. 1, by games or by time; 0 where it has no end."""
+        """Return how much of the run is over, 0 .. 1, by games or by time; 0 for a run without an end."""
         games, seconds = self.latest("games"), self.latest("seconds")
         num_games, minutes = number(self.settings, "num_games"), number(self.settings, "max_minutes")
         ends = ((games, num_games), (seconds, 60 * (minutes or 0)))
@@ -73,7 +73,7 @@ def numbers(rows: Sequence[Row], key: str) -> list[float]:
 
 
 def game_blocks(rows: Sequence[Row]) -> list[list[tuple[Row, float]]]:
-    """Return rows with the games finished in each, newest first, in blocks of at least JUDGED_GAMES games.
+    """Return rows with their numbers of finished games, newest first, in blocks of at least JUDGED_GAMES games.
 
     Games from before the first gradient step are left out.
     """

@@ -1,43 +1,72 @@
-"""Reports of a training run: the loop prints nothing, it reports."""
+"""Reports of a training run: the training loop itself prints nothing."""
 
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 from tqdm.auto import tqdm
 
+from alphago.env.game import GameEnv
+from alphago.records.record import GameRecord
+from alphago.system.live_bar import LiveBar
 from alphago.training.history import Row, number
 from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import bottleneck
 
+LASTING = 3.0  # seconds after which the bar says how long the run has been doing what it does
 
-class Report(Protocol):
-    """A callback that follows a run.  `metrics` is what a line of metrics.jsonl holds."""
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Begin, before the first game, and once more where a run goes on without its GPU."""
+class Progress(NamedTuple):
+    """How far a run is at one moment.
+
+    Args:
+        share: the share of its time that has passed, 0 .. 1; of its games while the time is unknown.
+        remaining: seconds of training that are left; None while unknown.
+        activity: what the run does now, such as "playing"; "" between two kinds of work.
+        seconds: how long it has been doing that.
+    """
+
+    share: float
+    remaining: float | None
+    activity: str
+    seconds: float
+
+
+class Report:
+    """A callback that follows a run; `metrics` is the content of a line of metrics.jsonl.
+
+    A class derived from it needs the methods only for which it does something.
+    """
+
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
+        """Begin, before the first game, and once more where a run goes on without its GPU.
+
+        progress: returns how far the run is, at any time and in any thread.
+        """
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Report an iteration of self-play and training."""
 
+    def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        """Report games of self-play on a board that have ended."""
+
     def note(self, text: str) -> None:
-        """Report a sentence about something that happened in between: a match, a diagnosis."""
+        """Report a sentence about something between iterations, such as a match or a diagnosis."""
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
-        """Report the end, after the last iteration; `stopped`: whether the user ended the run before its time."""
+        """Report the end, after the last iteration; `stopped`: whether the user ended the run early."""
 
 
 class Reporter:
-    """A distributor of a run's events to its reports, with a diagnosis of the metrics.
+    """The distributor of a run's events to its reports; it adds a diagnosis of the metrics.
 
-    Args:
-        settings: the run's, as in its config.
-        rows: the metrics of earlier iterations.
-        meter: the GPU's; None without one.
-        estimate: called with the metrics until it returns a sentence, which is reported.
+    settings: the run's, as in its config.
+    rows: the metrics of earlier iterations.
+    meter: the GPU's; None without a GPU.
+    estimate: called with the metrics of each iteration until it returns a sentence, which is reported.
     """
 
     def __init__(
@@ -56,7 +85,7 @@ class Reporter:
         self.diagnosis.remember(rows)
 
     def gpu_busy(self) -> float | None:
-        """Return the share of the time since the last call that the GPU was busy; None without one."""
+        """Return the share of the time since the last call in which the GPU was busy; None without a GPU."""
         return None if self.meter is None else self.meter.busy()
 
     def iteration(self, metrics: dict[str, Any]) -> None:
@@ -69,25 +98,34 @@ class Reporter:
             self.estimate = None
             self.note(*filter(None, [sentence]))
 
+    def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        """Report games that have ended, if there are any."""
+        for report in self.reports if records else ():
+            report.games(env, records)
+
+    def final_findings(self) -> list[str]:
+        """Return what the diagnosis has to say of the run's end."""
+        return list(map(str, self.diagnosis.final()))
+
     def note(self, *sentences: str) -> None:
-        """Report these sentences."""
+        """Report sentences."""
         for sentence in sentences:
             for report in self.reports:
                 report.note(sentence)
 
 
-class TensorBoardReport:
+class TensorBoardReport(Report):
     """Curves for TensorBoard, in the folder `tensorboard` of the run, over games.
 
-    Raises ImportError with a sentence when it is made without tensorboard installed.
+    Making one raises ImportError with a sentence if tensorboard is not installed.
     """
 
     def __init__(self) -> None:
         self.make_writer = tensorboard_writer()
         self.writer: Any = None
-        self.games = 0
+        self.step = 0  # games so far
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         if self.writer is not None:
             self.writer.close()
         self.writer = self.make_writer(str(folder / "tensorboard"))
@@ -96,21 +134,21 @@ class TensorBoardReport:
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Add each number of the metrics to the curve of its name."""
-        self.games = metrics["games"]
+        self.step = metrics["games"]
         for name, value in metrics.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                self.writer.add_scalar(name, value, self.games)
+                self.writer.add_scalar(name, value, self.step)
         self.writer.flush()
 
     def note(self, text: str) -> None:
-        self.writer.add_text("notes", text, self.games)
+        self.writer.add_text("notes", text, self.step)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         self.writer.close()
 
 
 def tensorboard_writer() -> Callable[[str], Any]:
-    """Return what makes a TensorBoard writer from a folder's name; raise ImportError without TensorBoard."""
+    """Return the function that makes a TensorBoard writer for a folder; raise ImportError without TensorBoard."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -119,14 +157,15 @@ def tensorboard_writer() -> Callable[[str], Any]:
     return make_writer
 
 
-class ConsoleReport:
-    """A progress bar with the expected end, rates and losses, in games, or in seconds of a timed run.
+class ConsoleReport(Report):
+    """A progress bar of the run's time, with what is left of it, what the run does now, rates and losses.
 
-    As a context it leaves the bar's line at its end, also after an error, whose message begins on a line of its own.
+    On a terminal it moves twice a second.  As a context it leaves the bar's line at its end, also after an error, whose
+    message begins on a line of its own.
     """
 
     def __init__(self) -> None:
-        self.bar: tqdm | None = None
+        self.bar: LiveBar | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -135,40 +174,52 @@ class ConsoleReport:
         if self.bar is not None:
             self.bar.close()
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         if self.bar is not None:
             self.bar.close()
         self.folder = folder
-        minutes = settings["max_minutes"]
-        self.timed = minutes is not None
         print(f"training in {folder}", file=sys.stderr)
-        if self.timed:
-            clock = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f}/{total:.0f} s{postfix}"
-            self.bar = tqdm(total=minutes * 60, desc="training", bar_format=clock, dynamic_ncols=True)
-        else:
-            self.bar = tqdm(total=settings["num_games"], unit="game", desc="training", dynamic_ncols=True)
+        games = settings["num_games"]
+        self.games_so_far, self.of = 0, "" if games is None else f"/{games}"
+        self.rates = ""
+        self.progress = progress
+        bar_format = "{desc}: {percentage:3.0f}%|{bar}| {postfix}"
+        self.bar = LiveBar(total=1.0, desc="training", bar_format=bar_format, update=self.update)
+
+    def update(self) -> None:
+        """Set what the bar shows to where the run is now."""
+        assert self.bar is not None
+        now = self.progress()
+        parts = [f"{self.games_so_far}{self.of} games"]
+        if now.remaining is not None:
+            parts.append(f"{self.bar.format_interval(now.remaining)} left")
+        if now.activity:
+            lasting = f" for {now.seconds:.0f} s" if now.seconds >= LASTING else ""
+            parts.append(now.activity + lasting)
+        self.bar.n = now.share
+        self.bar.set_postfix_str(", ".join(filter(None, [*parts, self.rates])), refresh=False)
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         assert self.bar is not None
-        done = min(metrics["seconds"], self.bar.total) if self.timed else metrics["games"]
-        shown = {} if not self.timed else {"games": metrics["games"]}
-        shown["moves/s"] = f"{metrics['moves_per_second']:.0f}"
+        self.games_so_far = metrics["games"]
+        shown = {"moves/s": f"{metrics['moves_per_second']:.0f}"}
         if metrics["policy_loss"] is not None:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
         if slowest := bottleneck(metrics):
             shown["bound"] = f"{slowest[0]} {slowest[1]:.0%}"
         if (busy := number(metrics, "gpu_busy")) is not None:
             shown["gpu"] = f"{busy:.0%}"
-        if self.bar.n == 0 and metrics["iteration"] > 1:  # a resumed run: earlier games give no rate
-            self.bar.initial = self.bar.n = done
-        self.bar.set_postfix(shown, refresh=False)
-        self.bar.update(done - self.bar.n)
+        self.rates = ", ".join(f"{name}={value}" for name, value in shown.items())
+        self.update()
+        self.bar.update(0)  # where nothing draws it twice a second
 
     def note(self, text: str) -> None:
         tqdm.write(text, file=sys.stderr)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         assert self.bar is not None
+        self.games_so_far = metrics["games"]
+        self.update()
         self.bar.close()
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)

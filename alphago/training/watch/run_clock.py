@@ -1,10 +1,10 @@
-"""The clock of a run: training time, processor time, when to save and when to stop."""
+"""The clock of a run: training time, processor time, and when to save and to stop."""
 
 import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,26 +13,33 @@ SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C; docker stop, Slurm, timeout; a terminal that is closed
 
+Seconds = Callable[[], float]
+
 
 class RunClock:
-    """Training time, which stands still during examinations and may have a limit.
+    """Training time, which is stopped during examinations and may have a limit.
 
     `ready` is the training time at the end of the first iteration, in which kernels are compiled; None until then.  It
     counts for the limit, but schedules begin there: compiling may take longer than a curriculum's first board.
+
+    now, work: return the time and the processor time of this process, in seconds.
     """
 
-    def __init__(self, minutes: float | None) -> None:
+    def __init__(
+        self, minutes: float | None, *, now: Seconds = time.monotonic, work: Seconds = time.process_time
+    ) -> None:
+        self._now, self._work = now, work
         self.limit = math.inf if minutes is None else 60 * minutes
         self.ready: float | None = None
         self.set(0.0)
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
         """Continue from these seconds of training time and processor time."""
-        self._began = time.monotonic() - seconds
-        self._processor_began = time.process_time() - processor
+        self._began = self._now() - seconds
+        self._processor_began = self._work() - processor
 
     def state(self) -> dict[str, Any]:
-        """Return where the clock stands, as plain data."""
+        """Return what the clock needs to continue, as plain data."""
         return {"seconds": self.seconds, "processor": self.processor, "ready": self.ready}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -41,22 +48,22 @@ class RunClock:
         self.ready = state["ready"]
 
     def mark_ready(self) -> None:
-        """Let schedules begin now, unless they have begun."""
+        """Let schedules begin now, unless they have already begun."""
         if self.ready is None:
             self.ready = self.seconds
 
     @property
     def seconds(self) -> float:
         """The training time so far, in seconds."""
-        return time.monotonic() - self._began
+        return self._now() - self._began
 
     @property
     def processor(self) -> float:
-        """Processor seconds of all threads of this process in training time so far.
+        """Processor time of all threads of this process within training time, in seconds.
 
-        Unlike `seconds`, other programs and machines on the same host do not add to them.
+        Unlike `seconds` it does not grow because other programs, or machines on the same host, are busy.
         """
-        return time.process_time() - self._processor_began
+        return self._work() - self._processor_began
 
     @property
     def is_over(self) -> bool:
@@ -65,7 +72,7 @@ class RunClock:
 
     @property
     def progress(self) -> float:
-        """The elapsed share of the time from `ready` to the limit; 0 without a limit."""
+        """The share of the time from `ready` to the limit that is over, 0 .. 1; 0 without a limit."""
         if self.is_over:
             return 1.0
         return 0.0 if self.ready is None else max(0.0, self.seconds - self.ready) / (self.limit - self.ready)
@@ -86,18 +93,19 @@ class RunClock:
 
 
 class SavingTimes:
-    """The times of checkpoints; `next` is a time of time.monotonic()."""
+    """The times of checkpoints; `next` is a time of `now`."""
 
-    def __init__(self) -> None:
-        self.next = time.monotonic() + SAVE_EVERY
+    def __init__(self, now: Seconds = time.monotonic) -> None:
+        self._now = now
+        self.next = now() + SAVE_EVERY
 
     @property
     def due(self) -> bool:
-        return time.monotonic() >= self.next
+        return self._now() >= self.next
 
     def saved(self, began: float) -> None:
-        """Note that a checkpoint, begun at that time (of time.monotonic()), is written."""
-        now = time.monotonic()
+        """Note that a checkpoint, begun at that time (of `now`), is written."""
+        now = self._now()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
 
 
@@ -137,7 +145,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
 
 @contextmanager
 def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
-    """Set `stop` at that time (of time.monotonic()) if it comes within the block; None: never."""
+    """Set `stop` at the time `deadline` (of time.monotonic()) if that is within the block; None: never."""
     if deadline is None:
         yield
         return

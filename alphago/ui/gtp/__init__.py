@@ -1,1 +1,1 @@
-"""The Go Text Protocol, as a server."""
+"""A server for the Go Text Protocol."""

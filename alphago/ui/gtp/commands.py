@@ -1,7 +1,4 @@
-"""GTP's Go commands.
-
-Sabaki, GoGui, a referee or a person at a keyboard starts the engine as `alphago gtp [MODEL]`.
-"""
+"""GTP's commands for Go; a controller such as Sabaki or GoGui starts the engine as `alphago gtp [MODEL]`."""
 
 import contextlib
 import sys
@@ -12,6 +9,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from alphago import __version__
+from alphago.env.board import check_player
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
@@ -19,7 +17,6 @@ from alphago.env.go_rules import (
     MAX_SIZE,
     MIN_SIZE,
     check_komi,
-    check_player,
     handicap_points,
     most_handicap,
     read_rules,
@@ -69,10 +66,10 @@ def serve(
         that the network's run has measured in played-out games (`NeuralNet.resign_threshold`); it holds in games that
         begin on the empty board as those did, so not with a handicap.
     seed: of the choice among equally good moves.
-    komi: White's points on every board until the controller sets them; None for `env`'s on its board, and for the
-        usual ones on another.
+    komi: White's points on every board until the controller sets komi; None for `env`'s komi on its own board, and for
+        the default on another.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
-    input, output: lines and a text file; by default stdin and stdout, which is then reserved for the protocol.
+    input, output: lines, and a text file; None for stdin and stdout, which is then reserved for the protocol.
     """
     with contextlib.ExitStack() as stack:
         if output is None or output is sys.stdout:
@@ -84,10 +81,7 @@ def serve(
 
 
 class GoEngine:
-    """An engine whose `commands` are GTP's Go commands by name.
-
-    now: a clock in seconds.
-    """
+    """An engine whose `commands` are GTP's by name; arguments as in `serve`, and `now`, a clock in seconds."""
 
     def __init__(
         self,
@@ -118,7 +112,7 @@ class GoEngine:
         self.now = now
         self.clock = Clock()
         self.rules = env.rules
-        self.komi = None if komi is None else check_komi(komi)  # None: the one of each board's environment
+        self.komi = None if komi is None else check_komi(komi)  # None: each board's default
         self.commands: dict[str, Command] = {
             "name": lambda arguments: "alphago",
             "version": lambda arguments: __version__,
@@ -179,7 +173,7 @@ class GoEngine:
         return ""
 
     def set_komi(self, arguments: list[str]) -> str:
-        """Set komi for this game and the later ones."""
+        """Set komi, for this game and later ones."""
         try:
             komi = check_komi(number(argument(arguments, 0)))
         except ValueError as error:
@@ -189,9 +183,9 @@ class GoEngine:
         return ""
 
     def set_rules(self, arguments: list[str]) -> str:
-        """Set ko and suicide, before the first move, for this game and the later ones; the score stays the area.
+        """Set ko and suicide, before the first move, for this game and later ones; the score is always the area.
 
-        Names are those of KGS and SGF, also in KataGo's long form.
+        Names are those of KGS and SGF, or KataGo's long form.
         """
         rules = read_rules(argument(arguments, 0))
         if rules is None:
@@ -207,7 +201,7 @@ class GoEngine:
             raise GtpFailure("board not empty")
 
     def fixed_handicap(self, arguments: list[str]) -> str:
-        """Put Black's stones at the usual places, and reply with these."""
+        """Place Black's handicap stones at their fixed points, and return these points."""
         count, size = integer(argument(arguments, 0)), self.game.env.N
         self.expect_empty()
         with replying("invalid number of stones"):
@@ -216,7 +210,7 @@ class GoEngine:
         return " ".join(map(self.game.env.to_text, stones))
 
     def place_free_handicap(self, arguments: list[str]) -> str:
-        """Place as many of the stones as have a usual place; GTP allows fewer than asked for."""
+        """Place as many of the stones as have fixed points; GTP allows fewer than asked for."""
         count, most = integer(argument(arguments, 0)), most_handicap(self.game.env.N)
         if count < 2 or not most:
             raise GtpFailure("invalid number of stones")
@@ -261,7 +255,7 @@ class GoEngine:
         return ""
 
     def final_score(self, arguments: list[str]) -> str:
-        """Return Tromp and Taylor's count of the board as it stands."""
+        """Return the Tromp-Taylor score of the board as it stands."""
         margin = self.game.position.score()
         return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}" if margin < 0 else "0"
 
@@ -298,7 +292,7 @@ class GoEngine:
         return None if self.player.should_resign() else action
 
     def catch_up(self, position: GoPosition) -> None:
-        """Move the player to the position, keeping its tree where the position follows its own."""
+        """Bring the player to the position; its tree is kept if the position follows from its own."""
         before = self.player.position
         if before.setup == position.setup and position.moves[: len(before.moves)] == before.moves:
             for action in position.moves[len(before.moves) :]:
@@ -307,14 +301,14 @@ class GoEngine:
             self.player.initialize_game(position)
 
     def readouts_in_time(self, colour: int) -> int:
-        """Return the readouts for the next move: all of them, or as many as the clock allows at the rate so far."""
+        """Return the readouts for the next move: `readouts`, or as many as the clock allows at the measured rate."""
         points = self.game.env.N**2
         moves = max(0.9 * points - len(self.game.plays), 0.3 * points) / 2
         seconds = self.clock.share(colour, round(moves))
         return int(min(self.readouts, self.rate * seconds))
 
     def evaluate(self, position: GoPosition) -> tuple[int, float]:
-        """Return the network's most probable legal action, except rash passes, and its value for the mover."""
+        """Return the network's most probable action, unless a rash pass, and its value for the player to move."""
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         self.evaluator.evaluate(position.batch, np.zeros(1, np.int64), priors, values)
         priors = np.where(position.legal_mask, priors, 0)
@@ -323,11 +317,11 @@ class GoEngine:
 
 
 def player(text: str) -> int:
-    """Return +1 for b or black, -1 for w or white, in any case."""
+    """Return +1 for b or black, -1 for w or white, upper or lower case; raise GtpFailure for anything else."""
     with replying("invalid color or coordinate"):
         return check_player(text)
 
 
 def print_message(text: str) -> None:
-    """Print a line for people to stderr."""
+    """Print a message for people, one line on stderr."""
     print(f"alphago gtp: {text}", file=sys.stderr, flush=True)

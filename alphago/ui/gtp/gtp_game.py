@@ -1,10 +1,8 @@
-"""The game of a GTP controller, in which any colour may play at any time."""
+"""The game of a GTP controller, in which either colour may play at any time."""
 
 import contextlib
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
@@ -12,13 +10,13 @@ from alphago.env.go_position import GoPosition
 
 
 class GtpGame:
-    """The plays of the controller in order, and the position they lead to.
+    """The controller's plays in order, and the position to which they lead.
 
-    `GoEnv` alternates, so before a colour plays twice in a row the other one passes: that keeps superko and the boards
-    that a network sees, which a new set-up position would lose.  For this the plays are replayed: their stones in
-    order, a pass between two of one colour, and the first stone's colour to begin.
+    In a `GoEnv` colours alternate, so when a colour plays twice in a row, a pass of the other colour comes between:
+    that keeps superko and the boards that a network sees, which a new set-up position would lose. To find the position,
+    all stones are replayed in order with such passes, beginning with the first stone's colour.
 
-    A game longer than the environment's limit goes on from its board as a new set-up position.
+    A game longer than the environment's limit continues from its board as a new set-up position.
     """
 
     def __init__(self, env: GoEnv, komi: float) -> None:
@@ -32,7 +30,7 @@ class GtpGame:
         self.begin()
 
     def give_handicap(self, stones: Sequence[int]) -> None:
-        """Put Black's stones on an empty board; it is White's turn then."""
+        """Place Black's stones on an empty board, with White to move."""
         self.handicap = tuple(sorted(stones))
         self.begin()
 
@@ -40,9 +38,9 @@ class GtpGame:
         self.plays: list[tuple[int, int]] = []  # (colour, action)
         self.position = self.start(-1 if self.handicap else 1)
 
-    def start(self, to_play: int, **stones: Any) -> GoPosition:
+    def start(self, to_play: int, **further: Any) -> GoPosition:
         """Return a position to play on from; its set-up leaves out defaults."""
-        setup: dict[str, Any] = dict(stones) or ({"black": self.handicap} if self.handicap else {})
+        setup: dict[str, Any] = dict(further) or ({"black": self.handicap} if self.handicap else {})
         if to_play != 1:
             setup["to_play"] = "white"
         if self.komi != self.env.komi:
@@ -52,7 +50,7 @@ class GtpGame:
     def play(self, colour: int, action: int) -> None:
         """Add a play; an IllegalMove changes nothing.
 
-        A pass out of turn, or after the end, does not change the position: it is the other colour's turn anyway.
+        A pass out of turn, or after the end, does not change the position: the other colour is to move anyway.
         """
         idle = self.position.to_play != colour or self.position.is_over
         if action != self.env.pass_action or not idle:
@@ -67,11 +65,10 @@ class GtpGame:
             position = self.replay(colour)
             if not position.is_over:
                 return position
-        board = self.position.board.ravel()
-        return self.start(colour, black=np.flatnonzero(board == 1), white=np.flatnonzero(board == -1))
+        return self.start(colour, board=self.position.board, captures=self.position.captures)
 
     def replay(self, colour: int) -> GoPosition:
-        """Replay all stones with as few passes as possible; raise IllegalMove past the ply limit."""
+        """Return the position after all stones with as few passes as possible; IllegalMove beyond the ply limit."""
         stones = [(mover, action) for mover, action in self.plays if action != self.env.pass_action]
         position = self.start(stones[0][0] if stones else colour)
         for mover, action in stones:
@@ -84,7 +81,7 @@ class GtpGame:
         self.restart(self.plays[:-1])
 
     def set_komi(self, komi: float) -> None:
-        """Set the komi of this game, from its beginning."""
+        """Set the komi of this game, as if from its beginning."""
         self.komi = komi
         self.restart(self.plays)
 
@@ -95,6 +92,6 @@ class GtpGame:
 
     @property
     def is_over(self) -> bool:
-        """Whether both colours have just passed."""
+        """Whether the last two plays were passes of both colours."""
         last = self.plays[-2:]
         return {colour for colour, action in last if action == self.env.pass_action} == {1, -1}

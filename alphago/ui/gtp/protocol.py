@@ -1,7 +1,7 @@
-"""The Go Text Protocol, version 2: requests come in, replies go out.  What the commands do is in commands.py.
+"""The Go Text Protocol, version 2: reading requests and writing replies.  commands.py has the commands themselves.
 
-Source: "Specification of the Go Text Protocol, version 2, draft 2" (Farnebäck 2002); what it leaves open is done as
-in GNU Go, which it names as the reference.
+Source: "Specification of the Go Text Protocol, version 2, draft 2" (Farnebäck 2002); what that leaves open is done as
+in GNU Go, its reference implementation.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ CONTROL = {code: None for code in (*range(32), 127) if chr(code) not in "\t\n"}
 
 
 class GtpFailure(Exception):
-    """The failure of a command; the text goes into the reply."""
+    """The failure of a command; its message goes into the reply."""
 
 
 class Request(NamedTuple):
@@ -29,7 +29,7 @@ class Request(NamedTuple):
 
 
 def parse(line: str) -> Request | None:
-    """Return a line as a request; None if it holds only space, a comment or control characters."""
+    """Return a line as a request; None if it holds only spaces, a comment or control characters."""
     words = line.translate(CONTROL).partition("#")[0].split()
     if not words:
         return None
@@ -38,7 +38,7 @@ def parse(line: str) -> Request | None:
 
 
 def reply(request: Request, text: str, success: bool = True) -> str:
-    """Return the text of a reply, without empty lines inside, which would end it."""
+    """Return the text of a reply; empty lines in `text`, which would end the reply, are removed."""
     body = re.sub(r"\n\s*\n", "\n", text.rstrip())
     return f"{'=' if success else '?'}{request.id} {body}\n\n"
 
@@ -46,8 +46,8 @@ def reply(request: Request, text: str, success: bool = True) -> str:
 def converse(commands: Mapping[str, Command], lines: Iterable[str], output: TextIO) -> None:
     """Answer requests until `quit` or the last line.
 
-    An unexpected error in a command becomes a failure, with the traceback on stderr: an engine that plays on is worth
-    more to its controller than one that has ended.
+    An unexpected error in a command becomes a failure reply, with the traceback on stderr: for a controller that is
+    better than an engine that has ended.
     """
     commands = {**administration(commands), **commands}
     for line in lines:
@@ -76,7 +76,7 @@ def answer(commands: Mapping[str, Command], request: Request) -> str:
 
 
 def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
-    """Return the commands about the protocol itself."""
+    """Return the commands that are about the protocol itself."""
     own: dict[str, Command] = {
         "protocol_version": lambda arguments: "2",
         "known_command": lambda arguments: str(bool(arguments) and arguments[0] in {*own, *commands}).lower(),
@@ -96,7 +96,7 @@ def replying(text: str) -> Iterator[None]:
 
 
 def argument(arguments: list[str], i: int) -> str:
-    """Return argument i; surplus arguments are ignored, as in GNU Go."""
+    """Return argument i; raise GtpFailure if there are fewer. Further arguments are ignored, as in GNU Go."""
     if i >= len(arguments):
         raise GtpFailure("syntax error")
     return arguments[i]
@@ -129,7 +129,7 @@ def lines_of_stdin() -> Iterator[str]:
 
 @contextlib.contextmanager
 def reserved_stdout() -> Iterator[TextIO]:
-    """Reserve standard output for the protocol.
+    """Reserve standard output for the protocol within the block, and yield it.
 
     All other output goes to stderr meanwhile, also that of libraries which write to the file descriptor.
     """

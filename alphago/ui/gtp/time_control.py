@@ -1,31 +1,31 @@
-"""A player's time in GTP's terms: main time, then byo-yomi periods of some seconds for some stones."""
+"""A player's time as GTP counts it: main time, then byo-yomi periods of some seconds for some stones."""
 
 import math
 
-PLANNED_SHARE = 0.8  # of a move's fair share of the time: a search may take longer than planned
-LAG = 0.05  # seconds a move for everything except search
+PLANNED_SHARE = 0.8  # of a move's fair share of the time, since a search may take longer than planned
+LAG = 0.05  # seconds per move for everything except search
 
 
 class Clock:
-    """The time that each colour (+1 Black, -1 White) has left.  Never reads the time itself."""
+    """The time that each colour (+1 Black, -1 White) has left; callers measure the time."""
 
     def __init__(self) -> None:
         self.set_limits(0, 1, 0)
 
     def set_limits(self, main: float, period: float, stones: int) -> None:
-        """Apply GTP's time_settings: a period without stones means no limit, and so do three zeros."""
+        """Apply GTP's time_settings; a period without stones, or three zeros, is no limit. main, period: seconds."""
         self.main, self.period, self.stones = main, period, stones
         self.reset()
 
     def reset(self) -> None:
-        """Give both colours all their time, for a new game."""
+        """Restore both colours' full time, for a new game."""
         full = (self.main, 0) if self.main > 0 else (self.period, self.stones)
         self.left: dict[int, tuple[float, int]] = {1: full, -1: full}  # seconds, stones (0: main time)
         limited = self.stones > 0 if self.period > 0 else self.main > 0
         self.limited = {1: limited, -1: limited}
 
     def set_left(self, colour: int, seconds: float, stones: int) -> None:
-        """Apply GTP's time_left; without settings before, it limits this colour in this game."""
+        """Apply GTP's time_left for this colour; without earlier settings it limits the colour in this game."""
         self.limited[colour] = True
         self.left[colour] = (max(0.0, seconds), stones)
 
@@ -42,7 +42,7 @@ class Clock:
         self.left[colour] = (max(0.0, left), stones)
 
     def share(self, colour: int, moves: int) -> float:
-        """Return the seconds for the next move, with about `moves` still to play; infinite without a limit."""
+        """Return the seconds for the next move if about `moves` are still to be played; infinite without a limit."""
         if not self.limited[colour]:
             return math.inf
         seconds, stones = self.left[colour]

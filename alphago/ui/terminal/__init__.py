@@ -1,1 +1,1 @@
-"""A game at the terminal."""
+"""A game against the engine at the terminal."""

@@ -1,4 +1,4 @@
-"""Games at the terminal as files: SGF for Go, records (.npz) for other games."""
+"""Files of games at the terminal: SGF for Go, records (.npz) for other games."""
 
 import io
 from pathlib import Path
@@ -55,7 +55,7 @@ class GameFiles:
 def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players: tuple[str, str]) -> None:
     """Write a game atomically, replacing an existing file.
 
-    over: whether the game has ended; an SGF file of an unfinished game names no result.
+    over: whether the game has ended; the SGF file of an unfinished game has no result.
     players: names of Black and White.
     Raises ValueError for the name of another kind of file, OSError with a sentence if it cannot be written.
     """
@@ -74,7 +74,7 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
 
 
 def load_game(path: Path, env: GameEnv) -> list[Position]:
-    """Return all positions of a saved game, the start first.
+    """Return all positions of a saved game, from the start.
 
     Raises ValueError for a file without a game of `env`, OSError with a sentence for one that cannot be read, and
     ImportError for a game of Go without sgfmill.
@@ -99,7 +99,7 @@ def check_kind(path: Path, env: GameEnv) -> None:
 
 
 def only_record(path: Path) -> GameRecord:
-    """Return the record in a file of one; raise ValueError for any other file."""
+    """Return the record in a file of exactly one; raise ValueError for any other file."""
     records = load_records(path)
     if len(records) != 1:
         raise ValueError(f"{path} must hold one game, got {len(records)}")

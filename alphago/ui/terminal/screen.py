@@ -1,4 +1,4 @@
-"""Input and output: lines through any two functions; on a terminal also colours and a status line."""
+"""Input and output in lines, through any two functions; on a terminal also colours and a status line."""
 
 import os
 import re
@@ -14,7 +14,7 @@ ROW = re.compile(r"^( ?\d+ )(.*)( \d|\d\d)$")  # a row of a board between its nu
 WOOD, BLACK, WHITE, POINT, LAST, PLAIN = (f"\x1b[{code}m" for code in (
     "48;5;179", "1;38;5;16", "1;38;5;231", "22;38;5;94", "1;38;5;160", "0"
 ))  # fmt: skip
-INKS = {"X": BLACK, "O": WHITE, ".": POINT, "(": LAST, ")": LAST}
+INKS = {"X": BLACK, "O": WHITE, ".": POINT, "+": POINT, "*": LAST, "(": LAST, ")": LAST}
 WRITE_OVER, END_OF_LINE = "\r", "\x1b[K"
 STATUS_SECONDS = 0.1  # between two changes of the status line
 
@@ -42,7 +42,7 @@ class Screen:
         self.write(coloured(board) if self.coloured else board)
 
     def status(self, text: str) -> None:
-        """Overwrite the status line; do nothing where output cannot be overwritten."""
+        """Overwrite the status line; without a terminal, do nothing."""
         if self.live and time.monotonic() - self._status_at >= STATUS_SECONDS:
             width = shutil.get_terminal_size().columns - 1
             print(f"{WRITE_OVER}{text[:width]}{END_OF_LINE}", end="", flush=True)
@@ -61,7 +61,7 @@ def is_terminal() -> bool:
 
 
 def coloured(board: str) -> str:
-    """Return the text with colours: stones and points on wood, the last stone's brackets red."""
+    """Return a drawn board with terminal colours: stones and points on wood, the last stone's brackets red."""
     return "\n".join(ROW.sub(coloured_row, line) for line in board.split("\n"))
 
 
@@ -71,7 +71,7 @@ def coloured_row(row: re.Match[str]) -> str:
 
 
 def ask(prompt: str) -> str:
-    """Call `input`; a closed input raises EOFError, and bytes that are not text count as a typo."""
+    """Return a line from `input`; closed input raises EOFError, bytes that are not text become one odd character."""
     if sys.stdin is None:  # it was closed before Python started
         raise EOFError
     try:
@@ -81,5 +81,5 @@ def ask(prompt: str) -> str:
 
 
 def show(text: str) -> None:
-    """Print and flush, so that the text is seen at once through a pipe too."""
+    """Print and flush, so that the text appears at once through a pipe too."""
     print(text, flush=True)

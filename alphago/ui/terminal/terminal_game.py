@@ -178,7 +178,7 @@ class TerminalGame:
         self.screen.draw(str(self.position))
 
     def human_turn(self, prompt: str) -> bool:
-        """Run one line of input, a command or a move; return False for an empty one."""
+        """Read a line and run it as a command or a move; return False for an empty line."""
         text = self.screen.read(prompt).strip()
         name, _, argument = text.partition(" ")
         name = ALIASES.get(name.lower(), name.lower())
@@ -189,7 +189,7 @@ class TerminalGame:
         return bool(text)
 
     def after_game(self) -> None:
-        """Announce the result once, and ask for a command."""
+        """Announce the result, once, and read a command."""
         if not self.announced:
             self.announce_result()
             self.announced = True
@@ -197,7 +197,7 @@ class TerminalGame:
             self.left = True
 
     def try_move(self, text: str) -> None:
-        """Play a typed move, or say why not."""
+        """Play a typed move, or say why it cannot be played."""
         try:
             action = self.position.env.from_text(text)
             if self.resigned:
@@ -217,7 +217,7 @@ class TerminalGame:
             self.say(STONES_COUNT)
 
     def think(self) -> Thought:
-        """Return the engine's best move, with a status line meanwhile."""
+        """Return the engine's best move, showing a status line while it searches."""
         total = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
         mover = PLAYER_NAMES[self.position.to_play]
 
@@ -256,7 +256,7 @@ class TerminalGame:
         )
 
     def undo(self, _: str) -> None:
-        """Go back to where the person last chose a move; a resignation is taken back."""
+        """Go back to where the person last chose a move; a resignation is undone too."""
         before = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
         if self.resigned and self.position.to_play == self.human:
             before.append(len(self.positions) - 1)
@@ -266,7 +266,7 @@ class TerminalGame:
         self.go_to(self.positions[: before[-1] + 1])
 
     def go_to(self, positions: list[Position]) -> None:
-        """Continue from the last of these positions of a game."""
+        """Continue from the last of these positions, which are those of one game in order."""
         self.player.initialize_game(positions[-1])
         self.positions = positions
         self.resigned = self.announced = False
@@ -292,14 +292,14 @@ class TerminalGame:
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            path = self.files.save(name, self.player.extract_data(), self.over, names, replace)
+            path = self.files.save(name, self.player.game_record(), self.over, names, replace)
         except (ValueError, OSError, ImportError) as reason:
             self.say(f"Not saved: {reason}.")
         else:
             self.say(f"Saved in {path}.")
 
     def load(self, name: str) -> None:
-        """Load a game and go on with it, or say why not."""
+        """Load a game and continue it, or say why that fails."""
         try:
             positions = self.files.load(name)
         except (ValueError, OSError, ImportError) as reason:

@@ -12,7 +12,7 @@ WAVE = 16  # readouts between two readings of the clock
 
 @dataclass(frozen=True)
 class Limit:
-    """Limits of a move; the search ends at the first one reached.
+    """Limits of the search for one move, which ends at the first of them.
 
     readouts: simulations; 0 plays the network's most probable action, None is no limit.
     seconds: time; None is no limit.
@@ -30,7 +30,7 @@ class Limit:
             check_positive("seconds", self.seconds)
 
     def left(self, done: int, seconds: float) -> int:
-        """Return the readouts of the next wave, after `done` readouts in `seconds` seconds; 0 at the limit."""
+        """Return the readouts for the next wave after `done` readouts in `seconds` seconds; 0 at the limit."""
         if self.seconds is not None and seconds >= self.seconds:
             return 0
         return WAVE if self.readouts is None else min(WAVE, self.readouts - done)
@@ -38,7 +38,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Thought:
-    """A move, its value (-1 .. 1, the mover's) and the expected line of play as text."""
+    """A move, its value (-1 .. 1, from the view of the player to move), and the expected line of play as text."""
 
     action: int
     value: float
@@ -46,7 +46,7 @@ class Thought:
 
     @property
     def win_rate(self) -> str:
-        """The mover's chance to win, such as '75 %'."""
+        """The chance of the player to move to win, such as '75 %'."""
         return f"{50 * (1 + self.value):.0f} %"
 
 
@@ -56,7 +56,7 @@ def think(
     report: Callable[[int, Thought], object],
     now: Callable[[], float] = time.monotonic,
 ) -> Thought:
-    """Return the move that a player would make in its position, without making it.
+    """Return the move that a player would make in its position, without playing it.
 
     report: called after each wave of the search with the readouts so far and the best move so far.
     """

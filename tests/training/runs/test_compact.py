@@ -95,7 +95,7 @@ class TestCompact:
         shutil.copytree(finished, elsewhere)
         shutil.rmtree(finished)
         _, listener = go_on(elsewhere, GAMES + 8)
-        assert "its folder was made compact once: it goes on without its oldest games, not exact to the bit" in (
+        assert "its folder was made compact once: it goes on without its oldest games, so not bit-identical" in (
             listener.notes
         )
         assert {row["compacted"] for row in listener.rows} == {1}

@@ -1,6 +1,7 @@
 """The config of a run on disk, what spoils it, and what another version's says."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,19 @@ class TestConfig:
         assert config == parse_config(finished / "config.copy.json")
         (note,) = repair_config(finished, config)
         assert note.startswith(f"{path} is ")
-        assert note.endswith("its copy is in its place")
+        assert note.endswith("it was restored from its copy")
         assert path.read_bytes() == before
         assert (finished / "config.json.damaged").exists() == (data is not None)
         assert repair_config(finished, config) == []
+
+    def test_a_pipe(self, finished: Path) -> None:
+        """Which would be read for ever."""
+        path = finished / "config.json"
+        before = path.read_bytes()
+        path.unlink()
+        os.mkfifo(path)
+        assert go_on(finished)[1].notes[0].startswith(f"{path} is no file; it was set aside")
+        assert path.read_bytes() == before
 
     @pytest.mark.parametrize("how", ["gone", "flipped"])
     def test_a_damaged_copy_is_made_anew(self, finished: Path, how: str) -> None:
@@ -49,7 +59,7 @@ class TestConfig:
     def test_a_run_goes_on_from_the_copy(self, finished: Path, finished_run: Small) -> None:
         (finished / "config.json").unlink()
         net, listener = go_on(finished)
-        assert listener.notes[0] == f"{finished / 'config.json'} is gone; its copy is in its place"
+        assert listener.notes[0] == f"{finished / 'config.json'} is gone; it was restored from its copy"
         assert same(net, finished_run.net)
 
     @pytest.mark.parametrize(
@@ -68,11 +78,7 @@ class TestConfig:
         ],
     )
     def test_of_another_version(
-        self,
-        finished: Path,
-        capsys: pytest.CaptureFixture,
-        change: Callable[[dict[str, Any]], object],
-        sentence: str,
+        self, finished: Path, capsys: pytest.CaptureFixture, change: Callable[[dict[str, Any]], object], sentence: str
     ) -> None:
         """Python and the command line say what to do, and that works."""
         config = json.loads((finished / "config.json").read_text())

@@ -3,6 +3,7 @@
 import json
 import shutil
 import threading
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 import torch
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.rule import SearchRule
 from alphago.mcts.search import SearchSettings
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
@@ -18,7 +21,6 @@ from alphago.training.history import read_history
 from alphago.training.judges.criteria import Opponent
 from alphago.training.loop import train_loop
 from alphago.training.session import train
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (
     GO,
@@ -44,6 +46,19 @@ from tests.training.small_runs import (
 def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
     """An optimizer of one's own."""
     return torch.optim.NAdam(parameters, lr=learning_rate, weight_decay=weight_decay)
+
+
+@dataclass(frozen=True)
+class Patient(SearchSettings):
+    """A search of one's own: PUCT whose priors count for more."""
+
+    factor: float = 2.0
+
+    def new_rule(self, games: int, actions: int) -> SearchRule:
+        return replace(self, c_puct=self.factor * self.c_puct, factor=1.0).puct(games, actions)
+
+    def puct(self, games: int, actions: int) -> SearchRule:
+        return super().new_rule(games, actions)
 
 
 class TestExact:
@@ -87,6 +102,7 @@ class TestExact:
             {"tower_height": 1},
             {"search": SearchSettings()},
             {"search": {"considered": 2}},  # of the usual search
+            {"search": Patient(factor=3.0)},
             {"first_games_in_flight": 1},
         ],
     )
@@ -132,7 +148,7 @@ class TestExact:
         own = {"optimizer": optimizer} if callable(optimizer) else {}
         refused = "has optimizer '(adamw|sgd)', got 'muon'"
         if own:
-            refused = r"has an optimizer of its own, .*nadam: pass it as optimizer="
+            refused = r"has a custom optimizer, .*nadam: pass that function as optimizer="
             with pytest.raises(ValueError, match=refused):
                 go_on(tmp_path / "cut")
         with pytest.raises(ValueError, match=refused):
@@ -157,7 +173,7 @@ class TestOver:
         before = files(folder)
         net, listener = go_on(folder)
         assert same(net, undisturbed.net)
-        assert "this run was over after 16 games" in listener.notes[-1]
+        assert "this run ended after 16 games" in listener.notes[-1]
         assert listener.last["games"] == 16
         assert (listener.rows, listener.stopped) == ([], False)
         assert files(folder) == before
@@ -183,7 +199,7 @@ class TestOver:
             made.checkpoint()
         _, listener = run(tmp_path, 10**6, max_minutes=1000, **settings)
         assert (listener.rows, listener.stopped) == ([], False)
-        assert "this run was over" in listener.notes[-1]
+        assert "this run ended" in listener.notes[-1]
         listener = interrupt_at(1)
         run(tmp_path, 10**6, max_minutes=10_000, report=listener, **settings)
         assert listener.rows[0]["seconds"] > 60_000
@@ -220,6 +236,22 @@ class TestChanges:
         with pytest.raises(ValueError, match=sentence):
             go_on(killed, env=env, **changed)
         assert files(killed) == before
+
+    def test_a_search_of_ones_own(self, tmp_path: Path) -> None:
+        """The config names its class; one that cannot be imported is passed again."""
+
+        class Here(Patient):
+            pass
+
+        run(tmp_path, 2, search=Here(factor=1.5))
+        _, listener = go_on(tmp_path, 4, search=Here(c_puct=0.5))
+        search = listener.settings["search"]
+        assert search["class"].endswith("Here")
+        assert (search["c_puct"], search["factor"]) == (0.5, 2.0)
+        with pytest.raises(ValueError, match=r"its own class, tests\S+Here, which cannot be imported .*search="):
+            go_on(tmp_path)
+        _, listener = go_on(tmp_path, search=Here(c_puct=0.5))
+        assert not listener.noted("search is")
 
     def test_an_unknown_keyword(self, killed: Path) -> None:
         with pytest.raises(TypeError, match="train has no keyword 'batchsize': did you mean batch_size"):

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from alphago.nn.net import load_model
-from alphago.training.runs import state as states
 from alphago.training.runs.state import State, StateFiles, pack_arrays, unpack_arrays
 from tests.training.small_runs import GO, Small, go_on, same, spoil
 
@@ -23,10 +22,20 @@ class TestStates:
         assert path.with_name(path.name + ".damaged").exists()
         assert same(net, undisturbed.net)
 
+    @pytest.mark.parametrize("which", [-1, 0], ids=["newest", "older"])
+    def test_a_folder_in_the_place_of_one(self, killed: Path, undisturbed: Small, which: int) -> None:
+        path = sorted((killed / "state").iterdir())[which]
+        path.unlink()
+        path.mkdir()
+        net, listener = go_on(killed)
+        assert listener.noted(f"{path} is no file; it was set aside") == (which == -1)
+        assert same(net, undisturbed.net)
+
     def test_both_are(self, killed: Path) -> None:
         for path in (killed / "state").iterdir():
             spoil(path, "flipped")
-        with pytest.raises(ValueError, match=r"is damaged .*; .* is damaged .*; .*holds no state to go on from"):
+        sentence = r"is damaged .*; .* is damaged .*; .*holds no state to go on from.* alphago train --model"
+        with pytest.raises(ValueError, match=sentence):
             go_on(killed)
         load_model(killed, GO)
 
@@ -37,9 +46,8 @@ class TestStates:
             name: (a.dtype, a.tolist()) for name, a in arrays.items()
         }
 
-    def test_one_in_pieces(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(states, "PIECE", 1000)
-        written = StateFiles(tmp_path)
+    def test_one_in_pieces(self, tmp_path: Path) -> None:
+        written = StateFiles(tmp_path, piece=1000)
         tensor = torch.arange(900, dtype=torch.float32)
         written.write(State({"a": tensor}, {"number": 1}))
         written.write(State({"a": tensor + 1}, {"number": 2}))

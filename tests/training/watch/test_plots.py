@@ -259,8 +259,8 @@ def test_binary_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("arguments", "message"), [
     (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
     (["."], "a run must be a folder with metrics.jsonl, got ."),
-    (["empty"], "empty/metrics.jsonl holds no whole line: no iteration of training is over yet"),
-    (["run", "empty"], "empty/metrics.jsonl holds no whole line"),
+    (["empty"], "empty/metrics.jsonl has no complete line: no iteration of training is over yet"),
+    (["run", "empty"], "empty/metrics.jsonl has no complete line"),
     (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
     (["run", "--out", "curves.txt"], "out must end in one of .eps,"),
     (["run", "--out", "curves"], "out must end in one of .eps,"),

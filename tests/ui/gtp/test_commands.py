@@ -124,7 +124,7 @@ class TestPlay:
         ask(gtp, "play b b2")
         assert ask(gtp, "showboard") == [
             "\n    A B C\n 3  . . .  3\n 2  .(X).  2\n 1  . . .  1\n    A B C\n"
-            "   move 1: White (O) to play, komi 7.5"
+            "   move 1: White (O) to play, komi 7.5\n   captures: X 0, O 0"
         ]  # fmt: skip
 
     @pytest.mark.parametrize(

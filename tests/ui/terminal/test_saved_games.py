@@ -7,6 +7,7 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.records.record import RecordBuilder, save_records
@@ -14,7 +15,6 @@ from alphago.records.sgf import read_sgf
 from alphago.ui.terminal.saved_games import GameFiles, load_game, save_game
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import play
-from examples.tic_tac_toe import TicTacToeEnv
 
 
 def talk(env: GameEnv, *typed: str, mode: int = 0, readouts: int = 4, network=None) -> tuple[Position, str]:
@@ -163,7 +163,7 @@ def test_fixed_turns(tmp_path, moves):
     player.initialize_game()
     for move in moves.split():
         player.play_move(env.from_text(move))
-    save_game(tmp_path / "game.sgf", env, player.extract_data(), player.position.is_over, ("you", "alphago"))
+    save_game(tmp_path / "game.sgf", env, player.game_record(), player.position.is_over, ("you", "alphago"))
     positions = load_game(tmp_path / "game.sgf", env)
     assert positions[-1].moves == player.position.moves
     assert positions[-1].is_over == (len(moves.split()) == 6)
