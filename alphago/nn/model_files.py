@@ -251,6 +251,8 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
     description: dict[str, Any] = {}
     try:
         description["env"] = shortened(texts["env"])
+        reference = str(texts.get("reference"))
+        description["reference"] = reference if re.fullmatch(REFERENCE, reference) else "MODULE:CLASS"
         for key in JSON_KEYS:
             description[key] = table(key, json.loads(texts[key]))
         check_structure(description["structure"])
