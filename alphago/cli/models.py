@@ -55,7 +55,7 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
 def load(model: str | None, board_size: int | None, komi: float | None, game: str | None = None) -> tuple[GameEnv, Any]:
     """Return the game and the network to play it with; raise ValueError if they do not match.
 
-    Without a model, the network is the package's own for that board size or, if there is none, its largest one.
+    model: None for the package's own network for that board size or, if there is none, the one for the largest board.
     """
     from alphago.nn.model_files import model_file, packaged_nets, saved_game
     from alphago.nn.net import load_model  # only now: it loads torch

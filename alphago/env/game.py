@@ -123,14 +123,14 @@ class GameEnv(ABC):
 
     def resized(self, size: int) -> "GameEnv":
         """Return the same game on a board of another size; raise ValueError if there is none."""
-        raise ValueError(f"{self} has one board size, got {size}")
+        raise ValueError(f"{self} has only one board size, got {size}")
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
         """Return a random set-up for a game of self-play: keywords of `GameBatch.reset` and `position`."""
         return {}
 
     def position(self, **setup: Any) -> "Position":
-        """Return the start position for these set-up keywords; the TypeError for an unknown one names similar ones."""
+        """Return the start position for these set-up keywords; a TypeError for an unknown one suggests similar ones."""
         batch = self.new_batch(1)
         taker = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(taker):

@@ -165,7 +165,10 @@ class GoEnv(GameEnv):
         return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
     def resized(self, size: int) -> "GoEnv":
-        """Return the game on another board with its komi, no `first_pass`, and fixed turns kept or its `max_moves`."""
+        """Return the game on another board, with that board's default komi and no `first_pass`.
+
+        Fixed turns are kept; without them `max_moves` becomes the other board's default, or stays endless.
+        """
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
         cap = 0 if self.max_moves == ENDLESS else None

@@ -64,7 +64,7 @@ class HashEvaluator(Evaluator):
 
 
 class FunctionEvaluator(Evaluator):
-    """An evaluator on a function of a position that returns (policy [A], value), +1 for a Black win (AlphaGo.jl's)."""
+    """An evaluator on a function from a position to (policy [A], value), where +1 is a Black win as in AlphaGo.jl."""
 
     def __init__(self, function: Callable[[Position], tuple[Any, Any]]) -> None:
         self.function = function

@@ -77,7 +77,7 @@ class MCTSPlayer:
         """
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
-            raise ValueError(f"a position of {position.env} was given to a player of {self.env}")
+            raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         record = RecordBuilder(position.setup_in(self.env))
         before = position.env.position(**position.setup)  # its own game: the player's may differ in when one may pass
         for action in position.moves:
@@ -207,7 +207,10 @@ class MCTSPlayer:
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 
     def describe(self, lines: int = 5) -> str:
-        """Return the position's value, and the best moves' visits, value, prior and line, as text; the mover's view."""
+        """Return the position's value and the most visited moves as text, from the view of the player to move.
+
+        Each of the `lines` moves has visits, value, prior and most visited continuation.
+        """
         tree = self.search.tree
         nodes = sorted(self._children(ROOT), key=lambda node: -tree.visits[0, node])
         mover = PLAYER_NAMES[self.position.to_play]

@@ -197,7 +197,7 @@ def text_reader(encoding: str) -> Callable[[Node, str], str]:
 
 
 def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
-    """Update `stones` (action: 1, -1 or 0) by a node; raise ValueError if `moves` were played before."""
+    """Update `stones` (action: 1, -1 or 0) by the set-up of a node; raise ValueError if `moves` came before it."""
     for name, sign in (("AB", 1), ("AW", -1), ("AE", 0)):
         if name in node and moves:
             raise ValueError(f"stones must be set up before the first move, got a set-up after move {moves}")

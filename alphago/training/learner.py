@@ -134,7 +134,7 @@ class Learner:
         self.steps, self.skipped = steps, skipped
 
     def _remembered(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
-        """Return optimizer state on the device and in the layout of steps; counts are there only if it is fused."""
+        """Return a tensor of optimizer state as steps need it; step counts are on the device only if it is fused."""
         if tensor.shape == parameter.shape:
             # Laid out as the parameter is: the fused step goes through memory without looking at strides.
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)

@@ -205,7 +205,7 @@ class Run:
         self.games += len(records)
 
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
-        """Yield the batches (lists of parts) that are due while `may_go_on`, drawing each while another is learned."""
+        """Yield the batches that are due (see batches.py) while `may_go_on`; each is drawn while another is learned."""
 
         def draw(generator: np.random.Generator) -> list[Part]:
             return [to_device(sample, self.learner.device) for sample in self.boards.sample(generator)]

@@ -100,7 +100,7 @@ class PaddedBatch:
 
 
 class GpuStream:
-    """A thread's CUDA stream, to which its calls inside `with stream:` go, and its buffers; on "host" only these."""
+    """A thread's buffers and CUDA stream, to which its calls inside `with stream:` go; on "host" there is no stream."""
 
     def __init__(
         self, env: GameEnv, net: nn.Module, dtype: torch.dtype, device: torch.device, backend: Backend
