@@ -32,7 +32,7 @@ def main() -> None:
         played = selfplay(env.training_variant(), evaluator, settings.readouts, games, games_in_flight=flight, **how)
         return sum(map(len, played)) / (time.perf_counter() - began)
 
-    rate(options.flights[0], 16)  # compiles
+    rate(options.flights[0], min(16, options.games))  # compiles
     rates = dict.fromkeys(options.flights, 0.0)
     for _ in range(options.turns):
         for flight in options.flights:

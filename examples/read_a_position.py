@@ -1,4 +1,4 @@
-"""One position: the network's policy and value, then a search.
+"""One position: the network's policy, value and forecast of the points, then a search.
 
 Black can win a race on 7x7, if Black begins.
 """
@@ -21,13 +21,17 @@ def main() -> None:
     position = env.position(arguments.black, arguments.white, to_play=arguments.to_play)
     print(position)
 
-    policy, value = net(position)
-    best = policy.argsort()[::-1][:5]
-    print(f"the network alone: {value:+.2f} (+1 Black wins), ", end="")
-    print(", ".join(f"{env.to_text(int(action))} {policy[action]:.0%}" for action in best))
-
     player = MCTSPlayer(env, net, num_readouts=arguments.readouts, two_player_mode=True)
     player.initialize_game(position)
+    alone = player.search_result()  # before any search: the network as the search computes it, rounded to 8 bits
+    best = alone.priors.argsort()[::-1][:5]
+    print(f"the network alone: value {alone.value:+.3f} for {arguments.to_play}, ", end="")
+    print(", ".join(f"{env.to_text(int(action))} {alone.priors[action]:.3f}" for action in best))
+    forecast = net.forecast(position)
+    print(
+        f"it expects Black to be {forecast.score:+.1f} points ahead, and to own {(forecast.ownership > 0).sum()} points"
+    )
+
     action = player.suggest_move()
     print(player.describe())
     print(f"the search plays {env.to_text(action)}")

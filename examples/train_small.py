@@ -5,6 +5,7 @@ an iteration are a line of the run folder's metrics.jsonl.
 """
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ class TableReport:
         self.every = every
         self.next_at = 0
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], object]) -> None:
         print(f"{settings['num_games']} games, {settings['readouts']} readouts a move, in {folder}")
         print("  ".join(f"{name:>18}" for name in COLUMNS))
 

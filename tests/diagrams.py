@@ -54,6 +54,12 @@ def owners(shown: GoPosition) -> np.ndarray:
     return movers.reshape(size, size) * np.int8(shown.to_play)
 
 
+def beside(drawings: str) -> tuple[str, str]:
+    """Two drawings that stand side by side, four blanks apart."""
+    left, right = zip(*(line.strip().split("    ") for line in drawings.strip().splitlines()), strict=True)
+    return "\n".join(left), "\n".join(right)
+
+
 def tidy(drawing: str) -> str:
     """A drawing with the spacing of `draw`, to compare with it."""
     return draw(board(drawing))

@@ -37,8 +37,7 @@ class TestMechanism:
             self.run(f"<!-- test: {comment} -->\n```python\nx = 1\n```\n", monkeypatch)
 
     @pytest.mark.parametrize(
-        "text",
-        ["<!-- test: f(a=1) -->\nText\n```python\nf(a=2)\n```\n", "- item\n  ```python\n  x = 1\n  ```\n"],
+        "text", ["<!-- test: f(a=1) -->\nText\n```python\nf(a=2)\n```\n", "- item\n  ```python\n  x = 1\n  ```\n"]
     )
     def test_nothing_is_overlooked(self, text):
         with pytest.raises(ValueError, match="Python block"):

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.engine import EngineError
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.sgf import parse_sgf
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+ROOT = Path(__file__).parents[1]
+EXAMPLES = {
+    path.stem: path
+    for folder in (ROOT / "examples", ROOT / "alphago" / "examples")  # programs, and games that the package has
+    for path in folder.glob("[!_]*.py")
+}
 RUNS = {
     "connect_four": "",
     "custom_tower": "--games 4 --readouts 2",
@@ -27,12 +31,8 @@ RUNS = {
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder but for a run with three checkpoints; and GNU Go is not installed."""
-
-    def absent() -> None:
-        raise EngineError("GNU Go is not installed")
-
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("alphago.arena.engine.gnugo", absent)
+    monkeypatch.setattr("shutil.which", lambda name, path: None)
     for games in (0, 10, 20):
         path = tmp_path / "run" / "weights" / f"games-{games:07d}.safetensors"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,11 +42,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [f"{name}.py", *RUNS[name].split()])
-    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
 
 
 def test_all_of_them_are_here_and_short() -> None:
-    lengths = {path.stem: len(path.read_text("utf-8").splitlines()) for path in EXAMPLES.glob("*.py")}
+    lengths = {name: len(path.read_text("utf-8").splitlines()) for name, path in EXAMPLES.items()}
     assert lengths.keys() == RUNS.keys()
     assert max(lengths.values()) < 100
 

@@ -119,7 +119,7 @@ class TestCommandLineErrors:
         [
             ("train --game connect-four --board-size 8", "connect-four has no board_size, got 8"),
             ("train --game gomoku --komi 7", "gomoku has no komi, got 7.0"),
-            ("train --game gomoku --board-size 4", "connect_row must be an integer from 1 to 4, got 5"),
+            ("train --game gomoku --board-size 4", "--connect-row must be an integer from 1 to 4, got 5"),
             ("play --game gomoku", "no network for gomoku comes with the package: name one (alphago train"),
             ("play 7x7 --game gomoku", "{packaged} must hold a network for gomoku, got one for GoEnv(7"),
             ("evaluate 7x7@0 random --game gomoku", "every network must be for gomoku, got 7x7 for go"),
@@ -143,6 +143,6 @@ class TestCommandLineErrors:
     def test_an_unknown_game(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
             main(["train", "--game", "chess"])
-        assert "invalid choice: 'chess'" in capsys.readouterr().err
+        assert "--game: must be one of go, gomoku, " in capsys.readouterr().err
         with pytest.raises(ValueError, match="game must be one of go, gomoku, connect-four"):
             make_game("chess")

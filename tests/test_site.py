@@ -68,7 +68,7 @@ def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
 
 def test_pages_from_the_repository(site: Path) -> None:
     examples = (site / "examples.html").read_text("utf-8")
-    for path in (ROOT / "examples").glob("*.py"):
+    for path in [*(ROOT / "examples").glob("*.py"), *(ROOT / "alphago" / "examples").glob("[!_]*.py")]:
         assert f'id="{path.stem}"' in examples
     assert "Kernels" in (site / "contributing.html").read_text("utf-8")
     assert "0.1.0" in (site / "changelog.html").read_text("utf-8")

@@ -4,6 +4,7 @@ import contextlib
 import os
 import queue
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 from alphago.env.go_rules import Rules
 from alphago.system.validation import check_int, check_positive, checks_keywords
 
+COMMAND = "gtp:"  # before the command of an engine, in its name
+LEVELS = (0, 10)  # of GNU Go
 LONGEST_REPLY = 1000  # lines
 POLL_SECONDS = 0.5  # between two looks at whether a process still runs while its reply is awaited
 
@@ -69,9 +72,9 @@ class Engine:
 def gnugo(level: int = 10) -> Engine:
     """Return the Engine for GNU Go at a level.
 
-    It captures dead stones before it passes, so that the final board can be counted as it stands. Raises EngineError if
-    GNU Go is not installed.
+    Raises ValueError for another level than 0 to 10, EngineError where it is not installed.
     """
+    check_int("GNU Go's level", level, *LEVELS)
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
     path = shutil.which("gnugo", path=places)
     if path is None:
@@ -91,9 +94,29 @@ def gnugo_rules(rules: Rules) -> tuple[str, ...]:
 
 
 def find_engine(name: str) -> Engine | None:
-    """Return the engine called "gnugo" or "gnugo:LEVEL", or None for another name."""
-    match = re.fullmatch(r"gnugo(?::([0-9]{1,2}))?", name)
+    """Return the engine called "gnugo", "gnugo:LEVEL" or "gtp:COMMAND", or None for another name.
+
+    Raises ValueError for an impossible level or command, EngineError for a program that does not exist.
+    """
+    if name.startswith(COMMAND):
+        return engine_of_command(name)
+    match = re.fullmatch(r"gnugo(?::([0-9]{1,9}))?", name)
     return gnugo(int(match[1] or 10)) if match else None
+
+
+def engine_of_command(name: str) -> Engine:
+    """Return the engine of "gtp:" and a command as one types it into a shell, without pipes and variables."""
+    try:
+        program, *arguments = shlex.split(name.removeprefix(COMMAND))
+    except ValueError as error:  # nothing to unpack, or an open quotation mark
+        why = f": {error}" if "quotation" in str(error) else ""
+        raise ValueError(
+            f"after {COMMAND} must come a command such as 'gtp:./engine --argument', got {name!r}{why}"
+        ) from None
+    program = os.path.expanduser(program)
+    if shutil.which(program) is None:
+        raise EngineError(f"{name} cannot be started: there is no program {program}")
+    return Engine(name, (program, *arguments))
 
 
 class EngineProcess:

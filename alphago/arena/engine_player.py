@@ -136,6 +136,11 @@ class EnginePlayer:
                     self.scores[game] = score
 
 
+def check_engine(env: GoEnv, engine: Engine) -> None:
+    """Start an engine and end it again; raise EngineError unless it takes the game's board and komi."""
+    EnginePlayer(env, engine, [1]).close()
+
+
 def set_up(process: EngineProcess, env: GoEnv) -> None:
     """Set board size and komi for a new game; raise EngineError if the engine does not take them."""
     for command in (f"boardsize {env.N}", "clear_board", f"komi {env.komi:g}"):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.players import PlayerSource, resolve_player, search_settings
+from alphago.arena.engine import COMMAND
+from alphago.arena.players import PlayerSource, find_player, resolve_player, search_settings
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
 from alphago.env.go_rules import Rules
@@ -66,21 +67,23 @@ class EntrantText:
 
 
 def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> EntrantText:
-    """Parse an entrant's name: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network.
+    """Parse an entrant's name: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network, see `evaluate`.
 
     MODEL is a file or a run folder; `readouts` and `search` are the defaults.  Raises ValueError for anything else.
     """
-    base, at, own = text.rpartition("@") if "@" in text else (text, "", "")
+    base, at, own = text.rpartition("@") if "@" in text and not text.startswith(COMMAND) else (text, "", "")
     match = re.fullmatch(r"([0-9]+)?(?:(?:^|,)(puct|gumbel))?", own)
     if at and (match is None or not own) and Path(text).exists():
         base, at = text, ""  # the @ is part of a path
     unknown = "only networks take readouts"
     if not at:
         try:
-            resolve_player(base)
-            return EntrantText(base, None, 0, "")
+            if not isinstance(find_player(base), Path):
+                return EntrantText(base, None, 0, "")
         except ValueError as error:
             unknown = str(error)
+            if text.startswith((COMMAND, "gnugo:")):  # no file is called so
+                raise
     model = model_file(base)
     if not (model.exists() or "/" in base or base.endswith(".safetensors")):
         raise ValueError(f"{text}: there is no file {base}, and {unknown}")

@@ -26,9 +26,9 @@ from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, checks_keywords
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MatchResult:
-    """The results of a match from the side of the player given as `black`, which had Black in every second game.
+    """What `black` achieved against `white`; both played both colours.  As text it is one sentence.
 
     outcomes: float32 [games], `black`'s result: 1, 0 or -1, or between in games with graded results. In games 0, 2, …
         it had Black.
@@ -98,7 +98,9 @@ class MatchResult:
         """The 95 % interval of the win rate (Wilson 1927), as if all games were independent."""
         return wilson(self.win_rate, len(self.outcomes))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        if not len(self.outcomes):
+            return "no games"
         low, high = self.interval
         (as_black, *_), (as_white, *_) = self.by_colour
         text = (
@@ -146,9 +148,10 @@ def evaluate(
 ) -> MatchResult:
     """Play a match and return its result from the side of `black`.
 
-    black, white: "random" (any legal action, the pass included), "uct:N" or "rave:N" (Go without a network, N
-        random games a move; see `alphago.arena.playout_player`), a NeuralNet, an evaluator, a function on positions,
-        "gnugo" (level 10; "gnugo:1" is another level) where that is installed, or an `Engine`.
+    black, white: a NeuralNet, its name, file or run folder ("7x7", as `load_model` takes it), an evaluator, a function
+        on positions, "random" (any legal action, the pass included), "uct:N" or "rave:N" (Go without a network, N
+        random games a move; see `alphago.arena.playout_player`), "gnugo" (level 10; "gnugo:1" is another level) where
+        that is installed, any GTP engine by its command ("gtp:./engine --argument"), or an `Engine`.
         `black` has Black in every other game, beginning with the first.
     readouts: simulations per move, of both or (black's, white's); 0 plays the network's most probable
         action without search.

@@ -1,18 +1,23 @@
 """Players: each chooses the moves of one side in many games at once."""
 
+import os
 from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 
-from alphago.arena.engine import Engine, find_engine
-from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.engine import COMMAND, Engine, find_engine
+from alphago.arena.engine_player import EnginePlayer, check_engine
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.rule import choose_actions, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings, named_search
+from alphago.nn.model_files import model_file, packaged_nets
+from alphago.system.validation import near_names
 
 # What `make_player` accepts as a player.
 PlayerSource = Evaluator | PlayoutSettings | Engine | Literal["random"]
@@ -93,28 +98,44 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     """Return what `make_player` accepts for a player's name, a network, an evaluator or a function on positions.
 
     device: where networks are computed, see `as_evaluator`.
-    Raises ValueError for an unknown name, and for a player that does not know the game `env`.
+    Raises ValueError for an unknown name, and for a player that does not know the game `env`; EngineError for an engine
+    that cannot be started, or one given by its command that does not take the game's board and komi.
     """
+    named = isinstance(player, (str, PathLike))
+    if named:
+        player = find_player(str(player))
     if player == "random":
         return "random"
-    if isinstance(player, str):
-        player = find_player(player)
     if isinstance(player, (PlayoutSettings, Engine)):
         if env is not None:
-            require_go(env, player.name)
+            go = require_go(env, player.name)
+            if named and isinstance(player, Engine) and player.name.startswith(COMMAND):
+                check_engine(go, player)
         return player
     return as_evaluator(player, env, device)
 
 
-def find_player(name: str) -> PlayoutSettings | Engine:
-    """Return the player of Go without a network that has this name; raise ValueError for an unknown name."""
+def find_player(name: str) -> PlayoutSettings | Engine | Path | Literal["random"]:
+    """Return the player of this name: one without a network, or the file or run folder of a network.
+
+    Raises ValueError that names near misses for an unknown name, EngineError for an engine that is not installed.
+    """
+    if name == "random":
+        return "random"
     player = playout_settings(name) or find_engine(name)
-    if player is None:
-        raise ValueError(
-            f"no player is called {name!r}: there is 'random', and any network, 'uct' and 'rave' or, with their "
-            "playouts, 'rave:1000', and GNU Go as 'gnugo' or, with its level, 'gnugo:10'"
-        )
-    return player
+    if player is not None:
+        return player
+    path = model_file(name)
+    if (os.path.exists(path) and name) or "/" in name or name.endswith(".safetensors"):
+        return path
+    near = near_names(name, ["random", "uct", "rave", "gnugo", *packaged_nets()])
+    meant = f"did you mean {near[0]}? " if near else ""
+    raise ValueError(
+        f"no player is called {name!r}: {meant}there is 'random', and any network "
+        "by its file, run folder or name in the package (as load_model takes it), 'uct' and 'rave' or, with their "
+        "playouts, 'rave:1000', GNU Go as 'gnugo' or, with its level, 'gnugo:10', and any engine by its command, as "
+        "'gtp:./engine --argument'"
+    )
 
 
 def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
+from alphago.system.live_bar import LiveBar
 
 MAX_QUOTED = 3  # faults and disagreements of a match; all of them are in games.jsonl
 
@@ -19,10 +19,10 @@ class ProgressBar:
     """A tournament's progress on stderr."""
 
     def __init__(self) -> None:
-        self.bar: tqdm | None = None
+        self.bar: LiveBar | None = None
 
     def start(self, games: int, done: int) -> None:
-        self.bar = tqdm(total=games, initial=done, unit="game", dynamic_ncols=True)
+        self.bar = LiveBar(total=games, initial=done, unit="game")
 
     def game(self, match: str, result: MatchResult) -> None:
         """Count a finished game, and show the result of the pairs of which both games have ended."""

@@ -1,10 +1,16 @@
 """The command `alphago`, one module for each verb, which is loaded when it is called."""
 
+import argparse
+import contextlib
 import importlib
+import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 
 import alphago
+from alphago.cli.errors import error_text
 from alphago.cli.options import Parser
 from alphago.system.validation import near_misses
 
@@ -27,6 +33,8 @@ VERBS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
     verb = words[0] if words else "--help"
     if verb in ("-h", "--help"):
         print(overview(), file=sys.stdout if words else sys.stderr)
@@ -37,18 +45,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if verb not in VERBS:
         print(f"alphago: no command {verb!r}: {near_misses(verb, list(VERBS))}", file=sys.stderr)
         return USAGE_ERROR
-    options = parser_of(verb).parse_args(words[1:])
+    with ended_by_interrupt():
+        parser = parser_of(verb, words[1:])
+        options = parser.parse_args(words[1:])
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (ValueError, OSError, ImportError, MemoryError) as error:  # ImportError: an extra that is not installed
-        print(f"alphago {verb}: {error}", file=sys.stderr)
+    except Exception as error:
+        if (sentence := error_text(error, parser)) is None:
+            raise
+        print(f"alphago {verb}: {sentence}", file=sys.stderr)
         return USAGE_ERROR
 
 
-def parser_of(verb: str) -> Parser:
-    """Return the parser of a verb; the options that it parses have the function to call as `run`."""
+@contextlib.contextmanager
+def ended_by_interrupt() -> Iterator[None]:
+    """Let Ctrl-C within the block, which imports libraries, end the process at once and in silence.
+
+    A KeyboardInterrupt in the midst of their imports may be swallowed or printed by one of them.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def parser_of(verb: str, words: Sequence[str] = ()) -> Parser:
+    """Return the parser of a verb; the options that it parses have the function to call as `run`.
+
+    words: that it will parse; a game of the user's own among them gives the parser that game's options.
+    """
+    if any(word.startswith("--game") for word in words):
+        from alphago.cli.own_games import import_named_game  # only now: `alphago plot` needs no games
+
+        with contextlib.suppress(argparse.ArgumentTypeError):  # which parsing reports
+            import_named_game(words)
     name, purpose = VERBS[verb]
     module = importlib.import_module(f"alphago.cli.{name}")
     parser = Parser(prog=f"alphago {verb}", description=f"{purpose[0].upper()}{purpose[1:]}.")
@@ -63,5 +100,5 @@ def overview() -> str:
     verbs = "\n".join(f"  {verb:{width}}  {purpose}" for verb, (_, purpose) in VERBS.items())
     return (
         f"usage: alphago COMMAND [OPTIONS]\n\nAlphaZero on one machine.\n\n{verbs}\n\n"
-        "alphago COMMAND --help lists the options of a command; alphago --version prints the version."
+        "alphago help COMMAND lists the options of a command; alphago --version prints the version."
     )

@@ -1,18 +1,25 @@
 """`alphago gtp`."""
 
 import argparse
+from typing import Any
 
 from alphago.cli.models import add_device, add_model, load
-from alphago.cli.options import integer, number
-from alphago.env.games import require_go
+from alphago.cli.options import Parser, integer, number
+from alphago.env.game import GameEnv
+from alphago.env.games import make_game, require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import MOST_READOUTS, check_float, check_int
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
+    parser.others["--game"] = "the Go Text Protocol is for Go"
     parser.description = "Speaks the Go Text Protocol, version 2, on standard input and output."
     add_model(parser)
-    parser.add_argument("--readouts", type=integer, default=800, metavar="N", help="simulations a move; 0: none (800)")
+    parser.add_argument(
+        "--policy", choices=("random", "net", "mcts"), default="mcts",
+        help="how moves are chosen: by chance, by the network alone, or by search (mcts)",
+    )  # fmt: skip
+    parser.add_argument("--readouts", type=integer, metavar="N", help="simulations a move; 0: the network alone (800)")
     parser.add_argument("--board-size", type=integer, metavar="N", help="the model's own, or 9 without a model")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points, until the controller sets them")
     parser.add_argument("--resign", type=number, metavar="VALUE", help="resign below it, -1: never (the model's value)")
@@ -25,17 +32,35 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.gtp.protocol import reserved_stdout
 
     with reserved_stdout() as output:  # before anything is loaded: libraries print
-        check_int("--readouts", options.readouts, 0, MOST_READOUTS)
+        readouts = chosen_readouts(options.policy, options.readouts)
         if options.resign is not None:
             check_float("--resign", options.resign, -1, 1)
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
-        env, network = load(options.model, options.board_size, options.komi, GoEnv.name)
+        env, network = opened(options)
         try:
             serve(
-                require_go(env, "GTP"), network, options.readouts, resign_threshold=options.resign,
+                require_go(env, "GTP"), network, readouts, resign_threshold=options.resign,
                 seed=options.seed, komi=options.komi, device=options.device, output=output,
             )  # fmt: skip
         except BrokenPipeError:  # the controller has exited
             return 1
     return 0
+
+
+def chosen_readouts(policy: str, readouts: int | None) -> int:
+    """Return the simulations a move of a policy; raise ValueError for a number that it cannot have."""
+    if readouts is None:
+        return 800 if policy == "mcts" else 0
+    if policy != "mcts" and readouts:
+        raise ValueError(f"readouts must be left out with --policy {policy}, got {readouts}")
+    return check_int("readouts", readouts, 0, MOST_READOUTS)
+
+
+def opened(options: argparse.Namespace) -> tuple[GameEnv, Any]:
+    """Return the game, and the network or "random"."""
+    if options.policy != "random":
+        return load(options.model, options.board_size, options.komi, GoEnv.name)
+    if options.model is not None:
+        raise ValueError(f"MODEL must be left out with --policy random, got {options.model}")
+    return make_game(GoEnv.name, options.board_size, komi=options.komi), "random"

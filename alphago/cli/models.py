@@ -5,8 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from alphago.cli.options import Setting, add_setting, given_settings, integer, settings_of
+from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, USUAL_GAME, make_game
+from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
+
+GAME = "game:"  # before the names of a game's keywords among the parsed options
 
 # Defaults of self-play's search that depend on the other settings, as help shows them.
 SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
@@ -18,7 +21,9 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> None:
-    parser.add_argument("--game", choices=list(GAMES), help=f"what is played ({usual})")
+    names = ", ".join(name for name, env in GAMES.items() if is_packaged(env))
+    text = f"what is played: {names}, or MODULE:CLASS for your own ({usual})"
+    parser.add_argument("--game", type=named_game, metavar="GAME", help=text)
     parser.add_argument("--board-size", type=integer, metavar="N", help=f"points along a side ({usual_size})")
 
 
@@ -30,25 +35,29 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
 
 
 def add_game_settings(parser: argparse.ArgumentParser) -> None:
-    """Add an option for every keyword of every game except board_size, with each game's help for it."""
+    """Add an option for every keyword of every game except board_size, with the help that it has in each game.
+
+    A keyword of a game of one's own that is an option of the command already has none.
+    """
     keywords: dict[str, list[tuple[str, Setting]]] = {}
     for name, env in GAMES.items():
         for setting in settings_of(env):
-            if setting.name != "board_size":
+            if setting.name != "board_size" and setting.types:
                 keywords.setdefault(setting.name, []).append((name, setting))
     group = parser.add_argument_group("the game")
     for name, settings in keywords.items():
         types = tuple(dict.fromkeys(kind for _, setting in settings for kind in setting.types))
         text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
-        add_setting(group, "--" + name.replace("_", "-"), replace(settings[0][1], types=types, default=None, text=text))
+        setting = replace(settings[0][1], name=GAME + name, types=types, default=None, text=text)
+        if (flag := "--" + name.replace("_", "-")) not in parser._option_string_actions:
+            add_setting(group, flag, setting)
 
 
 def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
     """Return the given keywords of any game except board_size."""
     given: dict[str, Any] = {}
     for env in GAMES.values():
-        given |= given_settings(options, env)
-    given.pop("board_size", None)
+        given |= given_settings(options, env, GAME)
     return given
 
 
@@ -62,7 +71,8 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
 
     if model is None:
         if game not in (None, USUAL_GAME):
-            raise ValueError(f"no network for {game} comes with the package: name one (alphago train --game {game})")
+            how = f"alphago train --game {game_reference(GAMES[game])}"
+            raise ValueError(f"no network for {game} comes with the package: name one ({how})")
         env = make_game(board_size=board_size, komi=komi)  # raises for an unknown size
         names = packaged_nets()
         model = f"{env.N}x{env.N}" if f"{env.N}x{env.N}" in names else names[-1]

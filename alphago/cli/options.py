@@ -88,12 +88,19 @@ class Setting:
         for kind in sorted(types, key=lambda kind: kind is str):  # str last, because it takes any text
             with contextlib.suppress(ValueError):
                 return read_value(kind, text)
-        raise argparse.ArgumentTypeError(f"must be {' or '.join(map(expected_for, types)) or 'none'}, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be {' or '.join(map(self.expected, types)) or 'none'}, got {text!r}")
+
+    def expected(self, kind: Any) -> str:
+        """Return how error messages describe the values of a type; the example of pairs is that of the help."""
+        if Ellipsis not in get_args(kind):
+            return EXPECTED.get(kind, "a pair such as 0:40")
+        example = TUPLES.search(self.text)
+        return f"pairs such as {typed(example[0]) if example else '7:0.3,9:0.7'}"
 
     @property
     def help(self) -> str:
         """The help text, with tuples as users type them, and the default if there is one."""
-        text = TUPLES.sub(lambda match: format_value(ast.literal_eval(match[0])), self.text)
+        text = TUPLES.sub(lambda match: typed(match[0]), self.text)
         nothing = self.default in (None, (), inspect.Parameter.empty)
         return text if nothing else f"{text} ({self.default})"
 
@@ -151,10 +158,9 @@ def format_value(value: Any, separator: str = ",") -> str:
     return separator.join(map(format_value, value))
 
 
-def expected_for(kind: Any) -> str:
-    """Return the words by which error messages describe the values of a type, such as "an integer"."""
-    several = "pairs such as 7:0.15,9:0.25" if Ellipsis in get_args(kind) else "a pair such as 0:40"
-    return EXPECTED.get(kind, several)
+def typed(value: str) -> str:
+    """Return a tuple that is written as in Python as `read_value` parses it."""
+    return format_value(ast.literal_eval(value))
 
 
 def settings_of(target: type) -> list[Setting]:
@@ -162,7 +168,9 @@ def settings_of(target: type) -> list[Setting]:
     hints = get_type_hints(target.__init__)  # type: ignore[misc]
     settings = []
     for name, parameter in inspect.signature(target).parameters.items():
-        hint = hints[name]
+        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            continue
+        hint = hints.get(name, bool if isinstance(parameter.default, bool) else int | float | str)
         members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         literals = [member for member in members if get_origin(member) is Literal]
         choices = tuple(str(choice) for member in literals for choice in get_args(member))

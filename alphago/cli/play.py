@@ -7,14 +7,16 @@ from alphago.cli.options import integer, number
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.description = "You type D4, pass, undo, hint, score, save FILE, load FILE, resign or quit."
+    parser.description = "You type D4, pass, undo, hint, score, save FILE, load FILE, resign, quit or help."
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
+    parser.add_argument("--handicap", type=integer, default=0, metavar="N", help="Black's stones before a game of Go")
     parser.add_argument("--white", action="store_true", help="you play White")
     parser.add_argument(
-        "--readouts", type=integer, metavar="N", help="simulations a move (200, with --seconds as many as fit); 0: none"
-    )
+        "--readouts", dest="num_readouts", type=integer, metavar="N",
+        help="simulations a move (200, with --seconds as many as fit); 0: none",
+    )  # fmt: skip
     parser.add_argument("--seconds", type=number, metavar="S", help="time a move; --readouts may end it earlier")
     add_device(parser)
 
@@ -23,6 +25,9 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.terminal.terminal_game import play
 
     env, network = load(options.model, options.board_size, options.komi, options.game)
-    readouts = 200 if options.readouts is None and options.seconds is None else options.readouts
-    play(env, network, readouts, int(options.white), seconds=options.seconds, device=options.device)
+    readouts = 200 if options.num_readouts is None and options.seconds is None else options.num_readouts
+    play(
+        env, network, readouts, int(options.white),
+        seconds=options.seconds, handicap=options.handicap, device=options.device,
+    )  # fmt: skip
     return 0

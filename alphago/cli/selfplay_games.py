@@ -7,8 +7,6 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
-from tqdm.auto import tqdm
-
 from alphago.cli.models import (
     SELFPLAY_SEARCH,
     add_device,
@@ -27,6 +25,7 @@ from alphago.records import sgf
 from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf_game import SgfGame
 from alphago.system.files import LOCK, lock, write_atomic
+from alphago.system.live_bar import LiveBar
 from alphago.system.validation import check_int, make_settings
 from alphago.training.runs.folder import default_folder, new_folder
 from alphago.training.selfplay import selfplay
@@ -100,7 +99,7 @@ class GameFolder:
         else:
             self.path = new_folder(f"selfplay-{self.env.name}{self.env.N}")
         self.folder_lock = lock(self.path)
-        self.bar = tqdm(total=self.games, unit="game", desc="self-play", dynamic_ncols=True)
+        self.bar = LiveBar(total=self.games, unit="game", desc="self-play")
         return self
 
     def add(self, number: int, record: GameRecord) -> None:

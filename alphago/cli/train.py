@@ -17,7 +17,7 @@ from alphago.cli.models import (
 )
 from alphago.cli.options import Parser, Setting, add_settings, given_settings, integer, number
 from alphago.env.game import GameEnv
-from alphago.env.games import make_game, with_settings
+from alphago.env.games import GAMES, make_game, with_settings
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
@@ -30,7 +30,8 @@ LOSS, GATE = "loss_", "gate_"  # before the names of their settings
 
 def add_options(parser: Parser) -> None:
     parser.description = (
-        "Trains by the board's recipe, or the next larger board's, until the time is over; Ctrl-C saves and stops. "
+        "Trains by the board's recipe, or the next larger board's, until the time is over; "
+        "Ctrl-C saves and stops, and so does SIGTERM. "
         "With the folder of a run, it resumes that run; options then change their own settings only, "
         "and the word none unsets a setting."
     )
@@ -80,8 +81,6 @@ def run(options: argparse.Namespace) -> int:
     given |= given_training(options)
     if options.board_size is None and given.get("sizes") and not holds_a_run(options.folder):
         options.board_size = max(size for size, _ in given["sizes"])
-    if options.tensorboard:
-        given["reports"] = [ConsoleReport(), TensorBoardReport()]
     env_options = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)
@@ -94,7 +93,10 @@ def run(options: argparse.Namespace) -> int:
     if options.folder is not None and not holds_a_run(options.folder):
         hint_at_runs(Path(options.folder))
     try:
-        train(env, **given)
+        with ConsoleReport() as console:
+            if options.tensorboard:
+                given["reports"] = [console, TensorBoardReport()]
+            train(env, **given)
     except EngineError as error:
         raise ValueError(str(error)) from None
     return 0
@@ -130,15 +132,18 @@ def hint_at_runs(folder: Path) -> None:
 
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
-    """Return the game of a new network: the options override the run folder's game, the preset's, or the recipe's."""
+    """Return the game of a new network: the options' over the run folder's, the preset's or the recipe's."""
+    from alphago.nn.model_files import model_file, saved_game
     from alphago.training.recipes import named_recipe, recipe_for
     from alphago.training.runs.config import read_config, version_errors
 
     folder = options.folder
     if holds_a_run(folder):
         config = read_config(Path(folder))
+        if config["game"] not in GAMES:
+            saved_game(model_file(folder))  # raises, with the game's class
         with version_errors(Path(folder), "a game"):
-            env = make_game(config["game"]).replace(**config["env"])
+            env = GAMES[config["game"]](**config["env"])
         for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
             if now not in (None, was):
                 raise ValueError(f"the run in {folder} has {name} {was}, got {now}")

@@ -1,14 +1,44 @@
-"""Boards with stones as text: names of points, a drawing, and a position of any game with stones."""
+"""Boards with stones as text: names of points, a drawing, and games with stones and their positions."""
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from alphago.env.game import PLAYER_NAMES, GameEnv, Position
+from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
+from alphago.system.validation import shown
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
 SYMBOLS = {1: "X", -1: "O"}
+SIDES = {"black": 1, "b": 1, "white": -1, "w": -1}
+
+
+def check_player(player: int | str) -> int:
+    """Return +1 or -1 for "black", "white", "B", "w", +1, -1; raise ValueError for anything else."""
+    value = SIDES.get(player.lower()) if isinstance(player, str) else player
+    if isinstance(value, bool) or value not in (1, -1):
+        raise ValueError(f"to_play must be 'black' or 'white' (or +1, -1), got {shown(player)}")
+    return int(value)
+
+
+def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
+    """Return stones as int8 [height, width] of 1, -1 and 0; raise ValueError for another shape or other numbers."""
+    try:
+        stones = np.asarray(board)
+    except ValueError:  # rows of different lengths
+        stones = np.zeros(0)
+    if stones.shape != tuple(shape) or not np.isin(stones, (-1, 0, 1)).all():
+        raise ValueError(f"board must be {list(shape)} points of 1, -1 and 0, got {list(stones.shape)}: {shown(board)}")
+    return stones.astype(np.int8)
+
+
+def check_history(history: Any, shape: tuple[int, int]) -> list[np.ndarray]:
+    """Return earlier boards as `check_board` does; raise ValueError for anything but a sequence of boards."""
+    if isinstance(history, str) or not isinstance(history, Iterable):
+        raise ValueError(f"history must be a sequence of boards, the oldest first, got {shown(history)}")
+    return [check_board(board, shape) for board in history]
 
 
 def point_text(point: int, height: int, width: int) -> str:
@@ -17,47 +47,84 @@ def point_text(point: int, height: int, width: int) -> str:
     return f"{COLUMNS[column]}{height - row}"
 
 
-def read_point(text: str, height: int, width: int) -> int | None:
-    """Return the point of a text such as 'D4' or 'd4'; None if the board has no such point."""
-    match = re.fullmatch(r"([A-Z])([0-9]{1,2})", text.strip().upper(), re.ASCII)
-    column = COLUMNS.find(match[1]) if match else -1
-    if match and 0 <= column < width and 1 <= int(match[2]) <= height:
-        return (height - int(match[2])) * width + column
-    return None
+def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, str] | None = None) -> str:
+    """Return a drawing of `board` [height, width]: X for 1, O for -1, brackets around the point `last`.
 
-
-def action_text(env: GameEnv, action: int) -> str:
-    """Return 'D4' or 'pass' for an action of a game on a square board whose actions are points."""
-    if not 0 <= action < env.action_space:
-        raise ValueError(f"no action {action} in {env}: actions are 0 to {env.action_space - 1}")
-    return "pass" if action == env.pass_action else point_text(action, env.N, env.N)
-
-
-def read_action(env: GameEnv, text: str) -> int:
-    """Return the action of 'D4', 'd4' or, if the game has it, 'pass'; raise ValueError for other texts."""
-    if env.pass_action is not None and text.strip().upper() == "PASS":
-        return env.pass_action
-    point = read_point(text, env.N, env.N)
-    if point is None:
-        others = "" if env.pass_action is None else " or pass"
-        points = f"A1 to {COLUMNS[env.N - 1]}{env.N} (no column I)"
-        raise ValueError(f"{text!r} is no point of {env}: expected {points}{others}")
-    return point
-
-
-def draw_board(board: np.ndarray, last: int | None = None) -> str:
-    """Return a drawing of `board` [height, width]: X for 1, O for -1, brackets around the point `last`."""
+    marks: signs of empty points; a dot where there is none.
+    """
     height, width = board.shape
+    signs = [".XO"[colour] for colour in board.ravel()]
+    for point, sign in (marks or {}).items():
+        signs[point] = sign if signs[point] == "." else signs[point]
     letters = "   " + "".join(f" {COLUMNS[column]}" for column in range(width))
     lines = [letters]
     for r in range(height):
         text = ""
         for c in range(width):
             before = "(" if last == r * width + c else ")" if c > 0 and last == r * width + c - 1 else " "
-            text += before + ".XO"[board[r, c]]
+            text += before + signs[r * width + c]
         text += ")" if last == r * width + width - 1 else " "
         lines.append(f"{height - r:2d} {text}{height - r:2d}")
     return "\n".join([*lines, letters])
+
+
+class StonesEnv(GameEnv):
+    """A game with stones, whose positions are drawn and whose moves are written with the letters of the drawing.
+
+    An action is a point, row by row from the top, written 'D4', and the pass may follow; or, in a game with as many
+    actions as columns, a column, written 'D'.  Where there are other actions they are numbers, unless the game has
+    `to_text` and `from_text` of its own.
+    """
+
+    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "StonesPosition":
+        return StonesPosition(self, batch, setup)
+
+    def position(self, *, history: Sequence[Any] = (), **setup: Any) -> Position:
+        """Return the start position, or a set-up one; raise TypeError that names near misses for an unknown keyword.
+
+        board: the stones, [height, width] of 1 Black, -1 White, 0 empty, in games whose batch or state takes it.
+        to_play: "black" or "white" (or +1, -1).
+        history: the boards before `board`, the oldest first, each a legal move before the next; these moves are the
+            position's, as if they had been played.
+        """
+        boards = check_history(history, self.plane_shape)
+        if not boards:
+            return super().position(**setup)
+        if "board" not in setup:
+            raise ValueError("history must be given with the board that it leads to, got no board")
+        boards.append(check_board(setup.pop("board"), self.plane_shape))
+        to_play = check_player(setup.pop("to_play")) if "to_play" in setup else None
+        return follow(boards, to_play, lambda board, mover: self.position(board=board, to_play=mover, **setup))
+
+    @cached_property
+    def action_names(self) -> list[str]:
+        """The texts of all actions, in order."""
+        height, width = self.plane_shape
+        points = [point_text(point, height, width) for point in range(height * width)]
+        passes = [] if self.pass_action is None else ["pass"]
+        fitting = [names for names in ([*points, *passes], list(COLUMNS[:width])) if len(names) == self.action_space]
+        return fitting[0] if fitting else [str(action) for action in range(self.action_space)]
+
+    def to_text(self, action: int) -> str:
+        """Return the action's name, 'D4', 'D' or 'pass'; columns are letters without I, rows count from the bottom."""
+        if not 0 <= action < self.action_space:
+            raise ValueError(f"no action {action} in {self}: actions are 0 to {self.action_space - 1}")
+        return self.action_names[action]
+
+    def from_text(self, text: str) -> int:
+        """Return the action of 'D4', 'd4' or, if the game has it, 'pass'; raise ValueError for other texts."""
+        names, word = self.action_names, re.sub(r"(?<=[A-Z])0(?=[1-9]$)", "", text.strip().upper())  # D04 is D4
+        if word in names:
+            return names.index(word)
+        if names[-1].upper() == word == "PASS":
+            return self.action_space - 1
+        if names[0].isdecimal():
+            return super().from_text(text)
+        if len(names[0]) == 1:
+            raise ValueError(f"{shown(text)} is no column of {self}: expected A to {names[-1]}")
+        height, width = self.plane_shape
+        expected = f"A1 to {COLUMNS[width - 1]}{height} (no column I)" + " or pass" * (names[-1] == "pass")
+        raise ValueError(f"{shown(text)} is no point of {self}: expected {expected}")
 
 
 class StonesPosition(Position):
@@ -70,6 +137,16 @@ class StonesPosition(Position):
         board = (self.to_play * (own - other)).astype(np.int8)
         board.flags.writeable = False
         return board
+
+    @property
+    def move_number(self) -> int:
+        """The moves so far."""
+        return len(self.moves)
+
+    @property
+    def marks(self) -> dict[int, str]:
+        """Signs of empty points for the drawing."""
+        return {}
 
     @property
     def last_point(self) -> int | None:
@@ -87,7 +164,46 @@ class StonesPosition(Position):
         state = f"{PLAYER_NAMES[self.to_play]} ({SYMBOLS[self.to_play]}) to play"
         if self.is_over:
             state = f"game over, {result_text(self.score())}"
-        return f"{draw_board(self.board, self.last_point)}\n   move {len(self.moves)}: {state}"
+        return f"{draw_board(self.board, self.last_point, self.marks)}\n   move {self.move_number}: {state}"
+
+
+def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[np.ndarray, int], Any]) -> Any:
+    """Return the position that boards lead to, from the first one on by a legal move between each two.
+
+    Args:
+        to_play: the side to move in the end; None for the one whose turn it then is, Black's if it may be either's.
+        start: the position of a board with a side to move.
+    """
+    ends, gaps = [], []
+    for mover in (1, -1):
+        position = start(boards[0], mover)
+        for number, board in enumerate(boards[1:], 1):
+            after = play_to(position, board)
+            if after is None:
+                gaps.append(number)
+                break
+            position = after
+        else:
+            ends.append(position)
+    fitting = [end for end in ends if to_play in (None, end.to_play)]
+    if fitting:
+        return max(fitting, key=lambda end: end.to_play)
+    if ends:
+        expected = PLAYER_NAMES[ends[0].to_play].lower()
+        raise ValueError(f"to_play must be {expected!r} after this history, got {PLAYER_NAMES[to_play or 0].lower()!r}")
+    raise ValueError(
+        f"history must have a legal move between its boards, got none from board {max(gaps)} to board {max(gaps) + 1}"
+    )
+
+
+def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:
+    """Return the position after the legal move that makes this board; None if there is none."""
+    legal = np.flatnonzero(position.legal_mask)[::-1]  # a pass first
+    added = np.flatnonzero((board.ravel() != 0) & (position.board.ravel() == 0))
+    if position.env.actions_are_points and len(added):
+        legal = np.intersect1d(legal, added)
+    moves = (position.play(int(action)) for action in legal)
+    return next((after for after in moves if np.array_equal(after.board, board)), None)
 
 
 def result_text(margin: float) -> str:

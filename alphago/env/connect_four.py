@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.board import COLUMNS, StonesPosition
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.board import StonesEnv, StonesPosition, point_text
+from alphago.env.game import GameBatch
 from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.packed import RowBatch
+from alphago.env.stones_batch import LineBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import checks_keywords
 
@@ -18,7 +18,7 @@ HEIGHT, WIDTH = 6, 7
 
 
 @checks_keywords()
-class ConnectFourEnv(GameEnv):
+class ConnectFourEnv(StonesEnv):
     """Connect Four on 7 columns of 6 points: a stone falls down its column, four in a straight line win.
 
     An action is a column from the left, 0 to 6, written A to G.  A full board is a draw.  A network sees two
@@ -42,25 +42,26 @@ class ConnectFourEnv(GameEnv):
         columns = np.arange(WIDTH)
         return Symmetries(np.stack([points.ravel(), points[:, ::-1].ravel()]), np.stack([columns, columns[::-1]]))
 
-    def new_batch(self, count: int, device: str = "cpu") -> RowBatch:
+    def new_batch(self, count: int, device: str = "cpu") -> "ConnectFourBatch":
         self.require_cpu(device)
-        return RowBatch(self, count, kernels, HEADER + HEIGHT * WIDTH, (HEIGHT, WIDTH))
+        return ConnectFourBatch(self, count, kernels, HEADER + HEIGHT * WIDTH, (HEIGHT, WIDTH))
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ConnectFourPosition":
         return ConnectFourPosition(self, batch, setup)
 
-    def to_text(self, action: int) -> str:
-        """Return the letter of the column, such as 'D'."""
-        if not 0 <= action < WIDTH:
-            raise ValueError(f"no action {action} in {self}: actions are 0 to {WIDTH - 1}")
-        return COLUMNS[action]
 
-    def from_text(self, text: str) -> int:
-        """Return the action of 'D' or 'd'; raise ValueError for other texts."""
-        word = text.strip().upper()
-        if len(word) != 1 or word not in COLUMNS[:WIDTH]:
-            raise ValueError(f"{text!r} is no column of {self}: expected A to {COLUMNS[WIDTH - 1]}")
-        return COLUMNS.index(word)
+class ConnectFourBatch(LineBatch):
+    """Connect Four positions as packed rows."""
+
+    connect = kernels.CONNECT
+
+    def settle(self, row: np.ndarray) -> None:
+        board = self.cells(row).reshape(HEIGHT, WIDTH)
+        if loose := np.argwhere((board[:-1] != 0) & (board[1:] == 0)).tolist():
+            r, c = loose[0]
+            point = point_text(r * WIDTH + c, HEIGHT, WIDTH)
+            raise ValueError(f"board must have its stones on top of each other, got nothing below {point}")
+        super().settle(row)
 
 
 class ConnectFourPosition(StonesPosition):

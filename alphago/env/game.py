@@ -18,7 +18,7 @@ import numpy as np
 
 from alphago.env import symmetry
 from alphago.env.symmetry import Symmetries
-from alphago.system.validation import check_keywords, keywords_of, takes_any_keyword
+from alphago.system.validation import check_keywords, keywords_of, shown, takes_any_keyword
 
 _FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
@@ -29,7 +29,7 @@ class IllegalMove(ValueError):
     """The error of an action that the position does not allow; its message has move, reason and position."""
 
 
-class GameEnv(ABC):
+class GameEnv:
     """The description of a game: sizes, names of moves, start positions.
 
     Immutable; two games are equal if they have the same class and the same `config`.
@@ -49,10 +49,10 @@ class GameEnv(ABC):
     has_sgf = False  # whether games are kept as SGF files, instead of records
     has_device_kernels = False  # whether `new_batch` takes other devices than "cpu"
 
-    @property
-    @abstractmethod
+    @cached_property  # which an attribute of the class or of the object may replace
     def config(self) -> dict[str, Any]:
         """The arguments that make this game again, as plain data; saved with networks and runs."""
+        raise NotImplementedError(f"{type(self).__name__} must have a config, the arguments that make it again")
 
     @property
     def rule_options(self) -> dict[str, Any]:
@@ -72,6 +72,11 @@ class GameEnv(ABC):
         `config`.
         """
         return cls(**config)
+
+    @property
+    def usual_length(self) -> float:
+        """The plies of a typical game of self-play: a guess by which a run forecasts its time until it knows better."""
+        return self.max_moves if self.fixed_length else 0.7 * self.max_moves
 
     @cached_property
     def symmetries(self) -> Symmetries:
@@ -134,10 +139,11 @@ class GameEnv(ABC):
         batch = self.new_batch(1)
         taker = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(taker):
-            known = [name for name in keywords_of(taker) if name != "slots"]
+            known = [name for call in (self.position, taker) for name in keywords_of(call) if name != "slots"]
             check_keywords(f"{type(self).__name__}.position", setup, known)
         batch.reset(np.zeros(1, np.int64), **setup)
-        return self.make_position(batch, setup)
+        plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}
+        return self.make_position(batch, plain)
 
     def position_of(self, batch: "GameBatch", slot: int) -> "Position":
         """Return the position in a slot as a Position, without the moves that led to it."""
@@ -159,7 +165,7 @@ class GameEnv(ABC):
         """Return the action that a player wrote; raise ValueError for a text that is no move."""
         if text.isdecimal() and int(text) < self.action_space:
             return int(text)
-        raise ValueError(f"{text!r} is no move of {self}: expected a number from 0 to {self.action_space - 1}")
+        raise ValueError(f"{shown(text)} is no move of {self}: expected a number from 0 to {self.action_space - 1}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.config.items())})"
@@ -430,8 +436,8 @@ class Position:
         """Return what a network receives: float32 [planes, height, width], the mover's view."""
         return self.batch.planes(_FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
 
-    def play(self, action: int) -> Self:
-        """Return the position after an action; raise IllegalMove if it is not legal."""
+    def play(self, action: int | str) -> Self:
+        """Return the position after an action or a written move ('d3'); raise IllegalMove if it is not legal."""
         action = self.check_action(action)
         batch = self.batch.extract(0)
         batch.play(_FIRST, np.array([action], np.int32))
@@ -445,10 +451,15 @@ class Position:
             position = position.play(action)
             yield position
 
-    def check_action(self, action: int) -> int:
-        """Return the action as an int; raise IllegalMove with the reason if it cannot be played here."""
+    def check_action(self, action: int | str) -> int:
+        """Return an action or a written move as an int; raise IllegalMove with the reason if it cannot be played."""
+        if isinstance(action, str):
+            try:
+                action = self.env.from_text(action)
+            except ValueError as error:
+                raise IllegalMove(str(error)) from None
         if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
-            raise IllegalMove(f"action must be an integer, got {action!r}; env.from_text('…') reads a written move")
+            raise IllegalMove(f"action must be an integer or a written move, got {shown(action)}")
         action = int(action)
         if not 0 <= action < self.env.action_space:
             raise IllegalMove(f"no action {action} in {self.env}: actions are 0 to {self.env.action_space - 1}")
@@ -475,8 +486,13 @@ class Position:
         """Return the moves so far, as players write them."""
         return " ".join(self.env.to_text(action) for action in self.moves)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
+        """Return a drawing, in games that have one; else how to reach the position."""
         return f"<{self.describe()}>"
+
+    def __repr__(self) -> str:
+        """Return what `print` shows, so that a prompt or a notebook shows the board."""
+        return str(self)
 
 
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:

@@ -1,4 +1,4 @@
-"""The games that come with the package, by name."""
+"""Games by name: those that come with the package, and classes of your own that the command line was given."""
 
 import inspect
 from collections.abc import Mapping
@@ -13,13 +13,14 @@ from alphago.env.reversi import ReversiEnv
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
 USUAL_GAME = GoEnv.name  # if none is named; the networks of the package play it
+VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options for which the class has no default
 
 
 def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:
     """Return the game called `name` with the given options; None stands for the default of `name` or of an option.
 
-    Raises ValueError for an unknown name, and for an option that the game does not have.
+    Raises ValueError for an unknown name, for an option that the game does not have, and without one that it needs.
     """
     name = USUAL_GAME if name is None else name
     if name not in GAMES:
@@ -29,7 +30,23 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     for option, value in given.items():
         if option not in known:
             raise ValueError(f"{name} has no {option}, got {value!r}")
-    return GAMES[name](**{**USUAL.get(name, {}), **given})
+    given = {**USUAL.get(name, {}), **given}
+    for option, parameter in known.items():
+        if parameter.default is parameter.empty and parameter.kind not in VARIABLE and option not in given:
+            raise ValueError(f"{option} must be given for {name}")
+    return GAMES[name](**given)
+
+
+def is_packaged(env: type[GameEnv]) -> bool:
+    """Return whether a game comes with the package."""
+    return env.__module__.startswith(__package__)
+
+
+def game_reference(env: type[GameEnv]) -> str:
+    """Return what `--game` takes for a class: its name, or MODULE:CLASS of one that is not the package's."""
+    if is_packaged(env):
+        return env.name
+    return f"{'MODULE' if env.__module__ == '__main__' else env.__module__}:{env.__qualname__}"
 
 
 def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:

@@ -4,7 +4,7 @@ Rules: captures, a ko rule, suicide or none, two passes end the game, area score
 komi: stones, and empty regions that touch one colour only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
-from alphago.env.board import action_text, read_action
-from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
+from alphago.env.board import StonesEnv, check_board, check_player
+from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go_batch import GoBatch, GoStart
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
@@ -24,36 +24,35 @@ from alphago.env.go_rules import (
     MIN_SIZE,
     Rules,
     Stones,
-    check_board,
     check_ko,
     check_komi,
     check_planes,
-    check_player,
     handicap_points,
     list_points,
     rules_name,
 )
+from alphago.env.go_setup import Past, setup_texts, with_past
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.symmetry import Symmetries
-from alphago.system.validation import check_bool, check_float, check_int, checks_keywords, is_int
+from alphago.system.validation import check_bool, check_float, check_int, checks_keywords, is_int, shown
 
 
 @checks_keywords()
-class GoEnv(GameEnv):
-    """Go on a board of `board_size` x `board_size` points, 2 to 25.
+class GoEnv(StonesEnv):
+    """Go on a board of `board_size` x `board_size` points, 2 to 25; `GoEnv(9, 17)` sees 17 planes, as in AlphaGo.jl.
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.
 
-    komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the
-        fair value there).
     planes: what a network receives, from the mover's view.  The name of a set of rule planes
         (`alphago.env.kernels.go_planes`): "rules", the default, 16 with stones, liberties, forbidden points, last
         moves, areas, komi and score; "turns", 18, these, the points that ko forbids, and how much is left of a
         game of fixed length; "alive", 20, these and what is pass-alive.  Or an odd number, for boards alone:
         2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 are AlphaGo Zero's
         (Silver et al. 2017, "Neural network architecture").
+    komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the
+        fair value there).
     max_moves: plies after which the game is scored as it stands; by default 7 N^2 / 5 rounded down,
         as in AlphaGo.jl; 0 for no cap (but for 65 536 plies, where memory ends).
     ko, suicide: see `alphago.env.go_rules.Rules`.  Under simple ko a game can go in circles until its cap.
@@ -79,10 +78,10 @@ class GoEnv(GameEnv):
 
     def __init__(
         self,
-        board_size: int,
+        board_size: int = 19,
+        planes: int | str | None = None,
         *,
         komi: float | None = None,
-        planes: int | str | None = None,
         max_moves: int | None = None,
         ko: str = "positional",
         suicide: bool = False,
@@ -174,6 +173,10 @@ class GoEnv(GameEnv):
         cap = 0 if self.max_moves == ENDLESS else None
         return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
+    @property
+    def usual_length(self) -> float:
+        return float(min(self.max_moves, 1.3 * self.N * self.N))
+
     def training_variant(self) -> "GoEnv":
         """Return the game with margin_weight 0.3, komi_spread 1 and first_pass 0.9 N^2, unless they are set already."""
         return self.replace(
@@ -258,6 +261,10 @@ class GoEnv(GameEnv):
         *,
         board: np.ndarray | None = None,
         handicap: int = 0,
+        move_number: int | None = None,
+        captures: Sequence[int] | None = None,
+        ko: int | str | None = None,
+        history: Sequence[np.ndarray] = (),
     ) -> GoPosition:
         """Return the start position, or one with the given stones.
 
@@ -265,39 +272,30 @@ class GoEnv(GameEnv):
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
         board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
         handicap: Black's stones at the usual places (see `handicap_points`), 0 for none.
-        Raises ValueError for a stone off the board, two on one point, or a chain without liberty.
+        move_number: plies so far, which count for `max_moves` and `first_pass`; by default those of `history`.
+        captures: the stones that Black and White have taken.
+        ko: the point where the side to move may not take back the stone that was just taken.
+        history: the boards before this one, the oldest first, a legal move between each two; superko, a network's
+            planes and `moves` know them then.
+
+        The four are AlphaGo.jl's n, caps, ko and recent.  Raises ValueError for a stone off the board, two on one
+        point, a chain without liberty, and what does not fit together.
         """
-        setup: dict[str, Any] = {}
         if handicap:
             black, to_play = [*list_points(black), *handicap_points(self.N, handicap)], to_play or "white"
         if board is not None:
-            drawn = check_board(board, self.N).ravel()
+            drawn = check_board(board, self.plane_shape).ravel()
             black = [*list_points(black), *np.flatnonzero(drawn == 1).tolist()]
             white = [*list_points(white), *np.flatnonzero(drawn == -1).tolist()]
         stones = self.place(black, white)
-        if stones.any():
-            setup |= {
-                colour: " ".join(self.to_text(int(a)) for a in np.flatnonzero(stones == sign))
-                for colour, sign in (("black", 1), ("white", -1))
-                if (stones == sign).any()
-            }
-        if to_play is not None:
-            setup["to_play"] = PLAYER_NAMES[check_player(to_play)].lower()
-        if komi is not None:
-            setup["komi"] = check_komi(komi)
-        batch = self.new_batch(1)
-        batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play or 1, komi=komi)
-        return GoPosition(self, batch, setup)
+        mover = None if to_play is None else check_player(to_play)
+        komi = None if komi is None else check_komi(komi)
+        return with_past(self, stones, mover, komi, Past(move_number, captures, ko, history))
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
         position = GoPosition(self, batch.extract(slot), {})
-        stones = {
-            colour: " ".join(self.to_text(int(a)) for a in np.flatnonzero(position.board == sign))
-            for colour, sign in (("black", 1), ("white", -1))
-        }
-        mover = {} if position.to_play == 1 else {"to_play": "white"}
         komi = {} if position.komi == self.komi else {"komi": position.komi}
-        position.setup = {**{c: points for c, points in stones.items() if points}, **mover, **komi}
+        position.setup = {**setup_texts(self, position.board, position.to_play), **komi}
         return position
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:
@@ -307,16 +305,8 @@ class GoEnv(GameEnv):
             for point in list_points(points):
                 action = self.from_text(point) if isinstance(point, str) else point
                 if not is_int(action, 0) or action >= self.pass_action:
-                    raise ValueError(f"stones must be on points of {self}, got {point!r}")
+                    raise ValueError(f"stones must be on points of {self}, got {shown(point)}")
                 if stones[action]:
                     raise ValueError(f"two stones were placed at {self.to_text(action)}")
                 stones[action] = colour
         return stones.reshape(self.N, self.N)
-
-    def to_text(self, action: int) -> str:
-        """Return the action's name, 'D4' or 'pass'; columns are letters without I, rows count from the bottom."""
-        return action_text(self, action)
-
-    def from_text(self, text: str) -> int:
-        """Return the action of 'D4', 'd4' or 'pass'."""
-        return read_action(self, text)

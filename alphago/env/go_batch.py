@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alphago.env.board import check_player
 from alphago.env.game import GameEnv
-from alphago.env.go_rules import check_komi, check_player
+from alphago.env.go_rules import check_komi
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_loops as loops

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.board import draw_board, result_text
-from alphago.env.game import PLAYER_NAMES, GameEnv, Position
+from alphago.env.board import StonesPosition
+from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.go_rules import list_points, star_points
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_row as layout
@@ -19,7 +20,7 @@ REPETITION = {
 }
 
 
-class GoPosition(Position):
+class GoPosition(StonesPosition):
     """A Go position to read, print and play on.
 
     `score()` is Black's area minus White's area and komi (Tromp and Taylor: every stone on the board counts as alive);
@@ -43,6 +44,39 @@ class GoPosition(Position):
     def komi(self) -> float:
         return float(self.row[layout.KOMI2]) / 2
 
+    @property
+    def move_number(self) -> int:
+        """The plies so far, those before a set-up included."""
+        return int(self.row[layout.PLY])
+
+    @cached_property
+    def captures(self) -> tuple[int, int]:
+        """The stones that Black and White have taken, those before a set-up included as far as it says so.
+
+        Stones that took themselves off are the other side's captures.
+        """
+        before = self.setup.get("captures", (0, 0))
+        counts = []
+        for sign, colour in ((1, "black"), (-1, "white")):
+            own = self.moves[(len(self.moves) + (self.to_play != sign)) % 2 :: 2]
+            placed = len(list_points(self.setup.get(colour, ()))) + sum(a != self.env.pass_action for a in own)
+            counts.append(placed - int((self.board == sign).sum()))
+        return before[0] + counts[1], before[1] + counts[0]
+
+    @cached_property
+    def ko_points(self) -> tuple[int, ...]:
+        """The empty points where only the ko rule forbids the side to move a stone, as actions."""
+        if self.is_over:
+            return ()
+        row, colour = self.row, int(self.row[layout.TO_PLAY])
+        doubtful = np.flatnonzero((self.board.ravel() == 0) & ~self.legal_mask[:-1])
+        return tuple(a for a in doubtful.tolist() if legal.allowed(row, layout.point_of(row, a), colour, False))
+
+    @property
+    def marks(self) -> dict[int, str]:
+        """Star points '+', and '*' where a ko may not be taken back."""
+        return {**dict.fromkeys(star_points(self.env.N), "+"), **dict.fromkeys(self.ko_points, "*")}
+
     @cached_property
     def pass_alive(self) -> np.ndarray:
         """The pass-alive points, int8 [N, N]: 1 Black's, -1 White's, 0 all others (see `GoBatch.pass_alive`)."""
@@ -60,7 +94,7 @@ class GoPosition(Position):
         if action == self.env.pass_action:
             return f"passing is allowed from move {row[layout.FIRST_PASS]} on"
         if self.board.ravel()[action]:
-            return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
+            return super().why_illegal(action)
         if legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False):
             return REPETITION[int(row[layout.KO_RULE])]
         return "suicide that only repeats a board" if row[layout.SUICIDE] else "suicide"
@@ -70,13 +104,11 @@ class GoPosition(Position):
         return ", ".join(f"{p} {self.env.to_text(a)}" for p, a in zip(players, self.moves, strict=True))
 
     def __str__(self) -> str:
-        """Return the board with coordinates; X Black, O White, and brackets around the last stone."""
-        last = self.moves[-1] if self.moves and self.moves[-1] != self.env.pass_action else None
-        if self.is_over:
-            margin = self.score()
-            state = f"game over, {result_text(margin)}"
-        else:
-            state = f"{PLAYER_NAMES[self.to_play]} (X) to play" if self.to_play == 1 else "White (O) to play"
-        passed = ", last move pass" if self.moves and last is None else ""
-        board = draw_board(self.board, last)
-        return f"{board}\n   move {len(self.moves)}: {state}{passed}, komi {self.komi:g}"
+        """Return the board with coordinates, komi and captures.
+
+        X is Black, O White, brackets are around the last stone, + is a star point, * a point that ko forbids.
+        """
+        passed = ", last move pass" if self.moves and self.last_point is None else ""
+        black, white = self.captures
+        ko = ", * forbidden by ko" if self.ko_points else ""
+        return f"{super().__str__()}{passed}, komi {self.komi:g}\n   captures: X {black}, O {white}{ko}"

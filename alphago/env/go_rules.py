@@ -5,11 +5,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
-
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
-from alphago.system.validation import check_float, check_int, is_int
+from alphago.system.validation import check_float, check_int, is_finite, is_int, shown
 
 MIN_SIZE, MAX_SIZE = 2, 25
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
@@ -63,7 +61,7 @@ def named_rules(text: str) -> Rules:
     """Return the rules called `text`; raise ValueError, which lists the names, for an unknown one."""
     rules = read_rules(text)
     if rules is None:
-        raise ValueError(f"rules must be one of {', '.join(NAMED)}, got {text!r}")
+        raise ValueError(f"rules must be one of {', '.join(NAMED)}, got {shown(text)}")
     return rules
 
 
@@ -81,7 +79,7 @@ def rules_json(rules: Rules) -> str:
 def check_ko(ko: str) -> str:
     """Return the name of a ko rule; raise ValueError for an unknown one."""
     if not isinstance(ko, str) or ko not in KO_RULES:
-        raise ValueError(f"ko must be one of {', '.join(map(repr, KO_RULES))}, got {ko!r}")
+        raise ValueError(f"ko must be one of {', '.join(map(repr, KO_RULES))}, got {shown(ko)}")
     return ko
 
 
@@ -92,17 +90,8 @@ def check_komi(komi: float) -> float:
     except ValueError:
         value = 0.25
     if not (2 * value).is_integer():
-        raise ValueError(f"komi must be a multiple of 0.5 from -1000 to 1000, got {komi!r}")
+        raise ValueError(f"komi must be a multiple of 0.5 from -1000 to 1000, got {shown(komi)}")
     return value
-
-
-def check_player(player: int | str) -> int:
-    """Return +1 or -1 for "black", "white", "B", "w", +1, -1; raise ValueError for anything else."""
-    named = {"black": 1, "b": 1, "white": -1, "w": -1}
-    value = named.get(player.lower()) if isinstance(player, str) else player
-    if value not in (1, -1):
-        raise ValueError(f"to_play must be 'black' or 'white' (or +1, -1), got {player!r}")
-    return int(value)
 
 
 def most_handicap(size: int) -> int:
@@ -130,19 +119,16 @@ def handicap_points(size: int, count: int) -> list[int]:
     return [row * size + column for row, column in places]
 
 
+def star_points(size: int) -> list[int]:
+    """Return the actions of the points that a drawing marks: 5 on 9x9 and 13x13, 9 on 19x19, none on other boards."""
+    return handicap_points(size, 9 if size == 19 else 5) if size in (9, 13, 19) else []
+
+
 def list_points(points: Stones) -> list[str | int]:
     """Return points as a list, from a text or any collection; raise ValueError for anything else."""
     if not isinstance(points, Iterable):
-        raise ValueError(f"stones must be a text such as 'D4 E5' or a collection of points, got {points!r}")
+        raise ValueError(f"stones must be a text such as 'D4 E5' or a collection of points, got {shown(points)}")
     return list(points.split() if isinstance(points, str) else points)
-
-
-def check_board(board: np.ndarray, size: int) -> np.ndarray:
-    """Return stones as an array [N, N] of 1, -1 and 0; raise ValueError for another shape or other values."""
-    stones = np.asarray(board)
-    if stones.shape != (size, size) or not np.isin(stones, (-1, 0, 1)).all():
-        raise ValueError(f"board must be {[size, size]} points of 1, -1 and 0, got {list(stones.shape)}: {board!r}")
-    return stones
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
@@ -150,8 +136,9 @@ def check_planes(planes: int | str) -> tuple[str | None, int]:
     if isinstance(planes, str) and planes in go_planes.SETS:
         return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:
+        komi = f"; a komi is given as komi={planes:g}" if is_finite(planes) else ""
         raise ValueError(
             f"planes must be one of {', '.join(map(repr, go_planes.SETS))}, or an odd integer >= 3 (2 per remembered "
-            f"board, 1 for the mover), got {planes!r}"
+            f"board, 1 for the mover), got {shown(planes)}{komi}"
         )
     return None, int(planes)

@@ -1,14 +1,15 @@
 """Gomoku, five in a row: `GomokuEnv(15)`, over the kernels of the same name."""
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from alphago.env import symmetry
-from alphago.env.board import StonesPosition, action_text, read_action
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.board import StonesEnv
 from alphago.env.kernels import gomoku as kernels
-from alphago.env.packed import RowBatch
+from alphago.env.kernels.rows import HEADER
+from alphago.env.stones_batch import LineBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
 
@@ -16,8 +17,8 @@ MIN_SIZE, MAX_SIZE = 2, 25
 
 
 @checks_keywords()
-class GomokuEnv(GameEnv):
-    """Freestyle Gomoku on `board_size` x `board_size` points, 2 to 25, or any other (m, m, k) game.
+class GomokuEnv(StonesEnv):
+    """Freestyle Gomoku on `board_size` x `board_size` points, 2 to 25; or any other (m, m, k) game.
 
     Black begins; the first `connect_row` stones or more in a straight line win, a full board is a draw. No move is
     forbidden to either side, and there is no pass.  An action is row * N + column with row 0 at the top.
@@ -52,18 +53,18 @@ class GomokuEnv(GameEnv):
     def symmetries(self) -> Symmetries:
         return symmetry.square(self.N)
 
-    def new_batch(self, count: int, device: str = "cpu") -> RowBatch:
+    def new_batch(self, count: int, device: str = "cpu") -> "GomokuBatch":
         self.require_cpu(device)
-        depth = (self.planes - 1) // 2
-        return RowBatch(self, count, kernels, kernels.row_words(self.N, depth), (self.N, self.connect_row, depth))
+        return GomokuBatch(self, count)
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> StonesPosition:
-        return StonesPosition(self, batch, setup)
 
-    def to_text(self, action: int) -> str:
-        """Return the point's name, such as 'H8'; columns are letters without I, rows count from the bottom."""
-        return action_text(self, action)
+class GomokuBatch(LineBatch):
+    """Gomoku positions as packed rows (see the kernels for the layout)."""
 
-    def from_text(self, text: str) -> int:
-        """Return the action of 'H8' or 'h8'; raise ValueError for other texts."""
-        return read_action(self, text)
+    def __init__(self, env: GomokuEnv, count: int) -> None:
+        self.connect, depth = env.connect_row, (env.planes - 1) // 2
+        super().__init__(env, count, kernels, kernels.row_words(env.N, depth), (env.N, env.connect_row, depth))
+
+    def settle(self, row: np.ndarray) -> None:
+        super().settle(row)
+        row[HEADER + self.env.N**2 :] = kernels.UNKNOWN

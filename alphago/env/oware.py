@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.board import result_text
+from alphago.env.board import check_player, result_text
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.kernels import oware as kernels
-from alphago.env.kernels.rows import HEADER, MARGIN
+from alphago.env.kernels.rows import HEADER, MARGIN, PLY
 from alphago.env.packed import RowBatch
 from alphago.system.validation import check_int, checks_keywords
 
@@ -73,12 +73,18 @@ class OwareBatch(RowBatch):
         super().__init__(env, count, kernels, kernels.row_words(env.max_moves))
 
     def reset(
-        self, slots: np.ndarray, *, houses: Sequence[int] | None = None, margin: int = 0, to_play: int = 1
+        self,
+        slots: np.ndarray,
+        *,
+        houses: Sequence[int] | None = None,
+        margin: int = 0,
+        to_play: int | str = 1,
+        move_number: int = 0,
     ) -> None:
         """Set the slots to the start position, or to one set-up.
 
-        houses: seeds in Black's houses from the left, then in White's; None for 4 in each.
-        margin: Black's captured seeds minus White's. to_play: 1 Black, -1 White.
+        houses: seeds in Black's houses from the left, then in White's.  margin: Black's captured seeds minus White's.
+        to_play: "black" or "white" (or +1, -1).  move_number: plies so far, of which a game has `max_moves`.
         Raises ValueError for an impossible set-up.
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
@@ -86,10 +92,10 @@ class OwareBatch(RowBatch):
             raise ValueError(f"houses must be {HOUSES} integers >= 0 with a sum of at most {SEEDS}, got {houses!r}")
         captured = SEEDS - int(seeds.sum())
         if abs(margin) > captured or (captured + margin) % 2:
-            raise ValueError(f"margin must be Black's minus White's part of {captured} captured seeds, got {margin!r}")
-        if to_play not in (1, -1):
-            raise ValueError(f"to_play must be 1 (Black) or -1 (White), got {to_play!r}")
-        kernels.reset_batch(self.rows, slots, seeds.astype(np.int64), to_play, margin, self.env.max_moves)
+            raise ValueError(f"margin must be a difference of two parts of {captured} captured seeds, got {margin!r}")
+        ply = check_int("move_number", move_number, 0, self.env.max_moves)
+        mover = check_player(to_play)
+        kernels.reset_batch(self.rows, slots, seeds.astype(np.int64), mover, margin, ply, self.env.max_moves)
 
 
 class OwarePosition(Position):
@@ -122,6 +128,6 @@ class OwarePosition(Position):
             "   " + "".join(f"{seeds:>4}" for seeds in reversed(white)) + f"    White {self.stores[1]}",
             "   " + "".join(f"{seeds:>4}" for seeds in black) + f"    Black {self.stores[0]}",
             "   " + "".join(f"{letter:>4}" for letter in LETTERS),
-            f"   move {len(self.moves)}: {state}",
+            f"   move {int(self.batch.rows[0, PLY])}: {state}",  # type: ignore[attr-defined]
         ]
         return "\n".join(lines)

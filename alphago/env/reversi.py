@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from alphago.env import symmetry
-from alphago.env.board import StonesPosition, action_text, read_action
-from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv
+from alphago.env.board import StonesEnv, StonesPosition
+from alphago.env.game import PLAYER_NAMES, GameBatch
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.packed import RowBatch
+from alphago.env.stones_batch import StonesBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
 
@@ -17,7 +19,7 @@ MIN_SIZE, MAX_SIZE = 4, 16
 
 
 @checks_keywords()
-class ReversiEnv(GameEnv):
+class ReversiEnv(StonesEnv):
     """Reversi on an even board of 4 to 16 points along a side, from the four stones in the middle.
 
     A stone has to enclose stones of the other side in straight lines, and they become the mover's.  Who cannot do so
@@ -57,20 +59,22 @@ class ReversiEnv(GameEnv):
         kept = [0, 2, 4, 6]
         return Symmetries(points[kept], actions[kept])
 
-    def new_batch(self, count: int, device: str = "cpu") -> RowBatch:
+    def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch":
         self.require_cpu(device)
-        return RowBatch(self, count, kernels, HEADER + self.N * self.N, (self.N,))
+        return ReversiBatch(self, count, kernels, HEADER + self.N * self.N, (self.N,))
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ReversiPosition":
         return ReversiPosition(self, batch, setup)
 
-    def to_text(self, action: int) -> str:
-        """Return the action's name, 'D3' or 'pass'; columns are letters without I, rows count from the bottom."""
-        return action_text(self, action)
 
-    def from_text(self, text: str) -> int:
-        """Return the action of 'D3', 'd3' or 'pass'; raise ValueError for other texts."""
-        return read_action(self, text)
+class ReversiBatch(StonesBatch):
+    """Reversi positions as packed rows."""
+
+    def settle(self, row: np.ndarray) -> None:
+        board, low = self.cells(row).reshape(self.env.N, self.env.N), self.env.N // 2 - 1
+        if not board[low : low + 2, low : low + 2].all():
+            raise ValueError("board must have stones on the four points in the middle, where every game begins")
+        kernels.settle(row)
 
 
 class ReversiPosition(StonesPosition):

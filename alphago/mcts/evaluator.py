@@ -5,8 +5,10 @@ any plain function on positions.
 """
 
 import inspect
+import reprlib
 from abc import abstractmethod
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +16,8 @@ import numpy as np
 from alphago.env.devices import check_device
 from alphago.env.game import GameBatch, GameEnv, Leaves, Position, Reached
 from alphago.mcts.kernels.evaluator import hash_evaluation
+
+ROUNDING = 1e-3  # by which a value may be beyond -1 .. 1
 
 
 class Evaluator(Protocol):
@@ -72,16 +76,36 @@ class FunctionEvaluator(Evaluator):
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         for i, slot in enumerate(slots):
             position = batch.env.position_of(batch, int(slot))
-            policy, value = self.function(position)
-            policy = np.asarray(policy, np.float32).reshape(-1)
-            if policy.shape != priors[i].shape:
-                raise ValueError(
-                    f"the network returned {policy.size} priors, {batch.env} has {priors.shape[1]} actions"
-                )
+            policy, value = read_answer(self.function(position), batch.env)
             # A legal action is never impossible: the search must be able to find what the policy misses.
             masked = np.where(position.legal_mask, np.maximum(policy, 1e-8), 0)
             priors[i] = masked / masked.sum()
-            values[i] = position.to_play * float(np.asarray(value).reshape(()))
+            values[i] = position.to_play * value
+
+
+def read_answer(answer: Any, env: GameEnv) -> tuple[np.ndarray, float]:
+    """Return the policy, float32 [A], and the value that a function gave for a position.
+
+    Raises TypeError for anything but a pair, ValueError for a policy that is no weights (finite, none below 0, not all
+    0) of all actions, and for a value that is no number in -1 .. 1.
+    """
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise TypeError(f"the network's function must return (policy, value), got {reprlib.repr(answer)}")
+    policy, value = (np.asarray(part) for part in answer)
+    if policy.dtype.kind not in "biuf" or policy.size != env.action_space:
+        raise ValueError(
+            f"the network's policy must be {env.action_space} real numbers, one for each action of {env}, got"
+            f" {policy.size} of {policy.dtype}"
+        )
+    policy = policy.astype(np.float32).reshape(-1)
+    if not (np.isfinite(policy).all() and policy.min() >= 0 and policy.max() > 0):
+        raise ValueError(
+            "the network's policy must be finite numbers >= 0, one of them above 0, got numbers from"
+            f" {policy.min():g} to {policy.max():g}"
+        )
+    if value.dtype.kind not in "biuf" or value.size != 1 or not abs(float(value.item())) <= 1 + ROUNDING:
+        raise ValueError(f"the network's value must be a number from -1 to 1, got {reprlib.repr(answer[1])}")
+    return policy, float(value.item())
 
 
 class CpuEvaluator(Evaluator):
@@ -94,10 +118,23 @@ class CpuEvaluator(Evaluator):
         self.inner.evaluate(batch, slots, priors, values)
 
 
+def as_network(network: Any, env: GameEnv | None = None) -> Any:
+    """Load the network that a name or path stands for, as `load_model` does; return anything else as it is.
+
+    Wherever a network is taken, a packaged one's name ("7x7"), a file and a run folder are too.
+    """
+    if not isinstance(network, (str, PathLike)):
+        return network
+    from alphago.nn.net import load_model  # only now: it loads torch
+
+    return load_model(network, env)
+
+
 def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
     """Return the evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions.
 
-    An object that has `evaluate` but no `device` is taken for boards on the CPU.
+    A name or path stands for a network, as in `as_network`.  An object with `evaluate` that declares no `device` is one
+    for boards on the CPU.
 
     env: the game to evaluate; a size-free network for another board is resized.
     device: where a network is computed and the boards of its searches are: "cpu", "cuda", or "auto" for the GPU if
@@ -106,6 +143,7 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
     Raises ValueError for an unknown device, TypeError for an object that is none of these.
     """
     check_device(device)
+    network = as_network(network, env)
     if hasattr(network, "evaluator"):
         if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
             network = network.resized(env)
@@ -115,4 +153,7 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
         return network if hasattr(network, "device") else CpuEvaluator(network)
     if callable(network):
         return FunctionEvaluator(network)
-    raise TypeError(f"network must be a network, an evaluator or a function on positions, got {network!r}")
+    raise TypeError(
+        "network must be a NeuralNet, an evaluator, a function on positions, or a name, file or run folder as"
+        f" load_model takes it, got {network!r}"
+    )

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position, check_env
-from alphago.mcts.evaluator import as_evaluator
+from alphago.mcts.evaluator import as_evaluator, as_network
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.rule import resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings
@@ -19,12 +19,29 @@ USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither settings nor leaves are g
 _GAME = np.zeros(1, np.int64)
 
 
+class SearchResult(NamedTuple):
+    """What a search says of its position, in arrays over all actions, from the view of the player to move.
+
+    Action a is row `a // N`, column `a % N` of a board of side N, and a pass the last one; `env.to_text(a)` names it.
+    """
+
+    actions: np.ndarray  # int64 [n], those with visits, the most visited first
+    priors: np.ndarray  # float32 [A], the network's probabilities; 0 for illegal actions
+    q: np.ndarray  # float32 [A], -1 .. 1, the mean value of the simulations through an action; NaN without any
+    visits: np.ndarray  # int32 [A]
+    value: float  # -1 .. 1, the mean value of all simulations; before any, the network's
+
+    def __repr__(self) -> str:
+        best = f", most of them of action {self.actions[0]}" if len(self.actions) else ""
+        return f"<a search of {self.visits.sum()} visits{best}, value {self.value:+.3f} for the player to move>"
+
+
 @checks_keywords()
 class MCTSPlayer:
     """The search and the moves of one game.
 
-    network: a NeuralNet, an evaluator, or any function of a position that returns (policy [A], value)
-        with +1 for a Black win, as AlphaGo.jl's networks do.
+    network: a NeuralNet, its name, file or run folder ("7x7", as `load_model` takes it), an evaluator, or any function
+        of a position that returns (policy [A], value) with +1 for a Black win, as AlphaGo.jl's networks do.
     num_readouts: simulations that `suggest_move` adds to the tree it kept from the move before.
     two_player_mode: whether to play the search's best move from the first ply on, without chance; `suggest_move`
         then stops as soon as that move is certain.
@@ -54,7 +71,7 @@ class MCTSPlayer:
     ) -> None:
         check_env(env)
         self.env = env
-        self.network = network
+        self.network = as_network(network, env)
         self.num_readouts = check_int("num_readouts", num_readouts, 1, MOST_READOUTS)
         self.two_player_mode = check_bool("two_player_mode", two_player_mode)
         if resign_threshold is not None:
@@ -67,7 +84,7 @@ class MCTSPlayer:
         settings = settings or SearchSettings(leaves=USUAL_LEAVES)
         if leaves is not None:
             settings = replace(settings, leaves=leaves)
-        self.search = Search(env, as_evaluator(network, env, device), 1, settings)
+        self.search = Search(env, as_evaluator(self.network, env, device), 1, settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:
@@ -113,6 +130,20 @@ class MCTSPlayer:
         """Return the visits of each action at the root, int32 [A]."""
         return self.search.visits(_GAME)[0]
 
+    def search_result(self) -> SearchResult:
+        """Return priors, mean values and visits of all actions, as the search stands.
+
+        Without a search the position is evaluated: priors and value are then the network's, in the precision in which
+        searches compute, and there are no visits.  Raises ValueError once the game is over.
+        """
+        if self.is_done():
+            raise ValueError(f"there is no search of a game that is over ({self.result_string})")
+        self.search.expand_roots(_GAME)
+        tree, nodes = self.search.tree, [node for node in self._best_children() if self.search.tree.visits[0, node]]
+        actions, q = tree.action[0, nodes].astype(np.int64), np.full(self.env.action_space, np.nan, np.float32)
+        q[actions] = tree.value_sum[0, nodes] / tree.visits[0, nodes]
+        return SearchResult(actions, self.search.priors(_GAME)[0], q, self.visits(), self.root_value)
+
     def pick_move(self) -> int:
         """Return a move by the search so far: drawn in proportion to visits in the first plies, later the most visited.
 
@@ -154,12 +185,16 @@ class MCTSPlayer:
         nodes = [node for node in self._children(ROOT) if tree.action[0, node] == action]
         return self._line(nodes[0], plies) if nodes else self.env.to_text(action)
 
-    def play_move(self, action: int) -> None:
-        """Play a move of either side, or raise IllegalMove; the tree below it is kept, except in Gumbel search."""
+    def play_move(self, action: int | str) -> None:
+        """Play a move of either side, also a written one ('d4'), or raise IllegalMove.
+
+        The tree below it is kept, except in Gumbel search.
+        """
+        action = self.position.check_action(action)
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
-        note(self._record, self.position, int(action), self.root_value, policy, float(searched))
+        note(self._record, self.position, action, self.root_value, policy, float(searched))
         self.search.advance(_GAME, np.array([action], np.int32))
         if not self.search.rule.keeps_trees:
             self.search.forget(_GAME)
@@ -195,9 +230,16 @@ class MCTSPlayer:
     @property
     def result_string(self) -> str:
         """The result as text: 'B+2.5', 'W+R' or 'draw'."""
-        return self.extract_data().result_string
+        return self.game_record().result_string
 
-    def extract_data(self) -> GameRecord:
+    def extract_data(self) -> tuple[list[Position], list[np.ndarray], list[float]]:
+        """Return the game's searched positions, their policies [A] and Black's outcome at each, as three lists.
+
+        They are what AlphaGo.jl's loop learns from; see `GameRecord.training_data`.
+        """
+        return self.game_record().training_data(self.env)
+
+    def game_record(self) -> GameRecord:
         """Return the game since `initialize_game` as a record."""
         outcome, score = self.position.outcome, self.position.score()
         if self._winner is not None:
@@ -207,21 +249,24 @@ class MCTSPlayer:
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 
     def describe(self, lines: int = 5) -> str:
-        """Return the position's value and the most visited moves as text, from the view of the player to move.
+        """Return the most visited moves as text, a line each: visits, mean value, prior, and the expected line.
 
-        Each of the `lines` moves has visits, value, prior and most visited continuation.
+        Values are from the view of the player to move, whom the head line names.  `search_result` has the numbers.
         """
         tree = self.search.tree
-        nodes = sorted(self._children(ROOT), key=lambda node: -tree.visits[0, node])
         mover = PLAYER_NAMES[self.position.to_play]
         head = f"{mover} to play, {self.root_visits} visits, value {self.root_value:+.3f} for {mover}"
         rows = [
             f"  {self.env.to_text(int(tree.action[0, node])):>5} {tree.visits[0, node]:6d} visits"
             f"  value {tree.value_sum[0, node] / max(tree.visits[0, node], 1):+.3f}"
             f"  prior {tree.prior[0, node]:.3f}  {self._line(node)}"
-            for node in nodes[:lines]
+            for node in self._best_children()[:lines]
         ]
         return "\n".join([head, *rows])
+
+    def _best_children(self) -> list[int]:
+        """Return the root's children, the most visited first."""
+        return sorted(self._children(ROOT), key=lambda node: -self.search.tree.visits[0, node])
 
     def _children(self, node: int) -> list[int]:
         tree, children = self.search.tree, []

@@ -54,9 +54,9 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Return whether numba has the kernel on disk."""
+    """Return whether the kernel is on disk."""
     module = kernel.__module__.rpartition(".")[2]
-    return any(Path(kernel.stats.cache_path).glob(f"{module}.{kernel.py_func.__name__}-*.nbi"))
+    return any(Path(kernel.stats.cache_path).glob(f"{module}.{kernel.py_func.__name__}-*.kernel"))
 
 
 class Blank:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 
-from alphago.nn.value import Forecast
+from alphago.nn.value import POINTS, Forecast
 from alphago.system.validation import as_plain_numbers, check_bool, check_float, checks_keywords
 
 
@@ -134,7 +134,7 @@ def forecast_loss(
     if forecast.ownership is not None:
         losses["ownership"] = (share * (forecast.ownership.float() - ownership).square().mean(dim=1)).sum()
     if forecast.score is not None:
-        losses["score"] = (share * F.huber_loss(forecast.score.float(), score / 10, reduction="none")).sum()
+        losses["score"] = (share * F.huber_loss(forecast.score.float(), score / POINTS, reduction="none")).sum()
     for name, loss in losses.items():
         total = total + getattr(weights, name) * loss
     return ForecastLosses(total, **losses)

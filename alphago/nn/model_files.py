@@ -5,7 +5,9 @@ A file is data only: tensors, and JSON texts in the header.  Reading a file exec
 
 import hashlib
 import json
+import os
 import re
+import stat
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -15,18 +17,21 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
-from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, with_settings
-from alphago.nn.parts import fits_game, game_structure
+from alphago.nn.parts import SLOTS, game_structure
 from alphago.system.files import write_atomic
+from alphago.system.validation import check_int, near_names
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
+MOST_HEADER = 2**24  # bytes
+MOST_BYTES = 2**31
 NOT_A_NETWORK = "not a network saved with NeuralNet.save"
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # each holds one JSON object
-LATEST = "weights.safetensors"  # a run folder's latest network
+REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # the class of a game that is not the package's; printed, never imported
+LATEST = "weights.safetensors"  # what a run folder calls its latest network
 PACKAGED = Path(__file__).parents[1] / "nets"  # networks that come with the package, named after their board
 
 
@@ -45,8 +50,13 @@ def packaged_nets() -> list[str]:
 def model_file(path: str | PathLike[str]) -> Path:
     """Return the file of a network: for the name of a packaged network, a run folder (its latest network), or a file.
 
-    Raises ModelError for a name such as "5x5" that no packaged network has.
+    Raises ModelError for a name like "5x5" that no packaged network has, TypeError for what is no name or path.
     """
+    if not isinstance(path, (str, PathLike)):
+        raise TypeError(
+            f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}"
+            + ("; the game comes second" if isinstance(path, GameEnv) else "")
+        )
     if isinstance(path, str) and re.fullmatch(r"[0-9]+x[0-9]+", path) and not Path(path).exists():
         if path not in (names := packaged_nets()):
             raise ModelError(f"no network {path} comes with the package: there are {', '.join(names) or 'none'}")
@@ -62,16 +72,17 @@ def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: f
     Raises ModelError for a network of a game that does not come with the package, ValueError for a board or a komi that
     the game does not have.
     """
-    description = read_weights(path)[1]
+    description = read_description(path)
     name = description["structure"].get("game")
     if name not in GAMES:
         raise ModelError(
-            f"{path} holds a network for {description['env']}, which does not come with the package: pass it as env=…"
+            f"{path} holds a network for {description['env']}, which does not come with the package: pass the game as "
+            f"env=…, or on the command line --game {description['reference']}"
         )
     try:
         env = GAMES[name].from_saved(description["env_config"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"{path} has a damaged description: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ModelError(f"{path} has a damaged description: {shortened(error)}") from error
     if board_size not in (None, env.N):
         env = env.resized(board_size)
     return env if komi is None else with_settings(env, {"komi": komi})
@@ -89,16 +100,19 @@ def write_network(
 ) -> None:
     """Write tensors and their description to one file; after an error the file is as before.
 
-    config: see NeuralNet.config. extra: further texts.
-    Raises OSError that names the file if it cannot be written, ValueError if a value of `tensors` is no tensor.
+    config: see NeuralNet.config.  extra: further texts.  Raises OSError that names the file, and leaves what was at
+    `path`, if that fails; ValueError if something in `tensors` is no tensor, or not finite.
     """
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
             raise ValueError(f"{name} must be a tensor to be saved, got a {type(tensor).__name__}")
+        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+            raise ValueError(f"{name} must be finite numbers to be saved, got NaN or infinite ones")
     description = {
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),
         "env": repr(env),
+        "reference": game_reference(type(env)),
         "env_config": json.dumps(env.config, default=str),
         "structure": json.dumps(game_structure(env)),
         "net": json.dumps(config),
@@ -106,12 +120,21 @@ def write_network(
     }
     # Copies: safetensors refuses tensors that share memory, as tied weights do.
     own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    description["digest"] = content_digest(own, description)
     try:
         write_atomic(Path(path), bytes_of(own, description))
     except OSError as error:
         failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
         failure.errno = error.errno
         raise failure from error
+
+
+def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, Any]) -> str:
+    """Return a digest of all that a file holds, except the digest itself."""
+    digest = hashlib.sha256(json.dumps({**texts, "digest": None}, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)} {fingerprint({name: tensor})}".encode())
+    return digest.hexdigest()
 
 
 def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
@@ -126,49 +149,88 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Return the tensors and the description of a file; raise ModelError if it cannot be read.
+    """Read tensors and description, as `read_description` returns it.
 
-    The description has `env` as text, and `env_config`, `structure`, `net` and `extra` as dictionaries.
+    Raises ModelError, also for weights that are not those that were saved.
     """
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise ModelError(f"there is no file {path}") from None
-    except IsADirectoryError:
-        raise ModelError(f"{path} is a folder, {NOT_A_NETWORK}") from None
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
-    texts = read_header(path, data)
+    texts, data = read_regular_file(path, whole=True)
     try:
         tensors = tensors_from(data)
     except (SafetensorError, ValueError, KeyError) as error:
-        raise ModelError(f"{path} is damaged: {error}") from error
-    return tensors, parse_description(path, texts)
+        raise ModelError(f"{path} is damaged: {shortened(error)}") from error
+    description = parse_description(path, texts)
+    if texts.get("digest", own := content_digest(tensors, texts)) != own:
+        raise ModelError(f"{path} is damaged: its contents are not those that were saved, by their digest")
+    return tensors, description
 
 
-def read_header(path: str | PathLike[str], data: bytes) -> Mapping[str, Any]:
-    """Return the texts in the header of a safetensors file's bytes; raise ModelError for other or incomplete files."""
-    if not data:
-        raise ModelError(f"{path} is empty, {NOT_A_NETWORK}")
-    if data.startswith(b"PK"):
-        raise ModelError(f"{path} is a zip archive or a torch checkpoint, {NOT_A_NETWORK}")
-    if data.startswith(b"\x80") and not data[8:9] == b"{":
-        raise ModelError(f"{path} is a pickle, which could run code and is never read, {NOT_A_NETWORK}")
-    end = 8 + int.from_bytes(data[:8], "little")
-    if len(data) > 8 and data[8:9] != b"{":
-        raise ModelError(f"{path} is no safetensors file, {NOT_A_NETWORK}")
-    if len(data) < max(end, 9):
-        raise ModelError(f"{path} is cut off: its {len(data):,} bytes do not hold the whole header")
+def read_description(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read `env` as text, and `env_config`, `structure`, `net` and `extra` as dicts; raise ModelError."""
+    return parse_description(path, read_regular_file(path)[0])
+
+
+def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[Mapping[str, Any], bytes]:
+    """Return the texts in a file's header, and if `whole` all of its bytes; raise ModelError.
+
+    No more than the header is read before its sizes are found to be the file's, and of a pipe or device nothing.
+    """
     try:
-        header = json.loads(data[8:end])
-        texts = header.pop("__metadata__", {})
-        largest = max((entry["data_offsets"][1] for entry in header.values()), default=0)
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise ModelError(f"{path} is a folder, {NOT_A_NETWORK}")
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelError(f"{path} is a pipe or device, {NOT_A_NETWORK}")
+        with open(path, "rb") as file:
+            begin = file.read(9)
+            end = header_end(path, begin, status.st_size)
+            header = begin + file.read(end - len(begin))
+            texts = read_header(path, header, status.st_size)
+            return texts, header + file.read() if whole else header
+    except FileNotFoundError:
+        near = near_names(str(path), packaged_nets())
+        meant = f": did you mean {' or '.join(near)}, which come with the package?" if near else ""
+        raise ModelError(f"there is no file {path}{meant}") from None
+    except MemoryError:
+        raise ModelError(f"{path} does not fit into the memory") from None
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
+    """Return where a safetensors file's header ends, from its first 9 bytes and its size; raise ModelError."""
+    if not begin:
+        raise ModelError(f"{path} is empty, {NOT_A_NETWORK}")
+    if begin.startswith(b"PK"):
+        raise ModelError(f"{path} is a zip archive or a torch checkpoint, {NOT_A_NETWORK}")
+    if begin.startswith(b"\x80") and not begin[8:] == b"{":
+        raise ModelError(f"{path} is a pickle, which could run code and is never read, {NOT_A_NETWORK}")
+    if len(begin) == 9 and begin[8:] != b"{":
+        raise ModelError(f"{path} is no safetensors file, {NOT_A_NETWORK}")
+    end = 8 + int.from_bytes(begin[:8], "little")
+    if size < max(end, 9):
+        raise ModelError(f"{path} is cut off: {size:,} bytes are not even its header")
+    if end > MOST_HEADER or size > MOST_BYTES:
+        raise ModelError(
+            f"{path} must have at most {MOST_BYTES:,} bytes, {MOST_HEADER:,} of them its header, got {size:,} and"
+            f" {end:,}"
+        )
+    return end
+
+
+def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[str, Any]:
+    """Return the texts in a header, which is a length and then JSON; raise ModelError if it describes another size."""
+    try:
+        entries = json.loads(header[8:])
+        texts = entries.pop("__metadata__", {})
+        largest = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
         if not isinstance(texts, dict) or not isinstance(largest, int):
             raise ValueError("no table of tensors")
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-        raise ModelError(f"{path} is no safetensors file or a damaged one: {error}") from error
-    if len(data) < end + largest:
-        raise ModelError(f"{path} is cut off: {len(data):,} bytes of {end + largest:,}")
+        raise ModelError(f"{path} is no safetensors file or a damaged one: {shortened(error)}") from error
+    if size < len(header) + largest:
+        raise ModelError(f"{path} is cut off: {size:,} bytes of {len(header) + largest:,}")
+    if size > len(header) + largest:
+        raise ModelError(f"{path} is damaged: {size:,} bytes instead of {len(header) + largest:,}")
     return texts
 
 
@@ -178,85 +240,50 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
         raise ModelError(f"{path} is another program's safetensors file, {NOT_A_NETWORK}")
     version = texts.get("format_version")
     if version != str(FORMAT_VERSION):
-        raise ModelError(f"{path} must have format version {FORMAT_VERSION}, got {version}")
+        raise ModelError(f"{path} must have format version {FORMAT_VERSION}, got {shortened(version)}")
     description: dict[str, Any] = {}
     try:
-        description["env"] = str(texts["env"])
+        description["env"] = shortened(texts["env"])
         for key in JSON_KEYS:
             description[key] = table(key, json.loads(texts[key]))
+        check_structure(description["structure"])
         net = description["net"]
         table("custom", net["custom"])
-        table("parts", net.setdefault("parts", {}))
+        for slot in table("parts", net.setdefault("parts", {})):
+            if slot not in SLOTS:
+                raise ValueError(f"a part must be {' or '.join(SLOTS)}, got {shortened(slot)}")
         for key in ("preset", "tower_height", "channels", "size_free"):
             net.setdefault(key, None)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ModelError(f"{path} has a damaged description: {error}") from error
+        raise ModelError(f"{path} has a damaged description: {shortened(error)}") from error
     return description
+
+
+def check_structure(structure: Mapping[str, Any]) -> None:
+    """Raise ValueError unless it is such as `game_structure` returns."""
+    if not isinstance(structure["game"], str):
+        raise ValueError(f"game must be a name, got {shortened(structure['game'])}")
+    sides = structure["plane_shape"]
+    if not isinstance(sides, list) or len(sides) != 2:
+        raise ValueError(f"plane_shape must be height and width, got {shortened(sides)}")
+    for name, number in (("planes", structure["planes"]), ("action_space", structure["action_space"]),
+                         *(("a side of plane_shape", side) for side in sides)):  # fmt: skip
+        check_int(name, number, 1, MOST_BYTES)
 
 
 def table(name: str, value: Any) -> dict[str, Any]:
     """Return `value` if it is a JSON object; raise ValueError, naming it `name`, for any other value."""
     if not isinstance(value, dict):
-        raise ValueError(f"{name} must be a table, got {value!r}")
+        raise ValueError(f"{name} must be a table, got {shortened(value)}")
     return value
+
+
+def shortened(value: Any) -> str:
+    """Return a value as text for a message, its middle left out if it is long."""
+    text = str(value)
+    return text if len(text) <= 200 else f"{text[:100]} … {text[-90:]}"
 
 
 def notes_of(description: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts that a file holds beside its weights (`extra` of `write_network`)."""
     return {name: str(text) for name, text in description["extra"].items()}
-
-
-# --- checking --------------------------------------------------------------------------------------
-
-
-def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:
-    """Raise ModelError unless the file's network can play this game."""
-    saved, structure = description["structure"], game_structure(env)
-    if not fits_game(saved, env, bool(description["net"]["size_free"])):
-        different = [key for key in structure if saved.get(key) != structure[key]]
-        detail = ", ".join(f"{key} must be {structure[key]}, got {saved.get(key)}" for key in different)
-        raise ModelError(f"{path} holds a network for {description['env']}, not for {env}: {detail}")
-
-
-def check_modules(
-    path: str | PathLike[str], config: Mapping[str, Any], modules: Mapping[str, nn.Module | None]
-) -> None:
-    """Raise ModelError for a custom slot of the file without a module, or a default slot with one."""
-    parts, custom = config["parts"], config["custom"]
-    for slot, module in modules.items():
-        if slot in custom and module is None:
-            what = f"a custom {slot} module of class {custom[slot]}, which is not in the file"
-            raise ModelError(f"{path} was saved with {what}: pass an instance as {slot}=…")
-        if slot not in custom and slot not in parts and module is not None:
-            raise ModelError(f"{path} has the default {slot}, but {type(module).__name__} was passed for it")
-
-
-def check_tower_size(
-    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], tower_height: Any, channels: Any
-) -> None:
-    """Raise ModelError if the file has too few weights for a tower of that size; called before memory is allocated."""
-    sizes = (tower_height, channels)
-    numbers = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
-    held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
-    if not numbers or tower_height * 2 * 9 * channels**2 + 9 * channels > held:
-        size = f"{tower_height} blocks x {channels} channels"
-        raise ModelError(f"{path} describes {size}, but holds only {held:,} weights for them")
-
-
-def check_tensors(
-    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
-) -> None:
-    """Raise ModelError unless the tensors have the expected names, shapes and dtypes, and only finite numbers."""
-    for name in expected:
-        if name not in tensors:
-            raise ModelError(f"{path} lacks the weight {name}, which the network has")
-    for name, tensor in tensors.items():
-        own = expected.get(name)
-        if own is None:
-            raise ModelError(f"{path} holds a weight {name}, which the network does not have")
-        if tensor.shape != own.shape:
-            raise ModelError(f"{path}: weight {name} must have shape {list(own.shape)}, got {list(tensor.shape)}")
-        if tensor.is_floating_point() != own.is_floating_point():
-            raise ModelError(f"{path}: weight {name} must be {own.dtype}, got {tensor.dtype}")
-        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
-            raise ModelError(f"{path}: weight {name} holds NaN or infinite numbers")

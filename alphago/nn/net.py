@@ -1,29 +1,29 @@
 """`NeuralNet`: what to play and who wins, for one position or many."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, overload
 
-import numpy as np
 import torch
 from torch import nn
 
-from alphago.env.game import GameEnv, Position, check_env, stack
-from alphago.nn import model_files, parts
+from alphago.env.game import GameEnv, Position, check_env
+from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
-from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
+from alphago.nn.inference.kept import kept
 from alphago.nn.model_files import ModelError
-from alphago.nn.parts import check_base, check_heads, describe_slots, eval_mode
+from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import default_policy
+from alphago.nn.reading import PositionForecast, forecast_position, read_positions
 from alphago.nn.value import Forecast, ForecastHead, default_value
 from alphago.system.validation import check_float, check_int, checks_keywords
 
 # (tower_height, channels, size_free).  One machine learns small boards with the first in minutes; the second is the
 # smaller of the two nets of Silver et al. 2017.
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False)}
-READ_BATCH = 256  # positions per forward pass of the readable call
 
 
 @checks_keywords()
@@ -104,11 +104,29 @@ class NeuralNet(nn.Module):
         features = self.base_net(planes)
         return self.policy(features), self.value(features).flatten()
 
-    def forecast(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]:
-        """Return logits, value and (else None) the value head's Forecast, which training compares; the mover's view."""
+    @overload
+    def forecast(self, inputs: Position) -> PositionForecast: ...
+
+    @overload
+    def forecast(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]: ...
+
+    def forecast(self, inputs: Any) -> Any:
+        """Return the win probability, score and ownership that a position's game is expected to end with.
+
+        A Position gives a PositionForecast, from Black's view, in points.  The network computes in eval mode.  Raises
+        ValueError for a position of another game, for a game without points, and for a network whose value head
+        makes no forecast.
+
+        A tensor of planes gives what training compares, from the mover's view: logits, value, and the Forecast of a
+        value head that makes one, else None.
+        """
+        if isinstance(inputs, Position):
+            return forecast_position(self.base_net, self.value, self.env, inputs)
+        if not isinstance(inputs, torch.Tensor):
+            raise TypeError(f"a forecast must be of a Position or a tensor of planes, got {inputs!r}")
         if not isinstance(self.value, ForecastHead):
-            return *self.forward(planes), None
-        features = self.base_net(planes)
+            return *self.forward(inputs), None
+        features = self.base_net(inputs)
         forecast = self.value.forecast(features)
         return self.policy(features), forecast.value, forecast
 
@@ -139,37 +157,26 @@ class NeuralNet(nn.Module):
         if isinstance(inputs, (torch.Tensor, torch.fx.Proxy)):
             return super().__call__(inputs, *rest, **options)
         if isinstance(inputs, Position):
-            policy, value = self.read([inputs])
+            policy, value = read_positions(self, self.env, [inputs])
             return policy[0], float(value[0])
         if isinstance(inputs, Sequence) and all(isinstance(position, Position) for position in inputs):
-            return self.read(inputs)
+            return read_positions(self, self.env, inputs)
         raise TypeError(f"a network's input must be a Position, a list of them or a tensor of planes, got {inputs!r}")
 
-    @torch.no_grad()
-    def read(self, positions: Sequence[Position]) -> tuple[np.ndarray, np.ndarray]:
-        """Return policy float32 [n, action_space] and value float32 [n], +1 Black wins; see `__call__`."""
-        policy = np.zeros((len(positions), self.env.action_space), np.float32)
-        value = np.zeros(len(positions), np.float32)
-        parameter = next(self.parameters(), torch.zeros(0))
-        with eval_mode(self):
-            for begin in range(0, len(positions), READ_BATCH):
-                rows = slice(begin, begin + READ_BATCH)
-                batch = stack(positions[rows], self.env)
-                slots = np.arange(len(policy[rows]))
-                planes = batch.planes(slots, np.empty((len(slots), self.env.planes, *self.env.plane_shape), np.float32))
-                mask = batch.legal_mask(slots, np.empty(policy[rows].shape, np.bool_))
-                logits, raw = self.forward(torch.from_numpy(planes).to(parameter))
-                broken = masked_softmax_batch(logits.float().cpu().contiguous().numpy(), mask, policy[rows])
-                if clip_values(raw.float().cpu().contiguous().numpy(), value[rows]) or broken:
-                    raise ValueError("the network's output is not finite: its weights are broken, or too large")
-                value[rows] *= batch.to_play(slots, np.empty(len(slots), np.int8))
-        return policy, value
-
     def evaluator(
-        self, dtype: str | None = None, device: str = "cpu", *, exact: bool = False
+        self, dtype: str | None = None, device: str = "cpu", *, exact: bool = False, shared: bool = True
     ) -> NetEvaluator | DeviceEvaluator:
-        """Return a frozen copy for search, unaffected by training; see `alphago.nn.inference.gpu.make_evaluator`."""
-        return make_evaluator(self.env, (self.base_net, self.value, self.policy), dtype, device, exact)
+        """Return a frozen copy for search, which later training does not change.
+
+        The copy is kept: asking again returns it at once, as long as the weights are as they were.  Several searches
+        may share it.
+
+        dtype, device, exact: see `alphago.nn.inference.gpu.make_evaluator`.
+        shared: False for a new copy that belongs to the caller alone, who may `load` other weights into it.
+        """
+        modules = (self.base_net, self.value, self.policy)
+        make = partial(make_evaluator, self.env, modules, dtype, device, exact)
+        return kept(modules, (self.env, dtype, device, exact), make) if shared else make()
 
     @property
     def num_parameters(self) -> int:
@@ -208,6 +215,7 @@ class NeuralNet(nn.Module):
         try:
             return check_float("resign_threshold", float(note), -1, 1)
         except ValueError:
+            note = model_files.shortened(note)
             raise ModelError(
                 f"the network's note resign_threshold must be a number from -1 to 1, got {note!r}"
             ) from None
@@ -215,8 +223,8 @@ class NeuralNet(nn.Module):
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Write weights and description to one safetensors file; after an error the file is as before.
 
-        extra: texts to keep in the file beside them, which `load_model` returns as `notes`.
-        Raises OSError that names the file if it cannot be written.
+        extra: texts to keep in the file beside them, which `load_model` gives back as `notes`.
+        Raises OSError that names the file if it cannot be written, ValueError for weights that are not finite.
         """
         model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})
 
@@ -262,18 +270,22 @@ def load_model(
     check_env(env)
     tensors, description = model_files.read_weights(path)
     config = description["net"]
-    model_files.check_game_fits(path, description, env)
-    model_files.check_modules(path, config, modules)
+    model_checks.check_game_fits(path, description, env)
+    model_checks.check_modules(path, config, modules)
     if base_net is None and "base_net" not in config["parts"]:
-        model_files.check_tower_size(path, tensors, config["tower_height"], config["channels"])
+        model_checks.check_tower_size(path, tensors, config["tower_height"], config["channels"])
     try:
         for slot, part in config["parts"].items():
             if modules[slot] is None:
                 modules[slot] = parts.build_part_for(part, parts.slot_tensors(tensors, slot))
         net = build_net(config, env, **modules)
-    except (TypeError, ValueError, KeyError) as error:
-        raise ModelError(f"{path} cannot be rebuilt: {error}") from error
-    model_files.check_tensors(path, tensors, net.state_dict())
+    except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # a crafted description's
+        raise ModelError(f"{path} cannot be rebuilt: {model_files.shortened(error)}") from error
+    model_checks.check_tensors(path, tensors, net.state_dict())
     net.load_state_dict(tensors)
     net.notes = model_files.notes_of(description)
+    try:
+        _ = net.resign_threshold
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
     return net.eval()

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import math
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -10,11 +11,13 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import plain_number
 
-PARTS: dict[str, type[nn.Module]] = {}  # registered classes, by name
+SLOTS = ("base_net", "value", "policy")
+PARTS: dict[str, type[nn.Module]] = {}  # what `register_part` has seen, by class name
 PartClass = TypeVar("PartClass", bound=type[nn.Module])
 
 
@@ -93,16 +96,37 @@ def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.T
     """
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
-    height = description.get("height", 0)
-    if not 0 <= height <= len(tensors):  # each block has weights, and costs time to build
-        raise ValueError(f"height must be at most {len(tensors)}, the number of the part's tensors, got {height}")
-    with torch.device("meta"):
-        shapes = {name: tensor.shape for name, tensor in build_part(description).state_dict().items()}
+    try:
+        with torch.device("meta"), few_weights(len(tensors)):
+            shapes = {name: tensor.shape for name, tensor in build_part(description).state_dict().items()}
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError) as error:  # what no part was written for
+        raise ValueError(f"{type(error).__name__}: {error}") from error
     for name, shape in shapes.items():
         found = list(tensors[name].shape) if name in tensors else "none"
         if found != list(shape):
             raise ValueError(f"{description['part']}'s weight {name} must have shape {list(shape)}, got {found}")
     return build_part(description)
+
+
+@contextmanager
+def few_weights(most: int) -> Iterator[None]:
+    """Raise ValueError in the block as soon as this thread has built layers with far more than `most` weights.
+
+    However deeply they are nested: a description of millions of layers would take hours to build.
+    """
+    thread, built = threading.get_ident(), 0
+
+    def count(module: nn.Module, name: str, weight: Any) -> None:
+        nonlocal built
+        built += weight is not None and threading.get_ident() == thread
+        if built > 2 * most:  # a part may replace some of its weights
+            raise ValueError(f"the part must have at most the {most} weights that the file holds for it, got more")
+
+    handle = register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 def slot_tensors(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
@@ -157,7 +181,10 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
 
 
 def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env: GameEnv) -> None:
-    """Raise ValueError unless the heads map features to [2, 1] or [2] in -1 .. 1, and to logits [2, action_space]."""
+    """Raise ValueError unless the heads map features to [2, 1] or [2] in -1 .. 1, and to logits [2, action_space].
+
+    Probabilities are no logits: a softmax of them leaves no action more than e times as probable as another.
+    """
     output = run_part("value", value, features)
     check_shape("value", value, features, output, "[2, 1] or [2]", output.shape in ((2, 1), (2,)))
     if output.abs().max() > 1.001:
@@ -166,6 +193,22 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
     output = run_part("policy", policy, features)
     shapes = f"[2, {env.action_space}] (logits of {env})"
     check_shape("policy", policy, features, output, shapes, output.shape == (2, env.action_space))
+    random = torch.randn(4, *features.shape[1:], generator=torch.Generator().manual_seed(0)).to(features)
+    outputs = torch.cat([output, run_part("policy", policy, random)])
+    sums = outputs.sum(dim=1)
+    if isinstance(last_layer(policy), nn.Softmax) or (
+        env.action_space > 1 and bool((outputs >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
+    ):
+        raise ValueError(
+            f"policy: {class_path(type(policy))} must give logits, got probabilities: leave the softmax off at its end"
+        )
+
+
+def last_layer(module: nn.Module) -> nn.Module:
+    """Return the last layer of a module that is a sequence of layers, however nested; any other module itself."""
+    while isinstance(module, nn.Sequential) and len(module):
+        module = module[-1]
+    return module
 
 
 def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:

@@ -15,6 +15,7 @@ from alphago.nn.parts import register_part
 from alphago.nn.passes import board_mean, board_pool
 
 PAPER_HIDDEN = 256
+POINTS = 10  # of a score of 1: with margins in tens, scores are about as large as values
 
 
 class Forecast(NamedTuple):
@@ -138,8 +139,8 @@ def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool)
 
 
 def ownership_sum(ownership: torch.Tensor, training: bool) -> torch.Tensor:
-    """Return the sum of the ownership over the board, in tens of points: [B, 1, H, W] -> [B, 1]."""
-    points = ownership.shape[-1] * ownership.shape[-2] / 10
+    """Return the sum over the board in tens of points: [B, 1, H, W] -> [B, 1]."""
+    points = ownership.shape[-1] * ownership.shape[-2] / POINTS
     return board_mean(ownership, training) * points
 
 

@@ -15,12 +15,13 @@ SEED_END = 2**63  # above all seeds: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GameRecord:
     """The moves of one game with the results of the search at each; T plies, A actions.
 
-    `values` are from the view of the player about to move; `outcome` and `score` from Black's. `env.position(**setup)`
-    is the start of the game.
+    Values are the mover's.  `setup` is what `env.position(**setup)` needs to start the game again.  `policies` are
+    uint16 in units of 1 / 65535, so that files stay small: divided by POLICY_SCALE they are probabilities, whose sum is
+    1 but for rounding; `training_data` gives them so.  Rows of moves without a search mean nothing and weigh 0.
     """
 
     moves: np.ndarray  # int16 [T]
@@ -42,12 +43,33 @@ class GameRecord:
     def __len__(self) -> int:
         return len(self.moves)
 
+    def __repr__(self) -> str:
+        setup = f", from {', '.join(self.setup)} set up" if self.setup else ""
+        return f"<a game of {len(self)} moves{setup}: {self.result_string}>"
+
     @property
     def result_string(self) -> str:
         """The result as text: 'B+2.5', 'W+R' (by resignation) or 'draw'."""
         if self.outcome == 0:
             return "draw"
         return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
+
+    def training_data(self, env: GameEnv) -> tuple[list[Position], list[np.ndarray], list[float]]:
+        """Return AlphaGo.jl's positions, policies and outcomes: an entry for each move with a weight, in order.
+
+        Policies are float32 [A] and sum to 1.  Outcomes are Black's, -1 .. 1, the same for all of a game.
+        """
+        position, positions = self.position(env, 0), []
+        for action in self.moves:
+            positions.append(position)
+            position = position.play(int(action))
+        kept = np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))
+        shares = self.policies[kept].astype(np.float32)
+        return (
+            [positions[ply] for ply in kept],
+            list(shares / shares.sum(axis=1, keepdims=True)),
+            [self.outcome] * len(kept),
+        )
 
     def position(self, env: GameEnv, ply: int | None = None) -> Position:
         """Return the position before move `ply` (counted from 0); None for the position after the last move."""
@@ -89,10 +111,12 @@ def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
 
 
 def load_records(path: str | Path) -> list[GameRecord]:
-    """Return the records in a file that `save_records` wrote; raise ValueError for another file."""
-    data = io.BytesIO(Path(path).read_bytes())  # numpy leaves a file open if it cannot read it
+    """Read what `save_records` wrote; raise ValueError for another file."""
+    data = Path(path).read_bytes()  # numpy leaves a file open if it cannot read it
+    if not data.startswith(b"PK"):
+        raise ValueError(f"{path} holds no game records (it is no .npz archive)")
     try:
-        return read_arrays(np.load(data, allow_pickle=False))
+        return read_arrays(np.load(io.BytesIO(data), allow_pickle=False))
     except Exception as error:  # a damaged archive can fail in any way
         raise ValueError(f"{path} holds no game records ({type(error).__name__}: {error})") from error
 

@@ -19,6 +19,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.records.sgf_game import SgfGame
+from alphago.system.validation import shown
 
 SIGNS = {"B": 1, "W": -1}
 LARGEST_KOMI = 100  # points; a larger number without a decimal point in a file is in hundredths
@@ -84,8 +85,19 @@ def point_text(env: GoEnv, action: int) -> bytes:
 
 
 def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
-    """Return the game in a file; raise ValueError that names the file if it cannot be used. env: as in `parse_sgf`."""
+    """Return the only game in a file; raise ValueError that names the file if it holds none that can be used.
+
+    env: as in `parse_sgf`.
+    """
     return parse_sgf(Path(path).read_bytes(), str(path), env)
+
+
+def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
+    """Return all games in a file; raise ValueError that names file and game if one cannot be used.
+
+    env: as in `parse_sgf`.
+    """
+    return parse_games(Path(path).read_bytes(), str(path), env)
 
 
 def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None) -> SgfGame:
@@ -95,19 +107,46 @@ def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None =
         a game that two passes end, with the ko and suicide rules that the text names (RU), or `GoEnv`'s defaults if it
         names none or unknown ones.
 
-    Every move must be legal, and stones may be set up before the first move only.  Passes after the end are left out.
-    Komi is read as servers write it: 750 is 7.5; 3.75, which counts one side's stones above half of the board, is 7.5
-    points.  Bytes are decoded by the encoding that the text names (CA).
+    Every move must be legal.  Stones are set up before the first move; what a later node sets up is left out where it
+    changes nothing, or after the last move.  Passes after the end are left out.  Komi is read as servers write it: 750
+    is 7.5; 3.75, which counts one side's stones above half of the board, is 7.5 points.  Bytes are read in the encoding
+    that the text names (CA), UTF-16 by its mark.
     """
+    games = parse_games(data, name, env, most=1)
+    return games[0]
+
+
+def parse_games(
+    data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None, most: int | None = None
+) -> list[SgfGame]:
+    """Return the main lines of all games in the text, at most `most`, as `parse_sgf` does."""
     grammar = load_grammar()
+    where = name
     try:
-        encoding = "utf-8" if isinstance(data, str) else None
-        games = grammar.parse_sgf_collection(data.encode() if isinstance(data, str) else data)
-        if len(games) > 1:
-            raise ValueError(f"it must hold one game, got {len(games)}")
-        return read_game(list(grammar.main_sequence_iter(games[0])), env, encoding)
+        text, encoding = plain_bytes(data)
+        trees = grammar.parse_sgf_collection(text)
+        if most is not None and len(trees) > most:
+            raise ValueError(f"it must hold one game, got {len(trees)}: split it, or read all by read_sgf_games")
+        games = []
+        for number, tree in enumerate(trees, 1):
+            where = name if len(trees) == 1 else f"{name}, game {number}"
+            games.append(read_game(list(grammar.main_sequence_iter(tree)), env, encoding))
+        return games
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise ValueError(f"{where}: {error}") from None
+
+
+def plain_bytes(data: bytes | str) -> tuple[bytes, str | None]:
+    """Return the text as bytes that the grammar reads, and their encoding, None for the one that it names.
+
+    The first node of a file of the Nihon Ki-in begins without its semicolon.
+    """
+    encoding = None
+    if isinstance(data, bytes) and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        data = data.decode("utf-16", "replace")
+    if isinstance(data, str):
+        data, encoding = data.encode("utf-8", "replace"), "utf-8"
+    return re.sub(rb"\A((?:\xef\xbb\xbf)?\s*\()(?=\s*[A-Z]{1,2}\s*\[)", rb"\1;", data), encoding
 
 
 def read_game(nodes: list[Node], required: GoEnv | None, encoding: str | None) -> SgfGame:
@@ -119,14 +158,15 @@ def read_game(nodes: list[Node], required: GoEnv | None, encoding: str | None) -
     head = nodes[0]
     text = text_reader(encoding or find_encoding(head))
     if text(head, "GM") not in ("1", ""):
-        raise ValueError(f"it must be a game of Go, got GM[{text(head, 'GM')}]")
+        raise ValueError(f"GM must be 1, a game of Go, got {shown(text(head, 'GM'))}")
     env = GoEnv(read_size(text(head, "SZ")))
     if required is not None and required.N != env.N:
         raise ValueError(f"the board must be {required.N}x{required.N}, got {env.N}x{env.N}")
     stones: dict[int, int] = {}
     plays: list[tuple[int, int, str]] = []  # (colour, action, comment)
+    later: dict[int, dict[int, int]] = {}  # stones that are set up after so many moves
     for node in nodes:
-        set_up(env, node, stones, len(plays))
+        set_up(env, node, later.setdefault(len(plays), {}) if plays else stones)
         for letter in SIGNS:
             if letter in node:
                 comment = "" if node is head else text(node, "C")
@@ -139,14 +179,21 @@ def read_game(nodes: list[Node], required: GoEnv | None, encoding: str | None) -
         players=(text(head, "PB"), text(head, "PW")), handicap=read_handicap(text(head, "HA")),
         comment=text(head, "C"),
     )  # fmt: skip
-    return with_plays(game, required or game.env(max_moves=2 * len(plays) + 2), plays)
+    return with_plays(game, required or game.env(max_moves=2 * len(plays) + 2), plays, later)
 
 
-def with_plays(game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]]) -> SgfGame:
-    """Return the game with these plays, legal in `env`, as its moves; passes come between plays of one colour."""
+def with_plays(
+    game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]], later: Mapping[int, Mapping[int, int]]
+) -> SgfGame:
+    """Return the game with the plays as moves of alternating colours, all of them legal in `env`.
+
+    later: stones by point that the file sets up after so many plays, where they already have to be.
+    """
     position = game.position(env)
     inserted, comments = set[int](), dict[int, str]()
-    for colour, action, comment in plays:
+    for number, (colour, action, comment) in enumerate(plays):
+        if any(position.board.ravel()[point] != sign for point, sign in later.get(number, {}).items()):
+            raise ValueError(f"stones must be set up before the first move, got a set-up after move {number}")
         if position.is_over and action == env.pass_action:
             continue
         if colour != position.to_play and not position.is_over:
@@ -196,11 +243,9 @@ def text_reader(encoding: str) -> Callable[[Node, str], str]:
     return text
 
 
-def set_up(env: GoEnv, node: Node, stones: dict[int, int], moves: int) -> None:
-    """Update `stones` (action: 1, -1 or 0) by the set-up of a node; raise ValueError if `moves` came before it."""
+def set_up(env: GoEnv, node: Node, stones: dict[int, int]) -> None:
+    """Update `stones` (action: 1, -1 or 0) by the set-up of a node."""
     for name, sign in (("AB", 1), ("AW", -1), ("AE", 0)):
-        if name in node and moves:
-            raise ValueError(f"stones must be set up before the first move, got a set-up after move {moves}")
         for raw in node.get(name, []):
             corners = [divmod(read_point(env, part, "stone"), env.N) for part in raw.split(b":")]
             rows, columns = zip(*corners, strict=True)  # any two opposite corners
@@ -218,20 +263,20 @@ def read_point(env: GoEnv, raw: bytes, kind: str = "move") -> int:
         column, row = (ord(letter) - ord("a") for letter in text)
         if column < env.N and row < env.N:
             return row * env.N + column
-    raise ValueError(f"a {kind} must be on a point of a board of {env.N} x {env.N}, got {text!r}")
+    raise ValueError(f"a {kind} must be on a point of a board of {env.N} x {env.N}, got {shown(text)}")
 
 
 def read_size(text: str) -> int:
     """Return the board's size from the text of SZ, 19 for an empty text; raise ValueError for other boards."""
     match = re.fullmatch(r"([0-9]{1,3})(?::([0-9]{1,3}))?", text or "19")
     if not match or int(match[2] or match[1]) != int(match[1]) or not MIN_SIZE <= int(match[1]) <= MAX_SIZE:
-        raise ValueError(f"the board must be a square one from {MIN_SIZE} to {MAX_SIZE}, got {text!r}")
+        raise ValueError(f"the board must be a square one from {MIN_SIZE} to {MAX_SIZE}, got {shown(text)}")
     return int(match[1])
 
 
 def read_handicap(text: str) -> int:
     if not re.fullmatch("[0-9]{0,2}", text):
-        raise ValueError(f"the handicap must be a number of stones, got {text!r}")
+        raise ValueError(f"the handicap must be a number of stones, got {shown(text)}")
     return int(text or 0)
 
 
@@ -244,4 +289,4 @@ def read_komi(text: str) -> float | None:
         value = value / 100 if abs(value) > LARGEST_KOMI and "." not in text else value
         return check_komi(2 * value if value * 2 % 1 == 0.5 else value)
     except (ValueError, OverflowError):  # also "nan" and "inf"
-        raise ValueError(f"komi must be a multiple of 0.5, got {text!r}") from None
+        raise ValueError(f"komi must be a multiple of 0.5, got {shown(text)}") from None

@@ -13,6 +13,14 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, read_rules, rules_name
 from alphago.records.record import GameRecord, RecordBuilder
+from alphago.system.validation import shown
+
+# Results as files have them beside the standard's "B+2.5" and "W+R": "B", "White resigns.", "黒中押し勝ち".
+DRAWS = ("0", "draw", "jigo", "tie")
+WINNER = re.compile(r"(black|white|[bw])(?:\s*\+|[\s.]*$|\s+w[io]n)")
+WINNER_IN_KANJI = re.compile("([黒黑白])[^黒黑白]*[勝胜]")
+LOSER = re.compile(r"(black|white|[bw])\s+(?:resign|lose|lost|forfeit)")
+MARGIN = re.compile(r"(?:black|white|[bw])\s*(?:\+|wins? by|won by)\s*([0-9]+(?:\.[0-9]*)?)\s*(?:points?)?\.?")
 
 
 @dataclass(frozen=True)
@@ -60,15 +68,19 @@ class SgfGame:
     @property
     def outcome(self) -> float | None:
         """The outcome: +1 Black won, -1 White won, 0 a draw; None if the file does not say."""
-        word = self.result.strip().lower()
-        if word in ("0", "draw", "jigo"):
+        text = self.result.strip().lower()
+        if text in DRAWS:
             return 0.0
-        return {"b+": 1.0, "w+": -1.0}.get(word[:2])
+        if match := WINNER.match(text) or WINNER_IN_KANJI.search(text):
+            return 1.0 if match[1][0] in "b黒黑" else -1.0
+        if match := LOSER.match(text):
+            return -1.0 if match[1][0] == "b" else 1.0
+        return None
 
     @property
     def margin(self) -> float | None:
         """Black's margin in points; None if the result does not say, as after a resignation."""
-        match = re.fullmatch(r"[bw]\+([0-9]+(\.[0-9]*)?)", self.result.strip().lower())
+        match = MARGIN.fullmatch(self.result.strip().lower())
         if match and self.outcome:
             return self.outcome * float(match[1])
         return 0.0 if self.outcome == 0 else None
@@ -93,7 +105,7 @@ class SgfGame:
         Raises ValueError if the game has no result.
         """
         if self.outcome is None:
-            raise ValueError(f"result must say who won, to make a record, got {self.result!r}")
+            raise ValueError(f"result must be known to make a record, got {shown(self.result)}")
         position = self.position(env, 0)
         builder = RecordBuilder(dict(position.setup))
         for ply, action in enumerate(self.moves):

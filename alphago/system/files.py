@@ -5,6 +5,7 @@ import errno
 import os
 import secrets
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -85,3 +86,15 @@ def lock(folder: Path) -> IO[str]:
         except OSError:
             pass  # no locks here
     return file
+
+
+@contextlib.contextmanager
+def explain_os_error(sentence: str) -> Iterator[None]:
+    """Put a sentence on what failed in front of the message of an OSError in the block."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno is not None else str(error)
+        explained = type(error)(f"{sentence}: {reason}")
+        explained.errno = error.errno
+        raise explained from error

@@ -2,18 +2,21 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
 
 
 class Stopwatch:
     """Seconds by kind of work, for one thread at a time.
 
-    Time inside `with watch.running(...)`, `with NET:` or a function decorated with `@NET` counts for that kind of work,
-    or for a kind entered inside it. Entering and leaving a kind together take a microsecond.
+    Inside `with watch.running(...)`, `with NET:` or a function decorated with `@NET` counts for that kind.  Entering
+    and leaving one takes a microsecond together.
+
+    clock: returns the time in seconds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
         self._seconds: dict[str, float] = {}
         self._kinds: list[str] = []  # kinds that the thread is in, the innermost last
         self._since = 0.0
@@ -45,8 +48,14 @@ class Stopwatch:
         taken, self._seconds = self._seconds, {}
         return taken
 
+    @property
+    def current(self) -> tuple[str, float]:
+        """The kind of work that counts now, "" for none, and the seconds since it began; from any thread."""
+        kinds = self._kinds[-1:]
+        return (kinds[0], time.perf_counter() - self._since) if kinds else ("", 0.0)
+
     def _count(self) -> None:
-        now = time.perf_counter()
+        now = self._clock()
         if self._kinds:
             kind = self._kinds[-1]
             self._seconds[kind] = self._seconds.get(kind, 0.0) + now - self._since

@@ -6,7 +6,7 @@ import inspect
 import math
 import numbers
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from types import NoneType
@@ -25,7 +25,9 @@ class Unset(Enum):
         return self.name
 
 
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 MOST_READOUTS = 10_000_000  # of one move: a tree of that size takes gigabytes
+MOST_SHOWN = 80  # characters of a value in an error message
 
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
@@ -97,7 +99,11 @@ def check_ranges(instance: Any, owner: str = "") -> None:
 def checks_keywords(*further: type) -> Callable[[Call], Call]:
     """Decorate a function or class, so that an unknown keyword raises TypeError that suggests similar names.
 
-    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring are kept.
+    So do missing arguments, too many, and one given twice, in a sentence that says how to call it.
+
+    So do arguments that are missing or too many, by their names.
+
+    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay.
     """
 
     def decorate(call: Call) -> Call:
@@ -108,7 +114,11 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
         @functools.wraps(function)
         def checked(*given: Any, **named: Any) -> Any:
             check_keywords(call.__qualname__, named, known)
-            return function(*given, **named)
+            try:
+                return function(*given, **named)
+            except TypeError:
+                check_arguments(call.__qualname__, function, given, named)
+                raise
 
         if not isinstance(call, type):
             return checked  # type: ignore[return-value]
@@ -118,11 +128,34 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
     return decorate
 
 
+def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Raise TypeError that names the arguments that are missing, or that may come without their names."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*given, **named)
+        return
+    except TypeError:
+        parameters = signature.parameters.values()
+    unnamed = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    own = [name for name in unnamed if name != "self"]
+    if len(given) > len(unnamed):
+        raise TypeError(
+            f"{who} takes {', '.join(own) or 'nothing'} without a name before it, and all else as name=value; "
+            f"got {len(given) - len(unnamed) + len(own)} values without one"
+        ) from None
+    if twice := [name for name in unnamed[: len(given)] if name in named]:
+        raise TypeError(
+            f"{who} got two values for {twice[0]}: {', '.join(own)} is the order of its arguments"
+        ) from None
+    required = [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in NAMED]
+    missing = [name for name in required if name not in (*unnamed[: len(given)], *named)]
+    raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(own)}, …)") from None
+
+
 def keywords_of(call: Callable[..., Any]) -> list[str]:
     """Return the names of the arguments that a function or class takes by keyword, in order, without `self`."""
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     parameters = inspect.signature(call).parameters.values()
-    return [parameter.name for parameter in parameters if parameter.kind in named and parameter.name != "self"]
+    return [parameter.name for parameter in parameters if parameter.kind in NAMED and parameter.name != "self"]
 
 
 def takes_any_keyword(call: Callable[..., Any]) -> bool:
@@ -135,14 +168,39 @@ def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None
     """Raise TypeError, which suggests similar names, for a keyword that is not in `known`; `who` takes the keywords."""
     for name in given:
         if name not in known:
-            raise TypeError(f"{who} has no keyword {name!r}: {near_misses(name, known)}")
+            raise TypeError(f"{who} has no keyword {shown(name)}: {near_misses(name, known)}")
+
+
+def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Raise TypeError in a sentence if the function cannot be called with these arguments; `who` is its name."""
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+    values = given[1:] if "self" in inspect.signature(function).parameters else given
+    in_order = [p.name for p in parameters if p.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    needed = [p.name for p in parameters if p.name in in_order and p.default is inspect.Parameter.empty]
+    several = any(p.kind == inspect.Parameter.VAR_POSITIONAL for p in parameters)
+    if len(values) > len(in_order) and not several:
+        others = [p.name for p in parameters if p.kind == inspect.Parameter.KEYWORD_ONLY and p.name not in named]
+        hint = f"; name the others, as in {others[0]}={shown(values[len(in_order)])}" if others else ""
+        expected = f"at most {', '.join(in_order)} without a name" if in_order else "no values without a name"
+        raise TypeError(f"{who} must be called with {expected}, got {len(values)}{hint}") from None
+    for name in in_order[: len(values)]:
+        if name in named:
+            raise TypeError(f"{who} must be called with one {name}, got it in its place and as {name}=…") from None
+    if missing := [name for name in needed[len(values) :] if name not in named]:
+        raise TypeError(f"{who} must be called with {', '.join(needed)}, got no {' and no '.join(missing)}") from None
+
+
+def shown(value: Any) -> str:
+    """Return the repr of a value as error messages show it: the beginning and the length of a long one."""
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}… ({len(text)} characters)"
 
 
 def check_int(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return `value` as an int; raise ValueError that names it unless it is an integer from `least` to `most`."""
     if not is_int(value, least) or (most is not None and value > most):
         expected = f">= {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be an integer {expected}, got {value!r}")
+        raise ValueError(f"{name} must be an integer {expected}, got {shown(value)}")
     return int(value)
 
 
@@ -151,7 +209,7 @@ def check_bool(name: str, value: Any) -> bool:
     plain = plain_number(value)
     if isinstance(plain, bool):
         return plain
-    raise ValueError(f"{name} must be True or False, got {value!r}")
+    raise ValueError(f"{name} must be True or False, got {shown(value)}")
 
 
 def check_float(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
@@ -162,7 +220,7 @@ def check_float(name: str, value: Any, least: float = -math.inf, most: float = m
         expected = f"a number from {least:g} to {most:g}"
     else:
         expected = "a finite number" if least == -math.inf else f"a number >= {least:g}"
-    raise ValueError(f"{name} must be {expected}, got {value!r}")
+    raise ValueError(f"{name} must be {expected}, got {shown(value)}")
 
 
 def check_positive(name: str, value: Any, most: float = math.inf) -> float:
@@ -170,7 +228,7 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
     if is_finite(value) and 0 < value <= most:
         return float(value)
     bound = "" if most == math.inf else f" and <= {most:g}"
-    raise ValueError(f"{name} must be a number > 0{bound}, got {value!r}")
+    raise ValueError(f"{name} must be a number > 0{bound}, got {shown(value)}")
 
 
 def as_plain_numbers(settings: Any) -> None:

@@ -270,7 +270,7 @@ class SelfPlay:
         if isinstance(self.evaluator, DeviceEvaluator):  # it keeps its buffers and graphs
             self.evaluator.load(net.base_net, net.value, net.policy)
         else:
-            self.evaluator = net.evaluator(dtype, self.device, exact=True)
+            self.evaluator = net.evaluator(dtype, self.device, exact=True, shared=False)
 
     def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
         """Play all games to their ends and return them in the order of their numbers."""

@@ -1,8 +1,8 @@
 """Recipes: the measured network and settings for each board (docs/results.md).
 
-`train(GoEnv(9))` uses the recipe of its board, or of the next larger board that has one; arguments of the call take
-precedence.  Recipes are for runs that end by the clock; a run of `num_games` games has to learn more from each game, so
-TrainingSettings' defaults apply to it.
+`train(GoEnv(9))` takes the recipe of its board, or of the next larger one that has a recipe; arguments of the call
+take precedence.  They are for runs that end by the clock: a run of few games, `train(GoEnv(9), num_games=100)`, takes
+FEW_GAMES instead of the recipe's settings, since it has to learn more from each.
 """
 
 from collections.abc import Mapping
@@ -39,6 +39,12 @@ class Recipe:
         """Return the settings for a device, "cpu" or another."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
+    def for_games(self, games: int) -> "Recipe":
+        """Return the recipe for a run of that many games, which ends with them."""
+        if games < MANY_GAMES:
+            return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, note="")
+        return replace(self, settings={**self.settings, "max_minutes": None})
+
     def make_env(self, board_size: int | None = None) -> GameEnv:
         """Return the recipe's game, on a board of that size; None for the recipe's board."""
         env = make_game(self.game, **self.env)
@@ -61,6 +67,16 @@ FAST: dict[str, Any] = {
     "samples_per_position": 2.0,
     "ckp_freq": 2000,
 }
+
+# Of a run of few games: four times as many readouts and samples, and no games on smaller boards.
+FEW_GAMES: dict[str, Any] = {
+    "readouts": 64,
+    "learning_rate": 0.01,
+    "batch_size": 128,
+    "samples_per_position": 8.0,
+    "ckp_freq": 100,
+}
+MANY_GAMES = 5000  # about what the 7x7 recipe plays in its ten minutes: from here on the recipes' settings apply
 
 # A GPU plays hundreds of games a second: with FAST's ckp_freq, kept networks would be seconds apart.  TrainingSettings
 # choose games_in_flight by the device.  Smaller batches and fewer games at the beginning were not measured on a GPU.
@@ -108,6 +124,21 @@ RECIPES: dict[str, Recipe] = {
         {"tower_height": 4, "channels": 32},
         {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
         gpu=ON_GPU,
+    ),
+    # The defaults of AlphaGo.jl's `train` and `MCTSPlayer` (tejank10/AlphaGo.jl, 2018).  Not as there: its optimizer
+    # regularises all parameters by the loss, and it takes one gradient step a game (here 32 positions of each).
+    "alphago.jl": Recipe(
+        {"board_size": 19, "komi": 7.5, "planes": 17},
+        {"tower_height": 19, "channels": 256},
+        {
+            "num_games": 25_000, "memory_size": 500_000, "batch_size": 32, "epochs": 1, "ckp_freq": 1000,
+            "readouts": 800, "start_training_after": 50_000, "samples_per_position": 0.15,
+            "resign_threshold": -0.9, "no_resign_share": 0.05, "search_share": 0.0, "surprise_share": 0.0,
+            "exact_rules": True, "opening_plies": 0.0,
+            "search": SearchSettings(first_play_reduction=0.0),
+            "learning_rate": 0.02, "optimizer": "sgd", "schedule": "constant", "losses": "alphago.jl",
+            "weight_decay": 0.0, "gradient_norm": None,
+        },
     ),
     # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse; 700 000
     # batches from games of some 200 plies; a candidate plays 400 games after 25 000 of self-play.  Not as there: the

@@ -79,11 +79,13 @@ def selfplay(
     The same seed gives the same games on a CPU; on a GPU sums differ in their last bits from one batch size to another,
     which may decide between moves that are equally good.
 
-    nn: a NeuralNet, an evaluator, or a function on positions.
-    device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU if there is one that
-        supports game and network.
-    on_game: called with the number and the record of each game as it ends, from several threads at once.
-    settings: keywords of SelfPlaySettings.
+    Args:
+        nn: a NeuralNet, its name, file or run folder as `load_model` takes it ("7x7"), an evaluator, or a function on
+            positions.
+        device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU where there is one
+            that suits game and network.
+        on_game: called with the number and the record of each game as it ends, from several threads at once.
+        settings: keywords of SelfPlaySettings.
     """
     check_env(env)
     warm_up()

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
+from alphago.mcts.evaluator import as_network
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu import translate_out_of_memory
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.group import SelfPlay
 from alphago.training.history import METRICS, Row, read_rows
@@ -32,6 +34,7 @@ from alphago.training.selfplay import MakeSource
 from alphago.training.settings import TrainingSettings
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import OTHER
+from alphago.training.watch.progress import RunProgress
 from alphago.training.watch.report import ConsoleReport, Report, Reporter
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
 
@@ -44,7 +47,7 @@ def train(
     num_games: int | Unset | None = UNSET,
     *,
     preset: str | None = None,
-    model: NeuralNet | None = None,
+    model: NeuralNet | str | Path | None = None,
     tower_height: int | None = None,
     channels: int | None = None,
     folder: str | Path | None = None,
@@ -70,12 +73,12 @@ def train(
             the recipe's minutes.
         preset: a recipe by its name (see `alphago.training.recipes`): network and settings that this call does not
             set.  None: timed runs use the board's recipe, or the next larger board's; counted runs use none.
-        model: a network to continue with, trained in place; None for a new one of `tower_height` residual blocks and
-            `channels` channels (see NeuralNet).
-        folder: where the run is kept (see RunFolder); None for a new folder under runs/.  If the folder holds a run, it
-            is resumed with the settings of this call: all may change except game, network and those in
-            `alphago.training.runs.resume.STRUCTURAL`.  Settings that the call leaves out stay as before, and None
-            unsets one: `gate=None`, `until=None`.
+        model: a network to go on with, trained in place, or its name or path as `load_model` takes it; None for a new
+            one of `tower_height` residual blocks and `channels` channels (see NeuralNet).
+        folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
+            on where it was, with the settings of this call: all may change but those in
+            `alphago.training.runs.resume.STRUCTURAL`; game and network may not.  What the call leaves out is as
+            before, and None takes a setting off: `gate=None`, `until=None`.
         reports: callbacks that follow the run; None for a progress bar.
         until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
             ends early when the network is proved to be stronger (by a sequential test, see
@@ -104,17 +107,20 @@ def train(
     """
     began = time.monotonic()
     check_env(env)
-    check_types(model, until, reports)
+    network: Any = as_network(model, env)
+    check_types(network, until, reports)
     deadline = None if stop_after is None else began + 60 * check_positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # raises now if it does not exist
-    warm_up()
+    compiles = warm_up() is not None
     sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     opponent = Opponent(until) if isinstance(until, str) else until
-    call = TrainCall(env, num_games, preset, model, given_sizes, opponent, settings, where)
+    call = TrainCall(env, num_games, preset, network, given_sizes, opponent, settings, where)
     name = f"{env.name}{env.N}"
     path = Path(folder) if folder is not None else default_folder(name)
-    plan = None if holds_run(path) else new_run(call)  # raises, before anything is written, if it cannot be trained
+    first = "compiling, once on this machine"
+    with LiveBar(desc=first, bar_format="{desc}: {elapsed}", leave=False, disable=reports is not None or not compiles):
+        plan = None if holds_run(path) else new_run(call)  # raises, before anything is written, where it cannot train
     if plan is not None and compact:
         check_network(plan.model)
     with RunFolder(path if folder is not None else new_folder(name)) as run_folder:
@@ -124,7 +130,9 @@ def train(
         if compact:
             check_network(plan.model)
         if where != "cpu":
-            where = plan.model.evaluator(device=device).device  # the CPU for a network that the GPU cannot compute
+            where = plan.model.evaluator(
+                device=device, shared=False
+            ).device  # the CPU for a network that the GPU cannot compute
         notes: list[str] = []
         while True:
             stop = threading.Event()
@@ -149,7 +157,7 @@ def train(
 def check_types(model: Any, until: Any, reports: Any) -> None:
     """Raise TypeError for arguments of `train` of a wrong type."""
     if model is not None and not isinstance(model, NeuralNet):
-        raise TypeError(f"model must be a NeuralNet, such as load_model returns, or None, got {model!r}")
+        raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
     if until is not None and not isinstance(until, (str, Opponent, Unset)):
         raise TypeError(f"until must be an opponent's name, an Opponent or None, got {until!r}")
     if reports is not None and not isinstance(reports, Sequence):
@@ -165,12 +173,13 @@ def run_for(
     device: str,
     source: MakeSource,
 ) -> Iterator[Run]:
-    """Make the run of a plan, with its threads, reports and judges, for use within the block."""
-    with one_torch_thread(), Workers(plan.settings.groups or 1) as workers, GpuMeter() as meter:
+    """Make the run of a plan, with its threads, reports and judges, for the block."""
+    groups = plan.settings.groups or 1
+    with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, ConsoleReport() as console:
         run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source)
         rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []
         run.reporter = Reporter(
-            [ConsoleReport()] if reports is None else reports,
+            [console] if reports is None else reports,
             plan.settings.plain(), rows, meter, partial(estimate, plan) if plan.positions_to_beat else None,
         )  # fmt: skip
         if isinstance(plan.settings.gate, Gate):
@@ -183,12 +192,13 @@ def run_for(
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
     """Write a new run's folder, or resume the run in it, and report that; return whether anything is left to do."""
     damage, news = open_run(run, plan)
+    run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
+    progress = RunProgress(run, plan.step_seconds)
     for report in run.reporter.reports:
-        report.start(run.folder.path, plan.settings.plain())
+        report.start(run.folder.path, plan.settings.plain(), progress)
     if run.device != "cpu":
         run.note(f"boards and network are on {run.device}")
     run.note(*notes, *damage, *news)
-    run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
     return bool(damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
 
 

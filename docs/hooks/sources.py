@@ -11,6 +11,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[2]
 TEXTS = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+EXAMPLES = ("examples", "alphago/examples")
 LINK = re.compile(r"\]\(\.\./([^)#]+)\)")
 
 
@@ -28,18 +29,20 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def page_of(path: str) -> str:
     """Where the site has a file of the repository; what it has not stays as it is, and a strict build says so."""
-    if path.split("/")[0] == "examples":
+    if path.startswith(EXAMPLES):
         return f"examples.md#{Path(path).stem}" if path.endswith(".py") else "examples.md"
     return TEXTS.get(path, f"../{path}")
 
 
 def examples_page() -> str:
-    """All programs of examples/, each under its name."""
+    """All examples, each under its name."""
     parts = [
         "# Examples",
         "Programs to copy, in the folder `examples`; run them from the repository's root, as in"
-        " `python examples/custom_tower.py`. The notebook `examples/tower_height_and_readouts.ipynb` lies beside them.",
+        " `python examples/custom_tower.py`. The notebook `examples/tower_height_and_readouts.ipynb` lies beside them."
+        " The games are in the package: `from alphago.examples.tic_tac_toe import TicTacToeEnv`.",
     ]
-    for path in sorted((ROOT / "examples").glob("*.py")):
+    paths = [path for folder in EXAMPLES for path in (ROOT / folder).glob("[!_]*.py")]
+    for path in sorted(paths, key=lambda path: path.stem):
         parts += [f"## {path.stem}", f"```python\n{path.read_text('utf-8')}```"]
     return "\n\n".join(parts) + "\n"

@@ -1,5 +1,6 @@
 """Engines written for tests, and matches on a given number of cores."""
 
+import os
 import sys
 import threading
 from pathlib import Path
@@ -36,11 +37,17 @@ for line in sys.stdin:
     else:
         reply()
 """
-BODIES = {
-    "genmove": 'reply(moves.pop(0) if moves else "pass")',
-    "play": "reply()",
-    "final_score": 'reply("B+8.5")',
-}
+FAKE_GNUGO = r"""#!/bin/sh
+while [ $1 != --seed ]; do shift; done
+seed=$2
+while read command rest; do
+  case $command in
+    CASES
+    *) printf '= \n\n' ;;
+  esac
+done
+"""
+BODIES = {"genmove": 'reply(moves.pop(0) if moves else "pass")', "play": "reply()", "final_score": 'reply("B+8.5")'}
 
 
 def scripted(folder: Path, moves: str = "", *, timeout: float = 20.0, name: str = "engine", **bodies: str) -> Engine:
@@ -48,6 +55,15 @@ def scripted(folder: Path, moves: str = "", *, timeout: float = 20.0, name: str 
     path = folder / f"{name}.py"
     path.write_text(ENGINE.format(**{**BODIES, **bodies}))
     return Engine(name, (sys.executable, str(path), moves, "{seed}"), timeout=timeout)
+
+
+def install_fake_gnugo(patch: pytest.MonkeyPatch, folder: Path, *cases: str) -> None:
+    """Make a program the `gnugo` of this machine, which answers by cases of sh, where $seed is its game's."""
+    path = folder / "bin" / "gnugo"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(FAKE_GNUGO.replace("CASES", "\n".join(cases)))
+    path.chmod(0o755)
+    patch.setenv("PATH", str(path.parent), prepend=os.pathsep)
 
 
 def installed_gnugo() -> Engine:

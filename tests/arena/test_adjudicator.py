@@ -14,8 +14,8 @@ from alphago.arena.match_games import MatchGame
 from alphago.arena.standings import standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records.sgf import read_sgf
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import installed_gnugo, scripted
 from tests.arena.test_tournament import Heard, lines
 
@@ -121,8 +121,7 @@ class TestMatch:
 
 class TestTournament:
     def test_its_results_are_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        judge = replace(judge_of(tmp_path, "W+40"), name="gnugo:1")
-        monkeypatch.setattr("alphago.arena.adjudicator.find_engine", lambda name: judge)
+        install_fake_gnugo(monkeypatch, tmp_path, r"final_score) printf '= W+40\n\n' ;;")
         settings = TournamentSettings(4, adjudicator="gnugo:1")
         one = Tournament(GO, [RANDOM, replace(RANDOM, name="other")], settings, tmp_path / "out")
         one.play(Heard())

@@ -44,10 +44,7 @@ class TestEngine:
 
     def test_crash(self, tmp_path: Path) -> None:
         body = 'print("out of", "cheese", file=sys.stderr); sys.exit(3)'
-        with (
-            scripted(tmp_path, genmove=body).start(1, Rules()) as one,
-            pytest.raises(EngineError) as error,
-        ):
+        with scripted(tmp_path, genmove=body).start(1, Rules()) as one, pytest.raises(EngineError) as error:
             one.ask("genmove b")
         assert "'genmove b' was sent, the process has ended (exit status 3)" in str(error.value)
         assert str(error.value).endswith("hello from the engine | out of cheese")

@@ -14,8 +14,8 @@ from alphago.arena.match import evaluate
 from alphago.arena.players import make_player
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on, passes, scripted
 
 pytestmark = pytest.mark.usefixtures("no_engine_is_left")
@@ -203,10 +203,10 @@ class TestMatch:
 
 
 class TestOurEngine:
-    def test_against_itself(self) -> None:
-        """Two processes of `alphago gtp` play a whole game on 5x5, and count it as we do."""
+    def test_a_whole_game(self) -> None:
+        """A process of `alphago gtp` plays on 5x5, and counts as we do."""
         env = GoEnv(5)
-        match = evaluate(env, our_engine(5, 30), our_engine(5, 30), 1)
+        match = evaluate(env, our_engine(5, 30), "uct:30", 1)
         assert match.forfeits == {}
         assert match.counted == 1
         assert match.disagreements == {}

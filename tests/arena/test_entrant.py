@@ -1,10 +1,13 @@
 """How players of a match are named."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from alphago.arena.entrant import parse_entrant
+from alphago.arena.engine import Engine, EngineError
+from alphago.arena.entrant import EntrantText, parse_entrant
+from alphago.arena.players import resolve_player
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +47,26 @@ def test_run_folders() -> None:
 def test_others() -> None:
     entry = parse_entrant("random", readouts=8, search="gumbel")
     assert (entry.name, entry.model, entry.readouts, entry.search) == ("random", None, 0, "")
+
+
+def test_an_engine_by_its_command() -> None:
+    """All after `gtp:` is the command, an @ too; a program that does not exist is told at once."""
+    text = f"gtp:'{sys.executable}' -c 'one two' --name me@home"
+    assert parse_entrant(text) == EntrantText(text, None, 0, "")
+    engine = resolve_player(text)
+    assert isinstance(engine, Engine)
+    assert engine.command == (sys.executable, "-c", "one two", "--name", "me@home")
+    with pytest.raises(EngineError, match=r"^gtp:./none --x cannot be started: there is no program ./none$"):
+        parse_entrant("gtp:./none --x")
+    for text in ("gtp:", "gtp: ", "gtp:'x"):
+        with pytest.raises(ValueError, match=f"after gtp: must come a command such as .*, got {text!r}"):
+            parse_entrant(text)
+
+
+@pytest.mark.parametrize("level", [11, 99])
+def test_a_level_that_gnu_go_does_not_have(level: int) -> None:
+    with pytest.raises(ValueError, match=f"^GNU Go's level must be an integer from 0 to 10, got {level}$"):
+        parse_entrant(f"gnugo:{level}")
 
 
 def test_a_file_that_is_called_like_a_player(folder: Path) -> None:

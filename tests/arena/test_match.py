@@ -1,21 +1,27 @@
 """Matches: who has which colour, what counts, and that the same seed gives the same games."""
 
+import shlex
+import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from alphago.arena.engine import EngineError
 from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
 from alphago.arena.match_games import MatchGame
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player, search_settings
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.net import NeuralNet
 from examples.tic_tac_toe import TicTacToeEnv
-from tests.arena.playing import match_on
+from tests.arena.playing import match_on, scripted
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 
@@ -137,10 +143,6 @@ class TestPlayers:
         for chance in (0.0, 0.5, 0.999):
             assert player.choose(np.zeros(1, np.int64), np.zeros(1, np.bool_), np.array([chance])) == 8
 
-    def test_every_action_is_seen_in_random_games(self) -> None:
-        match = evaluate(GO, "random", "random", 100)
-        assert {action for game in match.games for action in game} == set(range(10))
-
     def test_raw_policy_plays_the_most_probable_action(self) -> None:
         policy = np.arange(9, 0, -1) / 45
         match = evaluate(TIC_TAC_TOE, lambda position: (policy, 0.0), lambda position: (policy, 0.0), 2, readouts=0)
@@ -195,10 +197,26 @@ class TestPlayers:
 
     @pytest.mark.parametrize("name", ["Random", "gnuchess", "gnugo:", "gnugo:x", ""])
     def test_an_unknown_name(self, name: str) -> None:
-        with pytest.raises(ValueError, match=f"no player is called {name!r}: there is 'random', and any network"):
+        with pytest.raises(ValueError, match=f"no player is called {name!r}: .*there is 'random', and any network"):
             evaluate(GO, name, "random", 2)
         with pytest.raises(ValueError, match="no player is called"):
             evaluate(GO, "random", name, 2)
+
+    def test_names_of_networks(self, tmp_path: Path) -> None:
+        """A packaged one's, a file's and a folder's, on another board too."""
+        assert len(evaluate(GO, "7x7", "random", 2, 0).games) == 2
+        NeuralNet(GO, tower_height=0, channels=4).save(tmp_path / "weights.safetensors")
+        assert len(evaluate(GO, tmp_path, str(tmp_path / "weights.safetensors"), 2, 0).games) == 2
+
+    def test_any_engine_by_its_command(self, tmp_path: Path) -> None:
+        """One that does not take the board is an error before the match."""
+        program, *arguments = scripted(tmp_path, "B2 A1").command
+        command = shlex.join([program, *arguments])
+        assert len(evaluate(GO, f"gtp:{command}", "random", 2).games) == 2
+        with pytest.raises(EngineError, match=r"'boardsize 3' was sent, .* 'hello' is not GTP"):
+            evaluate(GO, "gtp:" + shlex.join([sys.executable, "-c", "input(); print('hello')"]), "7x7", 2)
+        with pytest.raises(EngineError, match="there is no program"):
+            evaluate(GO, "gtp:./nosuch --a", "random", 2)
 
     def test_make_player(self) -> None:
         assert isinstance(make_player(GO, "random", 3, 50, 1), RandomPlayer)
@@ -377,9 +395,13 @@ class TestResult:
         assert (match.wins, match.draws, match.losses) == (1, 1, 1)
 
     def test_text(self) -> None:
-        assert str(result(1, -1, 1, 0, -1, 1)) == (
-            "3 wins (2 as Black, 1 as White), 1 draws, 2 losses in 6 games (6 distinct): "
-            "58.3%, 95 % interval 24.1% to 86.1%"
+        assert (
+            repr(result(1, -1, 1, 0, -1, 1))
+            == str(result(1, -1, 1, 0, -1, 1))
+            == (
+                "3 wins (2 as Black, 1 as White), 1 draws, 2 losses in 6 games (6 distinct): "
+                "58.3%, 95 % interval 24.1% to 86.1%"
+            )
         )
 
     @pytest.mark.parametrize(

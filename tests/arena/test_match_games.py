@@ -15,8 +15,8 @@ from alphago.arena.match_games import (
 )
 from alphago.arena.players import make_player
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import scripted
 
 GO = GoEnv(3, komi=0.5)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.arena import kernels
 from alphago.arena.entrant import parse_entrant
 from alphago.arena.match import evaluate
 from alphago.arena.players import resolve_player
@@ -14,7 +13,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels.go_legal import is_own_eye
 from alphago.env.kernels.go_row import TO_PLAY, point_of
-from examples.tic_tac_toe import TicTacToeEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on
 from tests.diagrams import position
 from tests.naive.go import NaiveGo, NaiveGoEnv
@@ -228,9 +227,6 @@ class TestGames:
         )
         assert one == two == three != other
 
-    def test_other_threads_run_during_a_search(self) -> None:
-        assert kernels.search.targetoptions["nogil"]
-
 
 class TestNames:
     def test_playouts(self) -> None:
@@ -242,7 +238,7 @@ class TestNames:
     @pytest.mark.parametrize("name", ["rave:", "rave:-1", "rave:1.5", "rave:many", "RAVE", "mcts:10", "uct10"])
     def test_unknown_names(self, name: str) -> None:
         assert playout_settings(name) is None
-        with pytest.raises(ValueError, match=f"no player is called '{name}': there is .* 'uct' and 'rave' or"):
+        with pytest.raises(ValueError, match=f"no player is called '{name}': .*there is .* 'uct' and 'rave' or"):
             resolve_player(name)
 
     def test_without_playouts_there_is_no_move(self) -> None:

@@ -30,12 +30,16 @@ SMALL = {
             r"7x7, 4 x 32, 32 readouts, fused +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
         ],
     ),
+    "ten_lines.py": (
+        "--board-size 3 --games 2 --matches 2",
+        [r"over after \d+ s\n", r"policy alone against random moves: \d wins"],
+    ),
     "kept_evaluations.py": (
         "--plies 1 --turns 1",
         [r"7x7, 16 readouts +\d+\.\d\d +\d+\.\d\d \(-\d+%\) +[\d,]+ +[\d,]+ +\d+\.\d\d\n", r"9x9, 24 readouts "],
     ),
     "games_side_by_side.py": (
-        "--games 2 --turns 1 --flights 1 2",
+        "--games 1 --turns 1 --flights 1 2",
         [
             r"cores; plies a second, 16 readouts each\n",
             r" +1 side by side: +[\d,]+  \d+\.\d\d of the last row's\n +2 side by side: +[\d,]+  1\.00 of ",
@@ -102,7 +106,7 @@ def test_what_half_a_million_positions_take(bench: Bench, tmp_path: Path) -> Non
     """
     rows = tmp_path / "speed.json"
     rows.write_text('[{"id": "memory-ram", "value": null, "what": "so many"}, {"id": "start-warm", "value": 1}]')
-    told = bench.run("memory.py", "--games", "8", "--readouts", "8", "--json", str(rows))
+    told = bench.run("memory.py", "--games", "4", "--readouts", "2", "--json", str(rows))
     row, other = json.loads(rows.read_text())
     assert row["value"] > 0
     assert row["what"] == "so many"

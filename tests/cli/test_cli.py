@@ -1,5 +1,6 @@
 """The command `alphago` and its help."""
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,64 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_unknown_verb(word: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([word]) == 2
     assert capsys.readouterr().err.startswith(f"alphago: {sentence}")
+
+
+@pytest.mark.parametrize(("words", "beginning"), [([], "usage: alphago COMMAND"), (["play"], "usage: alphago play ")])
+def test_the_word_help(words: list[str], beginning: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.suppress(SystemExit):
+        assert main(["help", *words]) == 0
+    assert capsys.readouterr().out.startswith(beginning)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(28, "No space left on device", "runs/a"), "runs/a cannot be used: No space left on device"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (ValueError("board_size must be 9, got 8"), "--board-size must be 9, got 8"),
+        (ValueError("num_games or max_minutes must be set"), "--games or --minutes must be set"),
+        (ValueError("a network must be small"), "a network must be small"),
+        (MemoryError(), "there is not enough memory"),
+        (
+            RuntimeError("DefaultCPUAllocator: you tried to allocate 360000000000 bytes"),
+            "there is not enough memory: 360",
+        ),
+    ],
+)
+def test_errors_as_sentences(
+    error: Exception, sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("alphago.training.session.train", fail)
+    assert main(["train"]) == 2
+    assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")
+
+
+def test_a_fault_of_the_program_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("alphago.training.session.train", lambda *_, **__: {}["missing"])
+    with pytest.raises(KeyError):
+        main(["train"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+@pytest.mark.parametrize("module", ["numpy", "numba", "torch"])
+def test_ctrl_c_while_libraries_are_imported(module: str) -> None:
+    """No traceback from their midst, and the exit code of an interrupt."""
+    code = (
+        "import os, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *rest):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "import alphago.cli; sys.exit(alphago.cli.main(['play', '--readouts', '1']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60, stdin=subprocess.DEVNULL, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_help_loads_no_library() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.standings import ProgressBar
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.sgf import read_sgf
+from tests.arena.playing import install_fake_gnugo
 
 
 @pytest.fixture(autouse=True)
@@ -80,17 +80,10 @@ class TestEvaluate:
 
     def test_interrupted(self, nets: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """The finished games are reported, and the same command plays the rest."""
-        games: list[str] = []
-
-        def interrupted(self: ProgressBar, match: str, result: object) -> None:
-            games.append(match)
-            if len(games) == 5:
-                raise KeyboardInterrupt
-
-        command = f"{nets / 'new.safetensors'}@4 random --games 8 --folder out"
-        with monkeypatch.context() as patch:
-            patch.setattr(ProgressBar, "game", interrupted)
-            assert evaluate(command) == 130
+        command = f"{nets / 'new.safetensors'}@4 random --games 8 --folder out --adjudicator gnugo:1"
+        interrupts = "echo >> count; [ $(wc -l < count) -ge 6 ] && mkdir once && kill -INT $PPID && sleep 1"
+        install_fake_gnugo(monkeypatch, Path(), rf"final_score) {interrupts}; printf '= B+1\n\n' ;;")
+        assert evaluate(command) == 130
         text, bar = capsys.readouterr()
         assert re.search(r"^\S+ - random +[2468] ", text, re.MULTILINE)
         assert "Traceback" not in bar
@@ -112,7 +105,7 @@ class TestEvaluate:
             ("{nets} random", "{nets} is a folder, not a network saved with NeuralNet.save"),
             ("{nets}/new.safetensors@ random", "{nets}/new.safetensors@: after @ come readouts, puct or gumbel, or"),
             ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ come readouts"),
-            ("{nets}/new.safetensors@5000000000 random", "readouts must be an integer from 0 to 10000000, got 5"),
+            ("{nets}/new.safetensors@5000000000 random", "--readouts must be an integer from 0 to 10000000, got 5"),
             ("{nets}/new.safetensors {nets}/new.safetensors@64", "{nets}/new.safetensors@64 is named twice"),
             ("{nets}/new.safetensors {nets}/komi.safetensors",
              "the networks differ in komi: 0.5 of {nets}/new.safetensors, 2.5 of {nets}/komi.safetensors; choose one "
@@ -122,15 +115,15 @@ class TestEvaluate:
             ("{nets}/new.safetensors {nets}/turns.safetensors --komi 0",
              "the networks differ in turns: None of {nets}/new.safetensors, 5 of {nets}/turns.safetensors; choose one "
              "with --turns"),
-            ("random {nets}/new.safetensors --turns -2", "turns must be an integer >= 1, got -2"),
-            ("random {nets}/new.safetensors --rules x", "rules must be one of Chinese, Tromp-Taylor,"),
-            ("random {nets}/new.safetensors --readouts -1", "readouts must be an integer from 0 to 10000000, got -1"),
-            ("random {nets}/new.safetensors --games 3", "games must be an even number"),
+            ("random {nets}/new.safetensors --turns -2", "--turns must be an integer >= 1, got -2"),
+            ("random {nets}/new.safetensors --rules x", "--rules must be one of Chinese, Tromp-Taylor,"),
+            ("random {nets}/new.safetensors --readouts -1", "--readouts must be an integer from 0 to 10000000, got -1"),
+            ("random {nets}/new.safetensors --games 3", "--games must be an even number"),
             ("random {nets}/new.safetensors --sprt 5 5", "elo0 must be below elo1"),
             ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
-            ("random {nets}/new.safetensors --board-size 30", "board_size must be an integer from 2 to 25, got 30"),
-            ("random {nets}/new.safetensors --komi 0.3", "komi must be a multiple of 0.5 from -1000 to 1000, got 0.3"),
-            ("random {nets}/new.safetensors --adjudicator uct", "adjudicator must be 'gnugo', "),
+            ("random {nets}/new.safetensors --board-size 30", "--board-size must be an integer from 2 to 25, got 30"),
+            ("random {nets}/new.safetensors --komi 0.3", "--komi must be a multiple of 0.5 from -1000 to 1000, got"),
+            ("random {nets}/new.safetensors --adjudicator uct", "--adjudicator must be 'gnugo', "),
             ("random {nets}/new.safetensors --folder {nets}", "{nets} must be a new or empty folder or an evaluation"),
         ],
     )  # fmt: skip

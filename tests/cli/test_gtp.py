@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from alphago.cli import main
 from alphago.env.go import GoEnv
@@ -16,17 +17,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("nets") / "tiny.safetensors"
     NeuralNet(GoEnv(3), tower_height=1, channels=8).save(path)
     return str(path)
-
-
-@pytest.mark.parametrize(
-    ("verb", "function"), [("play", "alphago.ui.terminal.terminal_game.play"), ("gtp", "alphago.ui.gtp.commands.serve")]
-)
-def test_a_device(verb: str, function: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    devices: list[str] = []
-    monkeypatch.setattr(function, lambda *_, device, **__: devices.append(device))
-    for words in ([], ["--device", "cpu"], ["--device", "cuda"]):
-        assert main([verb, model, *words]) == 0
-    assert devices == ["auto", "cpu", "cuda"]
 
 
 @pytest.mark.parametrize("verb", ["play", "gtp"])
@@ -42,17 +32,37 @@ def test_where_there_is_no_gpu(verb: str, model: str, capfd: pytest.CaptureFixtu
     ("arguments", "sentence"),
     [
         (["nowhere.safetensors"], "there is no file nowhere.safetensors"),
-        (["--board-size", "26"], "board_size must be an integer from 2 to 25, got 26"),
-        (["--komi", "6.25"], "komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"),
+        (["--board-size", "26"], "--board-size must be an integer from 2 to 25, got 26"),
+        (["--komi", "6.25"], "--komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"),
         (["--readouts", "-1"], "--readouts must be an integer from 0 to 10000000, got -1"),
         (["--readouts", "5000000000"], "--readouts must be an integer from 0 to 10000000, got 5000000000"),
         (["--seed", "-1"], "--seed must be an integer >= 0, got -1"),
+        (["--policy", "net", "--readouts", "4"], "--readouts must be left out with --policy net, got 4"),
+        (["7x7", "--policy", "random"], "MODEL must be left out with --policy random, got 7x7"),
+        (["--policy", "random", "--board-size", "26"], "--board-size must be an integer from 2 to 25, got 26"),
         (["--resign", "2"], "--resign must be a number from -1 to 1, got 2.0"),
     ],
 )
 def test_errors_of_gtp(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture) -> None:
     assert main(["gtp", *arguments]) == 2
     assert capsys.readouterr() == ("", f"alphago gtp: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "network", "readouts"),
+    [
+        ([], "NeuralNet", 800),
+        (["--policy", "mcts", "--readouts", "5"], "NeuralNet", 5),
+        (["--policy", "net"], "NeuralNet", 0),
+        (["--policy", "random"], "str", 0),
+    ],
+)
+def test_policies(words: list[str], network: str, readouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr("alphago.ui.gtp.commands.serve", lambda *given, **_: calls.append(given))
+    assert main(["gtp", "--board-size", "7", *words]) == 0
+    ((env, player, number),) = calls
+    assert (env.N, type(player).__name__, number) == (7, network, readouts)
 
 
 def test_files_without_a_model(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

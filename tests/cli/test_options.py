@@ -136,8 +136,8 @@ class TestSettings:
             ("--watts x", "argument --watts: must be an integer, got 'x'"),
             ("--watts none", "argument --watts: must be an integer, got 'none'"),
             ("--shade x", "argument --shade: must be a number, got 'x'"),
-            ("--steps 7", "argument --steps: must be pairs such as 7:0.15,9:0.25, got '7'"),
-            ("--steps 7:0.5,", "argument --steps: must be pairs such as 7:0.15,9:0.25, got '7:0.5,'"),
+            ("--steps 7", "argument --steps: must be pairs such as 7:0.3,9:0.7, got '7'"),
+            ("--steps 7:0.5,", "argument --steps: must be pairs such as 7:0.3,9:0.7, got '7:0.5,'"),
             ("--range 7", "argument --range: must be a pair such as 0:40, got '7'"),
             ("--dimmed off", "argument --dimmed/--no-dimmed: must be none, got 'off'"),
             ("--colour green", "argument --colour: invalid choice: 'green'"),
@@ -278,8 +278,10 @@ class TestTrain:
             ("--gate none --gate-games 4", "--gate none switches the gate off, got another --gate option too"),
             ("--gate-games 3", "a gate's games must be"),
             ("--loss-value -1", "the loss's weight value "),
-            ("--schedule 0.5:0.1,half:0.1", "schedule must be 'cosine', "),
-            ("--minutes none --games none", "num_games or max_minutes must"),
+            ("--schedule 0.5:0.1,half:0.1", "--schedule must be 'cosine', "),
+            ("--minutes none --games none", "--games or --minutes must"),
+            ("--minutes -1", "--minutes must be a number > 0, got -1.0"),
+            ("--stop-after 0", "--stop-after, in minutes, must be"),
         ],
     )
     def test_what_does_not_go_together(self, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

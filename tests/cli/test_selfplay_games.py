@@ -8,9 +8,11 @@ from alphago.cli import main
 from alphago.cli.selfplay_games import GameFolder
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import UniformEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.records.record import load_records
 from alphago.records.sgf import read_sgf
+from alphago.training.selfplay import selfplay as play
 
 
 @pytest.fixture(autouse=True)
@@ -56,32 +58,29 @@ def test_another_game() -> None:
     assert all(record.position(ConnectFourEnv()).is_over for record in records)
 
 
-def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
     """The finished games are saved and reported."""
-    from alphago.training.group import Group
+    (record,) = play(GoEnv(3), UniformEvaluator(), 2)
 
-    step = Group.step
-
-    def interrupted(self: Group) -> bool:
-        if self.finished:
+    def interrupted() -> None:
+        with GameFolder("out", GoEnv(3), 50, as_records=True) as games:
+            games.add(7, record)
             raise KeyboardInterrupt
-        return step(self)
 
-    monkeypatch.setattr(Group, "step", interrupted)
-    assert selfplay("go.safetensors --games 50 --readouts 2 --games-in-flight 2 --records --folder out") == 130
-    records = load_records(Path("out") / "games.npz")
-    assert 1 <= len(records) < 50
-    assert capsys.readouterr().out.startswith(f"{len(records)} games in out: ")
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [saved.seed for saved in load_records(Path("out") / "games.npz")] == [record.seed]
+    assert capsys.readouterr().out.startswith("1 games in out: ")
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ("--games 0", "--games must be an integer >= 1, got 0"),
-        ("--readouts 0", "readouts must be an integer from 1 to 10000000, got 0"),
+        ("--readouts 0", "--readouts must be an integer from 1 to 10000000, got 0"),
         ("--connect-row 3", "go has no connect_row, got 3"),
         ("--game reversi", "go.safetensors must hold a network for reversi, got one for GoEnv(3, komi=0.5)"),
-        ("--c-puct -1", "c_puct must be a number >= 0"),
+        ("--c-puct -1", "--c-puct must be a number >= 0"),
         ("--folder .", ". must be a new or empty folder: choose another one"),
         ("--folder go.safetensors", "go.safetensors must be a new or empty folder"),
     ],
@@ -99,7 +98,7 @@ def test_what_cannot_be_played(options: str, sentence: str, capsys: pytest.Captu
 @pytest.mark.parametrize("given", [None, "out"])
 def test_one_process_a_folder(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both choose the same name, which only one gets; the other takes another one, or raises."""
-    monkeypatch.setattr("alphago.training.runs.folder.time.strftime", lambda _: "now")
+    monkeypatch.setattr("time.strftime", lambda _: "now")
     games = [GameFolder(given, GoEnv(3), 1, as_records=False) for _ in range(2)]
     assert games[0].path == games[1].path
     with games[0]:

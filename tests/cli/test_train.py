@@ -3,14 +3,13 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from alphago.arena.match import evaluate
 from alphago.cli import main
 from alphago.env.go import GoEnv
-from alphago.nn.model_files import ModelError, packaged_nets
-from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.model_files import packaged_nets
+from alphago.nn.net import load_model
 from alphago.records.record import load_records
 
 SMALL = ["--readouts", "2", "--tower-height", "0", "--channels", "4"]
@@ -45,10 +44,7 @@ def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
     assert "this run goes on after 4 games" in told
     assert "finished after 6 games" in told
     assert load_model(folder).env == GoEnv(3, komi=2.5)
-    for option, sentence in (
-        ("--board-size", "has board_size 3, got 7"),
-        ("--komi", "has komi 2.5, got 7.0"),
-    ):
+    for option, sentence in (("--board-size", "has board_size 3, got 7"), ("--komi", "has komi 2.5, got 7.0")):
         assert main(["train", "--folder", folder, option, "7"]) == 2
         told = capsys.readouterr().err
         assert sentence in told
@@ -100,16 +96,16 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--board-size", "1"], "board_size must be an integer from 2 to 25, got 1"),
-        (["--games", "0"], "num_games must be an integer >= 1, got 0"),
-        (["--minutes", "-1"], "max_minutes must be a number > 0"),
-        (["--preset", "8x8"], "preset must be one of '7x7'"),
+        (["--board-size", "1"], "--board-size must be an integer from 2 to 25, got 1"),
+        (["--games", "0"], "--games must be an integer >= 1, got 0"),
+        (["--minutes", "-1"], "--minutes must be a number > 0"),
+        (["--preset", "8x8"], "--preset must be one of '7x7'"),
         (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
         (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),
-        (["--komi", "1.3"], "komi must be a multiple of 0.5"),
-        (["--sizes", "7:0.3,9:0.3"], "sizes must be pairs (board size, share)"),
-        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "sizes must include the size of the game, 5, got"),
+        (["--komi", "1.3"], "--komi must be a multiple of 0.5"),
+        (["--sizes", "7:0.3,9:0.3"], "--sizes must be pairs of a board size and its share"),
+        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "--sizes must name the board that is trained for, 5, got"),
         (["--gate", "1.5"], "a gate's win_rate must be"),
     ],
 )
@@ -133,36 +129,7 @@ def test_play_without_a_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert "(O)" in shown or "pass" in shown  # it answered
 
 
-def test_a_model_says_when_it_resigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless the command line does."""
-    thresholds = []
-    monkeypatch.setattr(
-        "alphago.ui.gtp.commands.serve", lambda *_, resign_threshold, **__: thresholds.append(resign_threshold)
-    )
-    net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
-    net.save(tmp_path / "silent.safetensors")
-    net.save(tmp_path / "calibrated.safetensors", {"resign_threshold": "-0.875"})
-    assert load_model(tmp_path / "calibrated.safetensors").notes == {"resign_threshold": "-0.875"}
-    for arguments in (["silent"], ["calibrated"], ["calibrated", "--resign", "-0.5"]):
-        arguments[0] = str(tmp_path / f"{arguments[0]}.safetensors")
-        assert main(["gtp", *arguments]) == 0
-    assert thresholds == [None, None, -0.5]  # None: as the network's note says
-
-
 class TestPackaged:
-    def test_there_are_some(self) -> None:
-        assert "7x7" in packaged_nets()
-
-    @pytest.mark.parametrize("name", packaged_nets())
-    def test_each_is_for_its_board_and_any_other(self, name: str) -> None:
-        net = load_model(name)
-        assert f"{net.env.N}x{net.env.N}" == name
-        assert net.size_free
-        other = load_model(name, GoEnv(5))
-        policy, value = other(other.env.position())
-        assert policy.shape == (26,)
-        assert -1 <= value <= 1
-
     @pytest.mark.parametrize("name", packaged_nets())
     def test_each_plays(self, name: str) -> None:
         """Without any search it beats random moves.
@@ -173,13 +140,3 @@ class TestPackaged:
         net = load_model(name)
         result = evaluate(net.env, net.evaluator("float32"), "random", 20, readouts=0, random_opening=2)
         assert result.win_rate >= 0.8, result
-
-    def test_one_that_there_is_not(self) -> None:
-        with pytest.raises(ModelError, match="no network 5x5 comes with the package: there are 7x7"):
-            load_model("5x5")
-
-    def test_a_run_folder(self, tmp_path: Path) -> None:
-        net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
-        net.save(tmp_path / "weights.safetensors")
-        position = GoEnv(3).position()
-        assert np.allclose(load_model(tmp_path)(position)[0], net(position)[0], atol=1e-6)

@@ -2,6 +2,7 @@
 
 import copy
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from alphago.env.check import GameError, check_game
 from alphago.env.game import GameBatch, GameEnv, Leaves, PlainBatch, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
-from examples.tic_tac_toe import TicTacToe, TicTacToeEnv
+from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
 
 
@@ -112,14 +113,8 @@ def dict_key(self: TicTacToe, action: int) -> None:
             {"legal_mask": lambda self: np.zeros(9, bool)},
             r"legal_mask: expected a legal action while the game goes on \(is_over is False\), got none",
         ),
-        (
-            {"legal_mask": lambda self: np.ones(10, bool)},
-            r"legal_mask: expected an array bool \[9\], got bool \[10\]",
-        ),
-        (
-            {"legal_mask": lambda self: [True] * 9},
-            r"legal_mask: expected an array bool \[9\], got list \[9\]",
-        ),
+        ({"legal_mask": lambda self: np.ones(10, bool)}, r"legal_mask: expected an array bool \[9\], got bool \[10\]"),
+        ({"legal_mask": lambda self: [True] * 9}, r"legal_mask: expected an array bool \[9\], got list \[9\]"),
         (
             {"legal_mask": taken_squares_too, "is_over": never_over},
             r"is_over: expected True after max_moves = 9 plies, got False\n  in Bro.* after (\w\d ){9}",
@@ -158,10 +153,7 @@ def dict_key(self: TicTacToe, action: int) -> None:
         ),
         ({"outcome": lambda self: 3.0}, r"outcome: expected -1 to 1, got 3.0"),
         ({"outcome": lambda self: float("nan")}, r"outcome: expected"),
-        (
-            {"to_play": property(lambda self: 2, lambda self, value: None)},
-            r"to_play: expected \+1 or -1, got 2",
-        ),
+        ({"to_play": property(lambda self: 2, lambda self, value: None)}, r"to_play: expected \+1 or -1, got 2"),
         ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, got KeyError: 'corner'"),
         (
             {"planes": lambda self: np.stack([self.board.reshape(3, 3), np.eye(3)]).astype(np.float32)},
@@ -181,20 +173,11 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
         ({"max_moves": 0}, "max_moves: expected an integer >= 1, got 0"),
         ({"plane_shape": 3}, "plane_shape: expected a tuple (height, width), got 3"),
         ({"name": ""}, "name: expected a text, got ''"),
-        (
-            {"config": {"size": 3}},
-            "config: expected no error, got TypeError: BrokenEnv() takes no arguments",
-        ),
-        (
-            {"config": {"size": np.ones(1)}},
-            "config: expected no error, got TypeError: Object of type ndarray",
-        ),
+        ({"config": {"size": 3}}, "config: expected no error, got TypeError: BrokenEnv() takes no arguments"),
+        ({"config": {"size": np.ones(1)}}, "config: expected no error, got TypeError: Object of type ndarray"),
         ({"max_moves": 4}, "is_over: expected True after max_moves = 4 plies, got False"),
         ({"action_space": 8}, "legal_mask: expected an array bool [8], got bool [9]"),
-        (
-            {"to_text": lambda self, action: "A1"},
-            "from_text: expected 0 for 'A1', which to_text wrote, got 6",
-        ),
+        ({"to_text": lambda self, action: "A1"}, "from_text: expected 0 for 'A1', which to_text wrote, got 6"),
         ({"from_text": lambda self, text: 0}, "from_text: expected 1 for 'B3', which to_text wrote, got 0"),
         ({"symmetries": symmetry.identity(9, 10)}, "symmetries.actions: expected shape [1, 9], got [1, 10]"),
         (
@@ -266,34 +249,33 @@ class SimpleKoBatch(PlainBatch):
             self.states[slot].seen = set(self.states[slot].boards[-2:])
 
 
-class FirstPointForgotten(GoBatch):
-    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().legal_mask(slots, out)[:, 0] = False
-        return out
+def spoilt(verb: str, spoil: Callable[[np.ndarray, np.ndarray, GoBatch], object]) -> type[GoBatch]:
+    """Go that changes the answers of a verb; `spoil` gets the answers, their slots and the batch."""
+
+    def answer(self: GoBatch, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        getattr(GoBatch, verb)(self, slots, out)
+        other = spoil(out, slots, self)
+        return out if other is None else other
+
+    return type("Spoilt", (GoBatch,), {verb: answer})
 
 
-class HistoryLost(GoBatch):
-    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().planes(slots, out)[:, 2:-1] = 0
-        return out
+def movers(batch: GoBatch, slots: np.ndarray) -> np.ndarray:
+    return batch.to_play(slots, np.empty(len(slots), np.int8))
 
 
-class OwnershipInBlacksView(GoBatch):
-    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().ownership(slots, out)[:] *= self.to_play(slots, np.empty(len(slots), np.int8))[:, None]
-        return out
-
-
-class OwnershipOfTheLastRowMissing(GoBatch):
-    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().ownership(slots, out)[:, -3:] = 0
-        return out
-
-
-class OwnershipInPoints(GoBatch):
-    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().ownership(slots, out)[:] *= 2
-        return out
+FIRST_POINT_FORGOTTEN = spoilt("legal_mask", lambda out, *_: out[:, 0].fill(False))
+HISTORY_LOST = spoilt("planes", lambda out, *_: out[:, 2:-1].fill(0))
+OWNERSHIP_IN_BLACKS_VIEW = spoilt(
+    "ownership", lambda out, slots, batch: np.multiply(out, movers(batch, slots)[:, None], out)
+)
+OWNERSHIP_OF_THE_LAST_ROW_MISSING = spoilt("ownership", lambda out, *_: out[:, -3:].fill(0))
+OWNERSHIP_IN_POINTS = spoilt("ownership", lambda out, *_: np.multiply(out, 2, out))
+NEW_ARRAY = spoilt("to_play", lambda out, *_: out.copy())
+FIRST_SLOT_ONLY = spoilt("outcome", lambda out, *_: out.fill(out[0] if len(out) else 0))
+KOMI_TWICE = spoilt("score", lambda out, *_: np.subtract(out, 0.5, out))
+SLOT_IN_HASH = spoilt("hash", lambda out, slots, _: np.add(out, slots.astype(out.dtype), out))
+CONSTANT_HASH = spoilt("hash", lambda out, *_: out.fill(7))
 
 
 class Unfilled(GoBatch):
@@ -301,11 +283,6 @@ class Unfilled(GoBatch):
         last = out[:, -1].copy()
         super().planes(slots, out)[:, -1] = last
         return out
-
-
-class NewArray(GoBatch):
-    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        return super().to_play(slots, out).copy()
 
 
 class ShortReplay(GoBatch):
@@ -340,30 +317,6 @@ class SharedSlot(GoBatch):
             self.copy(slots[:1], np.array([1]))
 
 
-class FirstSlotOnly(GoBatch):
-    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().outcome(slots, out)[:] = out[:1] if len(out) else 0
-        return out
-
-
-class KomiTwice(GoBatch):
-    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().score(slots, out)[:] -= 0.5
-        return out
-
-
-class SlotInHash(GoBatch):
-    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        super().hash(slots, out)[:] += slots
-        return out
-
-
-class ConstantHash(GoBatch):
-    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        out[:] = 7
-        return out
-
-
 class NeedsASlot(GoBatch):
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         return super().is_over(slots, out) if slots[-1] >= 0 else out
@@ -372,20 +325,17 @@ class NeedsASlot(GoBatch):
 @pytest.mark.parametrize(
     ("batch", "text"),
     [
-        (FirstPointForgotten, "legal_mask: expected A3 legal (as in the plain game), got A3 illegal"),
+        (FIRST_POINT_FORGOTTEN, "legal_mask: expected A3 legal (as in the plain game), got A3 illegal"),
         (Unfilled, "planes: expected all of `out` filled, the same each time, got two answers that differ"),
-        (NewArray, "to_play: expected the array `out` as the answer, got something else"),
+        (NEW_ARRAY, "to_play: expected the array `out` as the answer, got something else"),
         (ShortReplay, "replay, seen by "),
         (HastyReach, "reach, seen by to_play: expected "),
         (StuckReach, "reach, seen by "),
         (SharedSlot, "reset, seen by "),
-        (
-            FirstSlotOnly,
-            "outcome: expected the same for a slot alone and among others, got two answers that",
-        ),
-        (KomiTwice, "score: expected -0.5 (as in the plain game), got -1.0"),
-        (SlotInHash, "copy, seen by hash: expected"),
-        (ConstantHash, "hash: expected a change from one position to another, got the same for all of"),
+        (FIRST_SLOT_ONLY, "outcome: expected the same for a slot alone and among others, got two answers that"),
+        (KOMI_TWICE, "score: expected -0.5 (as in the plain game), got -1.0"),
+        (SLOT_IN_HASH, "copy, seen by hash: expected"),
+        (CONSTANT_HASH, "hash: expected a change from one position to another, got the same for all of"),
         (NeedsASlot, "is_over: expected no error, got IndexError"),
     ],
 )
@@ -396,18 +346,18 @@ def test_faults_of_a_fast_game_are_caught(batch: type[GameBatch], text: str) -> 
 def test_a_lost_history_is_caught_by_the_plain_game() -> None:
     twin = NaiveGoEnv(3, komi=0.5, planes=17)
     check_game(GoEnv(3, komi=0.5, planes=17), twin, games=3)
-    assert caught(faulty(HistoryLost, planes=17), twin).startswith("planes: expected 1 at plane ")
+    assert caught(faulty(HISTORY_LOST, planes=17), twin).startswith("planes: expected 1 at plane ")
 
 
 def test_a_wrong_ownership_is_caught() -> None:
     """Alone where it has no sense or turns the board, else by the plain game."""
-    assert caught(faulty(OwnershipInPoints)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
-    alone = caught(faulty(OwnershipOfTheLastRowMissing))
+    assert caught(faulty(OWNERSHIP_IN_POINTS)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
+    alone = caught(faulty(OWNERSHIP_OF_THE_LAST_ROW_MISSING))
     assert re.match(r"symmetries\[\d\], seen by ownership: expected \[.*\(the same game, all moves turned", alone)
     twin = NaiveGoEnv(3, komi=0.5)
-    assert caught(faulty(OwnershipInBlacksView), twin).startswith("ownership: expected [")
+    assert caught(faulty(OWNERSHIP_IN_BLACKS_VIEW), twin).startswith("ownership: expected [")
     unsaid = type("Unset", (NaiveGoEnv,), {"has_ownership": False})
-    check_game(faulty(OwnershipInBlacksView), unsaid(3, komi=0.5), games=3)  # this twin does not know better
+    check_game(faulty(OWNERSHIP_IN_BLACKS_VIEW), unsaid(3, komi=0.5), games=3)  # this twin does not know better
 
 
 def test_a_plain_game_that_promises_ownership_gives_it() -> None:
@@ -429,7 +379,7 @@ def test_set_ups_are_played_from_and_named() -> None:
     stones[1, 1] = 1
     setups = [{"stones": stones, "to_play": "white", "komi": 3.5}]
     check_game(GoEnv(3), NaiveGoEnv(3), games=5, setups=setups)
-    text = caught(faulty(KomiTwice), NaiveGoEnv(3, komi=0.5), setups=setups)
+    text = caught(faulty(KOMI_TWICE), NaiveGoEnv(3, komi=0.5), setups=setups)
     assert text == (
         "score: expected -5.5 (as in the plain game), got -6.0\n"
         "  in GoEnv(3, komi=0.5) set up with stones=[[0, 0, 0], [0, 1, 0], [0, 0, 0]], "
@@ -449,3 +399,14 @@ def test_a_game_without_any_positions_is_caught() -> None:
 def test_the_same_seed_plays_the_same_games() -> None:
     texts = {caught(broken(outcome=first_players_outcome), TicTacToeEnv(), seed=seed) for seed in (1, 1, 2)}
     assert len(texts) == 2
+
+
+def test_a_config_may_be_an_attribute_of_the_object() -> None:
+    class Sized(TicTacToeEnv):
+        def __init__(self, board_size: int = 3) -> None:
+            self.config = {"board_size": board_size}
+
+    check_game(Sized(3), games=1)
+    assert (Sized(4) == Sized(3), repr(Sized(4))) == (False, "Sized(board_size=4)")
+    with pytest.raises(NotImplementedError, match="Bare must have a config, the arguments that make it again"):
+        check_game(type("Bare", (GameEnv,), {})())

@@ -29,7 +29,7 @@ CLASSES = {env.__name__ for env in GAMES.values()}
 
 def above_the_games() -> list[str]:
     paths = (path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
-    return sorted(path.as_posix() for path in paths if path.parts[0] != "env")
+    return sorted(path.as_posix() for path in paths if path.parts[0] not in ("env", "examples"))
 
 
 def named(module: str) -> set[str]:

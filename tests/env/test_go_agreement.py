@@ -48,8 +48,7 @@ def test_random_games(size: int, games: int, options: dict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "games", "max_moves"),
-    [(2, 60, 20), (3, 60, 30), (5, 20, 40), (9, 5, 40), (13, 2, 30), (19, 2, 25)],
+    ("size", "games", "max_moves"), [(2, 60, 20), (3, 60, 30), (5, 20, 40), (9, 5, 40), (13, 2, 30), (19, 2, 25)]
 )
 def test_random_set_ups(size: int, games: int, max_moves: int) -> None:
     """From crowded boards, where most moves take something."""

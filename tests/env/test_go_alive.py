@@ -4,117 +4,74 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from tests.diagrams import draw, play, position, tidy
+from tests.diagrams import beside, draw, play, position, tidy
 from tests.naive.go import pass_alive, random_board
 
 # name -> (drawing, what is pass-alive and whose)
 SHAPES = {
     "the empty board": (". . / . .", ". . / . ."),
     "one eye is not enough": (". X . / X X . / . . .", ". . . / . . . / . . ."),
-    "two eyes": (
+    "two eyes": beside(
         """
-        . X . X .
-        X X X X .
-        . . . . .
-        . . . . .
-        . . . . .
-        """,
+        . X . X .    X X X X .
+        X X X X .    X X X X .
+        . . . . .    . . . . .
+        . . . . .    . . . . .
+        . . . . .    . . . . .
         """
-        X X X X .
-        X X X X .
-        . . . . .
-        . . . . .
-        . . . . .
-        """,
     ),
-    "both cut into pieces with an eye each": (
+    "both cut into pieces with an eye each": beside(
         """
-        . X . O .
-        X O O O .
-        . X . O .
-        X X O O .
-        . O . . .
-        """,
+        . X . O .    . . . . .
+        X O O O .    . . . . .
+        . X . O .    . . . . .
+        X X O O .    . . . . .
+        . O . . .    . . . . .
         """
-        . . . . .
-        . . . . .
-        . . . . .
-        . . . . .
-        . . . . .
-        """,
     ),
-    "two chains that share both eyes": (
+    "two chains that share both eyes": beside(
         """
-        X X X .
-        X O O X
-        X O . X
-        . X X X
-        """,
-        "X X X X / X X X X / X X X X / X X X X",
+        X X X .    X X X X
+        X O O X    X X X X
+        X O . X    X X X X
+        . X X X    X X X X
+        """
     ),
-    "a dead stone in an eye is theirs": (
+    "a dead stone in an eye is theirs": beside(
         """
-        O . X . X
-        . X X X X
-        X X . . .
-        . . . . .
-        . . . . .
-        """,
+        O . X . X    X X X X X
+        . X X X X    X X X X X
+        X X . . .    X X . . .
+        . . . . .    . . . . .
+        . . . . .    . . . . .
         """
-        X X X X X
-        X X X X X
-        X X . . .
-        . . . . .
-        . . . . .
-        """,
     ),
-    "a region whose middle is out of reach is nobody's": (
+    "a region whose middle is out of reach is nobody's": beside(
         """
-        X . X X X
-        X X . X X
-        X . . . X
-        X X . X X
-        X X X X .
-        """,
+        X . X X X    X X X X X
+        X X . X X    X X . X X
+        X . . . X    X . . . X
+        X X . X X    X X . X X
+        X X X X .    X X X X X
         """
-        X X X X X
-        X X . X X
-        X . . . X
-        X X . X X
-        X X X X X
-        """,
     ),
-    "both sides": (
+    "both sides": beside(
         """
-        . X . X O .
-        X X X X O O
-        O O O O O .
-        . . . . O O
-        . . . . . .
-        . . . . . .
-        """,
+        . X . X O .    X X X X O O
+        X X X X O O    X X X X O O
+        O O O O O .    O O O O O O
+        . . . . O O    . . . . O O
+        . . . . . .    . . . . . .
+        . . . . . .    . . . . . .
         """
-        X X X X O O
-        X X X X O O
-        O O O O O O
-        . . . . O O
-        . . . . . .
-        . . . . . .
-        """,
     ),
-    "a full board but for two eyes": (
+    "a full board but for two eyes": beside(
         """
-        X X X X
-        X . X X
-        X X . X
-        X X X X
-        """,
+        X X X X    X X X X
+        X . X X    X X X X
+        X X . X    X X X X
+        X X X X    X X X X
         """
-        X X X X
-        X X X X
-        X X X X
-        X X X X
-        """,
     ),
 }
 

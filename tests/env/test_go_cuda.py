@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-import alphago.env.go as go
-from alphago.cuda.contract import Backend, BackendMissing
+from alphago.cuda.contract import Backend
 from alphago.cuda.host import Host, find_compiler
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.devices import choose_device
@@ -202,18 +201,3 @@ def test_the_device_is_the_callers_choice() -> None:
     for make in (ConnectFourEnv().new_batch, lambda count, device: choose_device(ConnectFourEnv(), device)):
         with pytest.raises(ValueError, match=r"ConnectFourEnv\(\), which has no CUDA kernels, got 'cuda'"):
             make(3, "cuda")
-
-
-@needs_compiler
-@pytest.mark.parametrize("problem", [BackendMissing("there is none"), MemoryError("900 MiB do not fit")])
-def test_auto_takes_the_cpu_where_the_gpu_cannot_be_used(problem: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(device: str) -> Backend:
-        assert device == "cuda"
-        raise problem
-
-    monkeypatch.setattr(go, "find_backend", refuse)
-    assert choose_device(GoEnv(5)) == "cpu"
-    with pytest.raises(type(problem), match=str(problem)):
-        choose_device(GoEnv(5), "cuda")
-    monkeypatch.setattr(go, "find_backend", lambda device: Host())
-    assert choose_device(GoEnv(5)) == "cuda"

@@ -199,6 +199,6 @@ def test_positions_of_other_komi_are_accepted_and_keep_it() -> None:
     player.initialize_game(other.position(black="C3"))
     for name in ("A1", "B2", "D4", "pass", "pass"):
         player.play_move(env.from_text(name))
-    record = player.extract_data()
+    record = player.game_record()
     assert record.setup["komi"] == 0.5
     assert record.position(env).score() == player.position.score() == record.score

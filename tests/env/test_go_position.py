@@ -43,10 +43,10 @@ def test_an_illegal_ko_names_the_set_up() -> None:
     [
         (26, "no action 26 in GoEnv(5): actions are 0 to 25"),
         (-1, "no action -1 in GoEnv(5): actions are 0 to 25"),
-        ("C3", "action must be an integer, got 'C3'; env.from_text('…') reads a written move"),
-        (None, "action must be an integer, got None; env.from_text('…') reads a written move"),
-        (True, "action must be an integer, got True; env.from_text('…') reads a written move"),
-        (3.0, "action must be an integer, got 3.0; env.from_text('…') reads a written move"),
+        ("I3", "'I3' is no point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
+        (None, "action must be an integer or a written move, got None"),
+        (True, "action must be an integer or a written move, got True"),
+        (3.0, "action must be an integer or a written move, got 3.0"),
     ],
 )
 def test_what_is_no_action_is_refused(action: object, text: str) -> None:
@@ -82,16 +82,23 @@ def test_a_batch_refuses_stones_of_another_board() -> None:
         batch.reset(np.zeros(1, np.int64), stones=np.zeros((4, 4), np.int8))
 
 
-@pytest.mark.parametrize("size", [1, 26, 0, -9])
-def test_board_sizes_go_from_2_to_25(size: int) -> None:
-    with pytest.raises(ValueError, match=f"board_size must be an integer from 2 to 25, got {size}"):
+@pytest.mark.parametrize("size", [1, 26, 0, -9, "9", 9.0, None, True])
+def test_a_board_size_is_a_whole_number_from_2_to_25(size: object) -> None:
+    with pytest.raises(ValueError, match=f"board_size must be an integer from 2 to 25, got {size!r}"):
         GoEnv(size)
 
 
-@pytest.mark.parametrize("size", ["9", 9.0, None, True])
-def test_a_board_size_is_a_whole_number(size: object) -> None:
-    with pytest.raises(ValueError, match="board_size must be an integer from 2 to 25"):
-        GoEnv(size)
+def test_the_arguments_are_alphago_jls() -> None:
+    assert GoEnv() == GoEnv(19)
+    assert GoEnv(9, 17) == GoEnv(board_size=9, planes=17)
+    for komi in (7.5, 6):
+        with pytest.raises(ValueError, match=rf"planes must be .*, got {komi}; a komi is given as komi={komi}$"):
+            GoEnv(9, komi)
+
+
+def test_written_moves_are_played() -> None:
+    position = GoEnv(5).position().play("c3").play("PASS")
+    assert position.moves == (12, 25)
 
 
 def test_positions_never_change() -> None:
@@ -115,7 +122,7 @@ def test_set_ups_take_texts_lists_and_actions_alike() -> None:
     assert len({draw(env.position(**way)) for way in ways}) == 1
     for mover in ("white", "W", -1):
         assert env.position(to_play=mover).to_play == -1
-    assert repr(env.position(black="C3", to_play="w")) == "<GoEnv(5).position(black='C3', to_play='white')>"
+    assert env.position(black="C3", to_play="w").describe() == "GoEnv(5).position(black='C3', to_play='white')"
 
 
 def test_games_are_equal_when_their_rules_are() -> None:

@@ -9,155 +9,49 @@ from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.playouts import is_own_eye, random_action
-from tests.diagrams import draw, is_legal, play, position, tidy
+from tests.diagrams import beside, draw, is_legal, play, position, tidy
 from tests.env.test_go_ko import KO
 from tests.env.test_go_planes import HISTORY
-
-
-def after(drawing: str, moves: str, **setup) -> str:
-    return draw(position(drawing, moves, **setup))
-
 
 # --- captures --------------------------------------------------------------------------------------
 
 
-def test_one_stone_is_captured() -> None:
-    came = after(
-        """
-        . . . . .
-        . . X . .
-        . X O . .
-        . . X . .
-        . . . . .
-        """,
-        "B D3",
-    )
-    assert came == tidy(
-        """
-        . . . . .
-        . . X . .
-        . X . X .
-        . . X . .
-        . . . . .
-        """
-    )
-
-
-def test_a_chain_is_captured_in_the_corner() -> None:
-    came = after(
-        """
-        O O X . .
-        O X . . .
-        . . . . .
-        . . . . .
-        . . . . .
-        """,
-        "B A3",
-    )
-    assert came == tidy(
-        """
-        . . X . .
-        . X . . .
-        X . . . .
-        . . . . .
-        . . . . .
-        """
-    )
-
-
-def test_a_chain_is_captured_on_the_edge() -> None:
-    came = after(
-        """
-        . . . . .
-        . . . X O
-        . . X O O
-        . . . X O
-        . . . X O
-        """,
-        "B E5",
-    )
-    assert came == tidy(
-        """
-        . . . . X
-        . . . X .
-        . . X . .
-        . . . X .
-        . . . X .
-        """
-    )
-
-
 def test_four_chains_are_captured_by_one_stone() -> None:
-    drawing = """
-        . . X . .
-        . X O X .
-        X O . O X
-        . X O X .
-        . . X . .
+    before, captures = beside(
         """
-    captured = position(drawing, "B C3")
-    assert draw(captured) == tidy(
-        """
-        . . X . .
-        . X . X .
-        X . X . X
-        . X . X .
-        . . X . .
+        . . X . .    . . X . .
+        . X O X .    . X . X .
+        X O . O X    X . X . X
+        . X O X .    . X . X .
+        . . X . .    . . X . .
         """
     )
+    captured = position(before, "B C3")
+    assert draw(captured) == captures
     # White's stones would be suicide now, each surrounded by Black.
     assert not any(is_legal(captured, point) for point in ("C4", "C2", "B3", "D3"))
 
 
 def test_a_chain_that_touches_the_stone_three_times_is_captured_once() -> None:
-    captured = position(
+    before, captures = beside(
         """
-        X X X X X
-        X O O O X
-        X O . O X
-        X O X O X
-        X X . X X
-        """,
-        "B C3",
-    )
-    assert draw(captured) == tidy(
-        """
-        X X X X X
-        X . . . X
-        X . X . X
-        X . X . X
-        X X . X X
+        X X X X X    X X X X X
+        X O O O X    X . . . X
+        X O . O X    X . X . X
+        X O X O X    X . X . X
+        X X . X X    X X . X X
         """
     )
+    captured = position(before, "B C3")
+    assert draw(captured) == captures
     assert is_legal(captured, "C4")
 
 
 def test_of_two_chains_in_atari_the_first_to_move_takes() -> None:
-    drawing = """
-        X X . . .
-        O O X . .
-        X . . . .
-        . . . . .
-        . . . . .
-        """
-    assert after(drawing, "B B3") == tidy(
-        """
-        X X . . .
-        . . X . .
-        X X . . .
-        . . . . .
-        . . . . .
-        """
-    )
-    assert after(drawing, "W C5", to_play="white") == tidy(
-        """
-        . . O . .
-        O O X . .
-        X . . . .
-        . . . . .
-        . . . . .
-        """
-    )
+    drawing = "X X . . / O O X . / X . . . / . . . .".replace("/", "\n")
+    assert draw(position(drawing, "B B2")) == tidy("X X . . / . . X . / X X . . / . . . .".replace("/", "\n"))
+    taken = position(drawing, "W C4", to_play="white")
+    assert draw(taken) == tidy(". . O . / O O X . / X . . . / . . . .".replace("/", "\n"))
 
 
 # --- suicide ---------------------------------------------------------------------------------------
@@ -189,28 +83,6 @@ def test_suicide_is_illegal() -> None:
     assert not is_legal(several, "A5")
 
 
-def test_a_stone_without_liberty_is_legal_when_it_captures() -> None:
-    captured = position(
-        """
-        . O X . .
-        O X X . .
-        O X . . .
-        X X . . .
-        . . . . .
-        """,
-        "B A5",
-    )
-    assert draw(captured) == tidy(
-        """
-        X . X . .
-        . X X . .
-        . X . . .
-        X X . . .
-        . . . . .
-        """
-    )
-
-
 def test_an_own_eye_may_be_filled_while_another_is_left() -> None:
     two_eyes = """
         . X . X .
@@ -228,33 +100,18 @@ def test_an_own_eye_may_be_filled_while_another_is_left() -> None:
 
 
 def test_snapback() -> None:
-    drawing = """
-        X O . . X
-        X O O O X
-        . X X X .
-        . . . . .
-        . . . . .
+    before, once = beside(
         """
-    thrown_in = position(drawing, "B C5")
-    taken = play(thrown_in, "W D5")
-    assert draw(taken) == tidy(
-        """
-        X O . O X
-        X O O O X
-        . X X X .
-        . . . . .
-        . . . . .
+        X O . . X    X O . O X
+        X O O O X    X O O O X
+        . X X X .    . X X X .
+        . . . . .    . . . . .
+        . . . . .    . . . . .
         """
     )
-    assert draw(play(taken, "B C5")) == tidy(
-        """
-        X . X . X
-        X . . . X
-        . X X X .
-        . . . . .
-        . . . . .
-        """
-    )
+    taken = position(before, "B C5, W D5")
+    assert draw(taken) == once
+    assert draw(play(taken, "B C5")) == once.replace("O O O", ". . .").replace("X O . O X", "X . X . X")
 
 
 SEKI = """
@@ -398,10 +255,3 @@ def test_light_random_play_fills_no_eyes(corners: str, is_eye: bool) -> None:
         """.format(*corners[:2])
     ).batch.rows[0]
     assert is_own_eye(side, layout.point_of(side, 1), layout.BLACK) == ("O" not in corners[:2])
-
-
-def test_pass_is_the_last_action_like_any_other() -> None:
-    env = GoEnv(5)
-    assert env.from_text(env.to_text(25)) == 25 == env.pass_action == env.action_space - 1
-    assert env.position().legal_mask[25]
-    assert play(env.position(), "B pass").moves == (25,)

@@ -5,72 +5,45 @@ import pytest
 
 from alphago.env.board import result_text
 from alphago.env.go import GoEnv
-from tests.diagrams import draw, owners, play, position, tidy
+from tests.diagrams import beside, draw, owners, play, position, tidy
 
-EDGES = """
-    . X O . .
-    X X O . .
-    O O . . .
-    . . . . X
-    O . . X .
-    """
 # drawing -> owners
 AREAS = {
     "the empty board": (". . / . .", ". . / . ."),
     "one stone owns everything": (". . . / . O . / . . .", "O O O / O O O / O O O"),
-    "regions of each and one of nobody": (
-        EDGES,
+    "regions of each and one of nobody": beside(
         """
-        X X O . .
-        X X O . .
-        O O . . .
-        . . . . X
-        O . . X X
-        """,
+        . X O . .    X X O . .
+        X X O . .    X X O . .
+        O O . . .    O O . . .
+        . . . . X    . . . . X
+        O . . X .    O . . X X
+        """
     ),
-    "dead stones own their points": (
+    "dead stones own their points": beside(
         """
-        . X . .
-        X X . .
-        . . X .
-        O . . .
-        """,
+        . X . .    X X . .
+        X X . .    X X . .
+        . . X .    . . X .
+        O . . .    O . . .
         """
-        X X . .
-        X X . .
-        . . X .
-        O . . .
-        """,
     ),
-    "shared liberties of a seki are nobody's": (
+    "shared liberties of a seki are nobody's": beside(
         """
-        O O X X
-        O . X X
-        O O X X
-        O . X X
-        """,
+        O O X X    O O X X
+        O . X X    O . X X
+        O O X X    O O X X
+        O . X X    O . X X
         """
-        O O X X
-        O . X X
-        O O X X
-        O . X X
-        """,
     ),
-    "two eyes": (
+    "two eyes": beside(
         """
-        . X . O .
-        X X X O O
-        O O O O .
-        . . . . .
-        . . . . .
-        """,
+        . X . O .    X X . O O
+        X X X O O    X X X O O
+        O O O O .    O O O O O
+        . . . . .    O O O O O
+        . . . . .    O O O O O
         """
-        X X . O O
-        X X X O O
-        O O O O O
-        O O O O O
-        O O O O O
-        """,
     ),
 }
 
@@ -124,42 +97,6 @@ def test_an_empty_board_is_worth_komi_alone() -> None:
     assert GoEnv(7).position().score() == -9
     assert GoEnv(9, komi=0).position().result == 0
     assert GoEnv(9, komi=-3.5).position().score() == 3.5
-
-
-def test_points_that_reach_both_colours_are_nobodys() -> None:
-    drawn = position(
-        """
-        . X . O .
-        X X . O O
-        . X . O .
-        . X . O .
-        . X . O .
-        """,
-        komi=0.5,
-    )
-    assert drawn.score() == -0.5
-    one_side = position(
-        """
-        . . . . .
-        . . X . .
-        . . . . .
-        . . . . .
-        . . . . .
-        """,
-        komi=7.5,
-    )
-    assert one_side.score() == 25 - 7.5
-
-
-def test_dead_stones_on_the_board_count_as_alive() -> None:
-    drawing = """
-        . X . . .
-        X X . . .
-        . . . . .
-        X X X X X
-        . . O . .
-        """
-    assert position(drawing, komi=0).score() == 8 + 12 - 1
 
 
 @pytest.mark.parametrize(

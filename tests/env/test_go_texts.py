@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alphago.env.board import check_player
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import (
     NAMED,
     Rules,
     check_komi,
-    check_player,
     handicap_points,
     named_rules,
     read_rules,
@@ -175,17 +175,6 @@ def test_coordinates_start_at_the_lower_left_and_leave_out_i() -> None:
     assert env.to_text(361) == "pass"
 
 
-@pytest.mark.parametrize("text", ["D4", "d4", " D4 ", "d4\n"])
-def test_points_are_read_in_either_case(text: str) -> None:
-    assert GoEnv(9).from_text(text) == 5 * 9 + 3
-    assert GoEnv(19).from_text(text) == 15 * 19 + 3
-
-
-@pytest.mark.parametrize("text", ["pass", "PASS", "Pass "])
-def test_pass_is_read_in_either_case(text: str) -> None:
-    assert GoEnv(9).from_text(text) == 81
-
-
 @pytest.mark.parametrize("text", ["", "I5", "i5", "K1", "A0", "A10", "4D", "D", "D4 E5", "D-4", "dd", "resign"])
 def test_other_texts_are_refused_in_a_sentence(text: str) -> None:
     expected = f"{text!r} is no point of GoEnv(9): expected A1 to J9 (no column I) or pass"
@@ -202,7 +191,20 @@ def test_numbers_outside_the_board_have_no_text() -> None:
 def test_printing_marks_the_last_stone() -> None:
     start = GoEnv(3).position()
     assert str(play(start, "B B2, W C1")) == (
-        "    A B C\n 3  . . .  3\n 2  . X .  2\n 1  . .(O) 1\n    A B C\n   move 2: Black (X) to play, komi 7.5"
+        "    A B C\n 3  . . .  3\n 2  . X .  2\n 1  . .(O) 1\n    A B C\n   move 2: Black (X) to play, komi 7.5\n"
+        "   captures: X 0, O 0"
     )
     assert "(X)." in str(play(start, "B B2"))
-    assert str(play(start, "B pass")).endswith("move 1: White (O) to play, last move pass, komi 7.5")
+    assert "move 1: White (O) to play, last move pass, komi 7.5\n" in str(play(start, "B pass"))
+
+
+def test_printing_marks_star_points() -> None:
+    for size, stars in ((7, 0), (9, 5), (13, 5), (19, 9)):
+        assert str(GoEnv(size).position()).count("+") == stars
+    assert str(GoEnv(9).position(black="C3 E5")).count("+") == 3
+
+
+def test_a_prompt_shows_the_board() -> None:
+    position = GoEnv(3).position(black="B2")
+    assert repr(position) == str(position)
+    assert " 2  . X .  2\n" in repr(position)

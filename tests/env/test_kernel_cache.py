@@ -87,20 +87,13 @@ def test_other_files_do_not_matter(package: pathlib.Path) -> None:
     assert jit.cache_folder(package) == jit.CACHE_FOLDER
 
 
-def test_kernels_are_kept_in_that_folder() -> None:
-    from alphago.env.kernels import go_loops
-
-    if hasattr(go_loops.play_batch, "stats"):  # compiled
-        assert go_loops.play_batch.stats.cache_path.startswith(jit.CACHE_FOLDER)
-
-
 def test_the_loops_of_each_game_are_kept_apart() -> None:
     """They have one text (`loops_over`), and the cache keeps each with its game's file."""
     for game, env in ((gomoku, GomokuEnv(5)), (reversi, ReversiEnv())):
         assert env.position().legal_mask.any()
         if hasattr(game.legal_mask_batch, "stats"):  # compiled
             kept = pathlib.Path(game.legal_mask_batch.stats.cache_path)
-            assert list(kept.glob(f"{game.__name__.rpartition('.')[2]}.legal_mask_batch-*.nbi"))
+            assert list(kept.glob(f"{game.__name__.rpartition('.')[2]}.legal_mask_batch-*.kernel"))
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -124,12 +117,7 @@ def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
     root = PACKAGE.parent
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
     run = subprocess.run(
-        [sys.executable, "-c", WITHOUT_JIT],
-        env=environment,
-        cwd=root,
-        capture_output=True,
-        text=True,
-        timeout=120,
+        [sys.executable, "-c", WITHOUT_JIT], env=environment, cwd=root, capture_output=True, text=True, timeout=120
     )
     assert run.returncode == 0, run.stderr
     # The same hash, random game, score and search as compiled code gives.

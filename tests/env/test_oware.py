@@ -130,15 +130,22 @@ class TestEnd:
         assert (end.score(), end.result) == (-8, -1)
 
 
+def test_a_move_number_counts_for_the_end() -> None:
+    late = OwareEnv(200).position(to_play="white", move_number=199)
+    assert "move 199: White to play" in str(late)
+    assert late.play("a").is_over
+
+
 @pytest.mark.parametrize(
     ("setup", "sentence"),
     [
         ({"houses": [4] * 11}, "houses must be 12 integers >= 0 with a sum of at most 48"),
         ({"houses": [5] * 12}, "houses must be 12 integers"),
         ({"houses": [-1] + [4] * 11}, "houses must be 12 integers"),
-        ({"margin": 2}, "margin must be Black.s minus White.s part of 0 captured seeds"),
-        ({"houses": [3] * 12, "margin": 5}, "margin must be Black.s minus White.s part of 12 captured seeds"),
-        ({"to_play": 0}, r"to_play must be 1 \(Black\) or -1 \(White\), got 0"),
+        ({"margin": 2}, "margin must be a difference of two parts of 0 captured seeds"),
+        ({"houses": [3] * 12, "margin": 5}, "margin must be a difference of two parts of 12 captured seeds"),
+        ({"to_play": 0}, r"to_play must be 'black' or 'white' \(or \+1, -1\), got 0"),
+        ({"move_number": 201}, "move_number must be an integer from 0 to 200, got 201"),
     ],
 )
 def test_bad_set_ups(setup: dict, sentence: str) -> None:

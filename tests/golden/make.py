@@ -14,9 +14,9 @@ import numpy as np
 from alphago.cli.bench import search_runs, signature
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import Search, SearchSettings
-from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams
 
 PATH = Path(__file__).with_name("search.json")

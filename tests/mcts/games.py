@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.examples.tic_tac_toe import LINES
 from alphago.mcts.evaluator import Evaluator
-from examples.tic_tac_toe import LINES
 
 
 class Counting:

@@ -6,11 +6,11 @@ import pytest
 from alphago.arena.players import SearchPlayer
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search, SearchSettings
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
 from tests.mcts.trees import ONE, improved, random_position, search_from
 

@@ -5,10 +5,10 @@ import pytest
 
 from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.gumbel import halving_schedule, halving_schedules
 from alphago.mcts.search import Search, SearchSettings
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv, tic_tac_toe_value, tic_tac_toe_values
 from tests.mcts.trees import ONE, improved, random_position, search_from
 from tests.naive.gumbel import NaiveGumbel

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from alphago.env.game import GameBatch, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search, SearchSettings
-from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams
 from tests.mcts.trees import ONE, improved, search_from
 

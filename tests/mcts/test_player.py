@@ -6,11 +6,11 @@ import pytest
 from alphago.arena.players import SearchPlayer
 from alphago.env.game import IllegalMove, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.search import SearchSettings
 from alphago.records.record import POLICY_SCALE
-from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams
 from tests.mcts.games import DummyNet
 from tests.mcts.trees import improved
@@ -40,6 +40,36 @@ class TestVerbs:
         player.tree_search(200)
         best = np.flatnonzero(player.visits() == player.visits().max())
         assert {player.pick_move() for _ in range(30)} <= set(best)
+
+    @pytest.mark.parametrize("settings", [{}, {"gumbel": True, "considered": 4}], ids=str)
+    def test_search_result(self, settings: dict) -> None:
+        """Arrays of what `describe` tells: priors of the evaluator, visits that add up, the mover's mean values."""
+        player = MCTSPlayer(GO5, HashEvaluator(), settings=settings)
+        player.play_move(12)
+        before = player.search_result()
+        assert (before.visits.sum(), len(before.actions), np.isnan(before.q).all()) == (0, 0, True)
+        assert before.priors.sum() == pytest.approx(1, abs=1e-5)
+        player.tree_search(60)
+        after = player.search_result()
+        assert [array.dtype for array in after[:4]] == [np.int64, np.float32, np.float32, np.int32]
+        assert after.priors == pytest.approx(before.priors)
+        assert after.visits.tolist() == player.visits().tolist()
+        assert after.visits[after.actions].tolist() == sorted(after.visits[after.visits > 0], reverse=True)
+        assert (np.isnan(after.q) == (after.visits == 0)).all()
+        whole = (before.value + (after.q * after.visits)[after.actions].sum()) / (1 + after.visits.sum())
+        assert after.value == pytest.approx(whole, abs=1e-5) == player.root_value
+        best = after.actions[0]
+        assert f"{after.visits[best]} visits  value {after.q[best]:+.3f}  prior {after.priors[best]:.3f}" in (
+            player.describe(1).replace("   ", " ")
+        )
+        assert "60 visits" in repr(after)
+
+    def test_there_is_no_search_result_after_the_end(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.play_move(25)
+        player.play_move(25)
+        with pytest.raises(ValueError, match=r"no search of a game that is over \(W\+7.5\)"):
+            player.search_result()
 
     def test_pick_move_searches_if_nobody_has(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())
@@ -92,7 +122,7 @@ class TestVerbs:
             player.play_move(12)
         assert player.visits().tolist() == visits
         assert player.position.moves == (12,)
-        assert len(player.extract_data()) == 1
+        assert len(player.game_record()) == 1
 
     @pytest.mark.parametrize(("value", "resigns"), [(0.95, False), (0.85, False), (-0.85, False), (-0.95, True)])
     def test_should_resign_below_the_threshold(self, value: float, resigns: bool) -> None:
@@ -148,7 +178,7 @@ class TestVerbs:
         player.initialize_game()
         assert not player.is_done()
         assert player.root_visits == 0
-        assert len(player.extract_data()) == 0
+        assert len(player.game_record()) == 0
         player.tree_search(30)
         fresh = MCTSPlayer(GO5, HashEvaluator())
         fresh.tree_search(30)
@@ -177,12 +207,14 @@ class TestVerbs:
         assert (player.position.env, player.position.moves) == (GO5, (12,))
         with pytest.raises(IllegalMove):
             player.play_move(80)
-        assert len(player.extract_data()) == 1
+        with pytest.raises(IllegalMove, match="'F1' is no point of"):
+            player.play_move("F1")
+        assert len(player.game_record()) == 1
 
     def test_a_position_with_a_pass_that_came_early_for_the_player(self) -> None:
         player = MCTSPlayer(GO5.replace(first_pass=10), HashEvaluator())
         player.initialize_game(diagrams.play(GO5.position(komi=0.5), "B pass, W C3"))
-        record = player.extract_data()
+        record = player.game_record()
         assert record.moves.tolist() == [25, 12]
         assert record.legal_counts.tolist() == [26, 26]
         assert record.setup == {"komi": 0.5}
@@ -227,7 +259,7 @@ class TestGumbel:
         assert len(drawn) > 3
         assert (policy > 0).sum() > 20  # more than the four considered
         player.play_move(player.pick_move())
-        np.testing.assert_allclose(player.extract_data().policies[0] / POLICY_SCALE, policy, atol=1e-3)
+        np.testing.assert_allclose(player.game_record().policies[0] / POLICY_SCALE, policy, atol=1e-3)
         assert player.root_visits == 0
 
 
@@ -246,19 +278,25 @@ class TestRecords:
                 player.search.forget(np.zeros(1, np.int64))
                 policies[2], values[2] = player.position.legal_mask.astype(int), 0.0
             player.play_move(moves[-1])
-        record = player.extract_data()
+        record = player.game_record()
         assert record.moves.tolist() == moves
         assert record.weights.tolist() == [1, 1, 0, 1]
         assert record.movers.tolist() == [1, -1, 1, -1]
         assert record.values == pytest.approx(values)
         for kept, policy in zip(record.policies, policies, strict=True):
             assert kept / 65535 == pytest.approx(policy / policy.sum(), abs=1e-5)
+        player.set_result(-1, True)
+        positions, shares, outcomes = player.extract_data()  # as in AlphaGo.jl
+        assert [position.moves for position in positions] == [tuple(moves[:ply]) for ply in (0, 1, 3)]
+        assert [share.sum() for share in shares] == pytest.approx([1, 1, 1], abs=1e-6)
+        assert [share.argmax() for share in shares] == [policies[ply].argmax() for ply in (0, 1, 3)]
+        assert (outcomes, shares[0].dtype) == ([-1.0] * 3, np.float32)
 
     def test_a_game_replays_from_its_record(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator(), num_readouts=16, seed=5)
         while not player.is_done():
             player.play_move(player.suggest_move())
-        record = player.extract_data()
+        record = player.game_record()
         end = record.position(GO5)
         assert end.moves == player.position.moves
         assert np.array_equal(end.board, player.position.board)
@@ -281,7 +319,7 @@ class TestRecords:
         for _ in range(5):
             player.suggest_move()
             player.play_move(int(player.visits()[:-1].argmax()))  # no pass: the game is to go on
-        record = player.extract_data()
+        record = player.game_record()
         assert record.weights.tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
         assert record.movers.tolist() == [-1, 1] * 4
         at_start, end = record.position(GO5, 3), record.position(GO5)

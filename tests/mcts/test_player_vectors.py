@@ -195,7 +195,7 @@ class TestVectorsOfAlphaGoJl:
         assert player.is_done()
         assert player.result == -1
         assert player.result_string == "W+7.5"
-        record = player.extract_data()
+        record = player.game_record()
         assert len(record) == 2
         assert record.outcome == -1
 
@@ -213,5 +213,5 @@ class TestVectorsOfAlphaGoJl:
         assert player.is_done()
         assert player.result == -1
         assert player.result_string == "W+R"
-        assert player.extract_data().resigned
-        assert player.extract_data().outcome == -1
+        assert player.game_record().resigned
+        assert player.game_record().outcome == -1

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.waves import select_by
 from alphago.mcts.player import MCTSPlayer
@@ -12,7 +13,6 @@ from alphago.mcts.rule import choose_actions, resigns, temperature_plies, withou
 from alphago.mcts.search import SearchSettings
 from alphago.system.kernels.jit import inlined
 from alphago.training.selfplay import selfplay
-from examples.tic_tac_toe import TicTacToeEnv
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
 

@@ -7,12 +7,12 @@ import pytest
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT, greatest_waiting
 from alphago.mcts.search import Search, SearchSettings, leaves_for
 from alphago.mcts.tree import grown
 from alphago.nn.net import NeuralNet
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv, SamePriors, counting_value
 from tests.mcts.trees import ONE, children, random_position, run, search_from
 
@@ -301,9 +301,12 @@ class TestBrokenEvaluators:
             if self.calls == 5:
                 self.harm(priors, values)
 
-    @staticmethod
-    def not_a_number(priors: np.ndarray, values: np.ndarray) -> None:
-        values[0] = np.nan
+    HARMS = {
+        "not a number": lambda priors, values: values.put(0, np.nan),
+        "infinite": lambda priors, values: values.put(0, np.inf),
+        "no priors": lambda priors, values: priors.fill(0),
+        "priors not numbers": lambda priors, values: priors.fill(np.nan),
+    }
 
     @staticmethod
     def infinite(priors: np.ndarray, values: np.ndarray) -> None:
@@ -317,13 +320,17 @@ class TestBrokenEvaluators:
     def priors_not_numbers(priors: np.ndarray, values: np.ndarray) -> None:
         priors[:] = np.nan
 
-    @pytest.mark.parametrize("harm", [not_a_number, infinite, no_priors, priors_not_numbers])
+    @staticmethod
+    def beyond_one(priors: np.ndarray, values: np.ndarray) -> None:
+        values[0] = -7
+
+    @pytest.mark.parametrize("harm", [not_a_number, infinite, beyond_one, no_priors, priors_not_numbers])
     def test_the_error_says_what_is_wrong(self, harm) -> None:
         search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings())
         with pytest.raises(ValueError, match=r"Broken returned no usable evaluation of . of 2 positions: .*finite"):
             run(search, 20)
 
-    @pytest.mark.parametrize("harm", [not_a_number, no_priors])
+    @pytest.mark.parametrize("harm", [HARMS["not a number"], HARMS["no priors"]])
     def test_the_search_goes_on_after_an_error(self, harm) -> None:
         """No half-changed tree is left, and nothing of the broken evaluation."""
         search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings(leaves=2))
@@ -341,20 +348,6 @@ class TestBrokenEvaluators:
             run(search, 40)
         fresh = search_from(positions(GO, 0), HashEvaluator(), SearchSettings(leaves=4))
         assert np.array_equal(run(search, 40), run(fresh, 40))
-
-    def test_a_function_with_the_wrong_number_of_priors(self) -> None:
-        search = search_from(positions(GO, 0), as_evaluator(lambda position: (np.ones(25), 0.0)), SearchSettings())
-        with pytest.raises(ValueError, match=r"the network returned 25 priors, GoEnv\(5\) has 26 actions"):
-            run(search, 20)
-
-    def test_a_function_with_values_that_are_no_numbers(self) -> None:
-        search = search_from(positions(GO, 0), as_evaluator(lambda position: (np.ones(26), np.nan)), SearchSettings())
-        with pytest.raises(ValueError, match="FunctionEvaluator returned no usable evaluation"):
-            run(search, 20)
-
-    def test_what_is_no_evaluator(self) -> None:
-        with pytest.raises(TypeError, match="an evaluator or a function on positions, got 7"):
-            as_evaluator(7)
 
 
 class TestEvaluators:

@@ -5,10 +5,10 @@ import pytest
 
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import SearchSettings
-from examples.tic_tac_toe import TicTacToeEnv
 from tests import diagrams
 from tests.mcts.games import misleading, tic_tac_toe_value, tic_tac_toe_values
 from tests.mcts.trees import children, random_position, run, search_from

@@ -7,14 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from alphago.mcts import warm_up as module
 from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, waves
-from alphago.mcts.warm_up import compile_tree, warm_up
+from alphago.mcts.warm_up import compile_tree
 from alphago.system.cores import available_cores
 
 WARM_UP = """
+import os, sys
 from alphago.mcts.warm_up import is_compiled, warm_up
 from alphago.mcts.kernels import gumbel, puct
+python = sys.executable
+if hasattr(os, "sched_setaffinity"):
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    assert warm_up() is None, "it takes the only core"
+    os.sched_setaffinity(0, cores)
+    warm_up.cache_clear()
+sys.executable = "/nowhere/python"
+assert warm_up() is None, "a process could not be started"
+sys.executable = python
+warm_up.cache_clear()
 begun = warm_up()
 assert begun is warm_up(), "it is begun twice"
 assert begun.wait() == 0
@@ -51,7 +62,10 @@ def run(program: str, cache: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(available_cores() < 2, reason="with one core there is no process beside")
 def test_searches_find_what_was_compiled(tmp_path: Path) -> None:
-    """The very versions that a game's search asks for, in a process that compiles the game's own kernels alone."""
+    """The very versions that a game's search asks for, in a process that compiles the game's own kernels alone.
+
+    None is begun with one core, where no process is to be had, twice, or once they are compiled.
+    """
     run(WARM_UP, tmp_path)
     run(SEARCH, tmp_path)
 
@@ -70,21 +84,3 @@ def test_what_is_compiled_is_used() -> None:
     compile_tree()
     kernels = (puct.select, gumbel.select, waves.expand, gumbel.improved_policy, nodes.root_priors, subtrees.advance)
     assert all(kernel.signatures for kernel in kernels)
-
-
-def test_not_twice_and_not_on_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: pytest.fail("it was begun"))
-    for cores, compiled in ((1, False), (2, True), (1, True)):
-        monkeypatch.setattr(module, "available_cores", lambda cores=cores: cores)
-        monkeypatch.setattr(module, "is_compiled", lambda kernel, compiled=compiled: compiled)
-        assert warm_up.__wrapped__() is None
-
-
-def test_no_process_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: object, **options: object) -> None:
-        raise BlockingIOError("too many processes")
-
-    monkeypatch.setattr(module, "available_cores", lambda: 2)
-    monkeypatch.setattr(module, "is_compiled", lambda kernel: False)
-    monkeypatch.setattr(subprocess, "Popen", refuse)
-    assert warm_up.__wrapped__() is None

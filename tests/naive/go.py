@@ -126,13 +126,7 @@ def pass_alive(board: Board, colour: int, size: int, suicide: bool = False) -> s
 class NaiveGo:
     """One Go position; `boards` holds every board since the start, one per ply."""
 
-    def __init__(
-        self,
-        env: "NaiveGoEnv",
-        stones: Any = None,
-        to_play: Any = BLACK,
-        komi: float | None = None,
-    ) -> None:
+    def __init__(self, env: "NaiveGoEnv", stones: Any = None, to_play: Any = BLACK, komi: float | None = None) -> None:
         self.env = env
         board = [EMPTY] * env.N**2 if stones is None else np.asarray(stones).ravel().tolist()
         self.boards: list[Board] = [tuple(board)]

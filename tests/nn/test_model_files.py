@@ -13,13 +13,14 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn import model_files
 from alphago.nn.model_files import ModelError, model_file, packaged_nets, read_weights, saved_game
 from alphago.nn.net import NeuralNet, load_model
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)
+STRUCTURE = {"game": "go", "planes": 16, "plane_shape": [5, 5], "action_space": 26}
 
 
 @pytest.fixture
@@ -34,9 +35,16 @@ def path(tmp_path: pathlib.Path, net: NeuralNet) -> pathlib.Path:
     return path
 
 
+def texts_of(path: pathlib.Path) -> dict[str, str]:
+    """The texts of a file, without the digest, which would differ for others."""
+    data = path.read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    return {name: text for name, text in header["__metadata__"].items() if name != "digest"}
+
+
 def rewritten(path: pathlib.Path, drop=(), **changes) -> pathlib.Path:
     """The file with other weights (by name) or descriptions."""
-    tensors, texts = load_file(path), model_files.read_header(path, path.read_bytes())
+    tensors, texts = load_file(path), texts_of(path)
     texts |= {key: value for key, value in changes.items() if isinstance(value, str)}
     tensors |= {key.replace("__", "."): value for key, value in changes.items() if isinstance(value, torch.Tensor)}
     other = path.with_name("other.safetensors")
@@ -128,7 +136,7 @@ def test_dense_networks_come_back_on_their_own_board_only(dense):
 
 
 def test_files_from_before_there_were_size_free_networks_are_dense(dense):
-    config = json.loads(model_files.read_header(dense, dense.read_bytes())["net"])
+    config = json.loads(texts_of(dense)["net"])
     del config["size_free"]
     older = rewritten(dense, net=json.dumps(config))
     assert_reads_alike(load_model(older, ENV), load_model(dense, ENV), ENV.position())
@@ -185,7 +193,7 @@ def foreign_files(folder: pathlib.Path) -> dict[str, tuple[pathlib.Path, str]]:
         "pickle": (folder / "old.pt", "is a pickle, which could run code"),
         "zip": (folder / "archive.zip", "is a zip archive"),
         "other": (folder / "other", "is another program's safetensors file"),
-        "version": (folder / "version", "must have format version 1, got 9"),
+        "version": (folder / "version", "must have format version 1, got '9'"),
         "bare": (folder / "bare", "has a damaged description"),
     }
 
@@ -220,6 +228,60 @@ def test_damage_is_a_model_error_or_changes_numbers_only(path):
             continue
 
 
+def test_a_changed_byte_is_noticed_wherever_it_is(path):
+    data = path.read_bytes()
+    header = int.from_bytes(data[:8], "little") + 8
+    name = data.index(b"GoEnv")
+    for place in (*range(header, len(data), len(data) // 40), name + 1):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        with pytest.raises(ModelError, match="is damaged: its contents are not those that were saved"):
+            load_model(path, ENV)
+
+
+def test_only_regular_files_of_a_possible_size_are_read(tmp_path):
+    """Nothing waits for a pipe, and 20 GB that a disk does not even hold are not read into memory."""
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        for place in (tmp_path / "pipe", "/dev/zero"):
+            with pytest.raises(ModelError, match="is a pipe or device, not a network"):
+                load_model(place, ENV)
+    entry = {"a": {"dtype": "F32", "shape": [5 * 10**9], "data_offsets": [0, 20 * 10**9]}}
+    header = json.dumps(entry).encode()
+    with open(tmp_path / "sparse", "wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + 20 * 10**9)
+    with pytest.raises(ModelError, match=r"must have at most 2,147,483,648 bytes, .* got 20,000,000"):
+        load_model(tmp_path / "sparse", ENV)
+    header = header.replace(b"20000000000", b"4")
+    (tmp_path / "longer").write_bytes(len(header).to_bytes(8, "little") + header + b"12345")
+    with pytest.raises(ModelError, match=r"is damaged: .* bytes instead of"):
+        load_model(tmp_path / "longer", ENV)
+
+
+def test_weights_that_are_no_numbers_are_not_saved(net, path):
+    before = path.read_bytes()
+    with torch.no_grad():
+        net.value.last.bias[0] = torch.nan
+    with pytest.raises(ValueError, match=r"value\.last\.bias must be finite numbers to be saved"):
+        net.save(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [((9,), "a name such as '7x7', got 9$"), ((ENV, "9x9"), r"got GoEnv\(5\); the game comes second"),
+     ((None,), "got None"), ((), r"load_model needs path: load_model\(path, env, …\)")],
+)  # fmt: skip
+def test_what_is_no_path(arguments, sentence):
+    with pytest.raises(TypeError, match=sentence):
+        load_model(*arguments)
+
+
+def test_a_mistyped_name_is_answered_with_the_one_that_was_meant():
+    with pytest.raises(ModelError, match="there is no file 9x: did you mean 9x9"):
+        load_model("9x")
+
+
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
@@ -234,6 +296,17 @@ def test_damage_is_a_model_error_or_changes_numbers_only(path):
         ({"net": "{"}, "has a damaged description"),
         ({"net": '{"custom": []}'}, "has a damaged description"),
         ({"structure": "[]"}, "structure must be a table"),
+        ({"structure": json.dumps(STRUCTURE | {"game": []})}, r"game must be a name, got \[\]"),
+        *(
+            ({"structure": json.dumps(STRUCTURE | {"plane_shape": sides})}, "plane_shape must be")
+            for sides in ("xx", None, [], [[5], 5], [5, -1], [5, 1e9])
+        ),
+        ({"format_version": "9" * 10**6}, "must have format version 1, got 9{100} … 9{90}$"),
+        ({"extra": '{"resign_threshold": "nan"}'}, "resign_threshold must be a number from -1 to 1, got 'nan'"),
+        (
+            {"net": json.dumps({"custom": {}, "parts": {"head": {"part": "FlatValue"}}})},
+            "a part must be base_net or value or policy, got head",
+        ),
         (
             {"net": json.dumps({"custom": {}, "tower_height": 10**9, "channels": 256})},
             "describes 1000000000 blocks x 256 channels, but holds only",
@@ -334,29 +407,15 @@ def test_other_games_have_to_be_named(tmp_path):
 @pytest.mark.parametrize("config", [{}, {"board_size": "nine", "komi": 7, "planes": None}], ids=str)
 def test_a_description_without_a_board_is_damaged(tmp_path, config):
     path = save(GoEnv(5), tmp_path / "net")
-    texts = dict(model_files.read_header(path, path.read_bytes()))
-    save_file(load_file(path), path, metadata={**texts, "env_config": json.dumps(config)})
+    save_file(load_file(path), path, metadata={**texts_of(path), "env_config": json.dumps(config)})
     with pytest.raises(ModelError, match="net has a damaged description"):
         load_model(path)
 
 
-def test_a_run_folder_stands_for_its_latest_network(tmp_path):
-    with pytest.raises(ModelError, match=r"is a folder, not a network saved with NeuralNet\.save"):
-        load_model(tmp_path)
-    save(GoEnv(3), tmp_path / "weights.safetensors")
-    assert load_model(tmp_path).env == GoEnv(3)
-
-
-def test_names_of_packaged_networks(tmp_path, monkeypatch):
-    monkeypatch.setattr(model_files, "PACKAGED", tmp_path)
-    with pytest.raises(ModelError, match="no network 7x7 comes with the package: there are none"):
-        load_model("7x7")
-    for size in (13, 7, 9):
-        save(GoEnv(size), tmp_path / f"{size}x{size}.safetensors")
-    (tmp_path / "notes.txt").write_text("not a network")
-    assert packaged_nets() == ["7x7", "9x9", "13x13"]
-    assert load_model("9x9").env == GoEnv(9)
-    with pytest.raises(ModelError, match="no network 19x19 comes with the package: there are 7x7, 9x9, 13x13"):
+def test_names_of_packaged_networks():
+    assert packaged_nets() == sorted(packaged_nets(), key=lambda name: int(name.split("x")[0]))
+    assert load_model("9x9").env.N == 9
+    with pytest.raises(ModelError, match=f"no network 19x19 comes with .*: there are {', '.join(packaged_nets())}$"):
         load_model("19x19")
 
 
@@ -367,7 +426,7 @@ def test_an_own_file_goes_before_a_packaged_one(tmp_path, monkeypatch):
 
 
 def test_every_packaged_network_plays_its_board():
-    assert packaged_nets()
+    assert "7x7" in packaged_nets()
     for name in packaged_nets():
         net = load_model(name)
         assert net.env == GoEnv(int(name.partition("x")[0]), komi=net.env.komi)
@@ -420,6 +479,7 @@ def test_model_file(tmp_path: pathlib.Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     assert model_file(run) == run
-    (run / "weights.safetensors").write_text("")
+    save(GoEnv(3), run / "weights.safetensors")
     assert model_file(run) == run / "weights.safetensors"
+    assert load_model(run).env == GoEnv(3)
     assert model_file(str(run / "none")) == run / "none"

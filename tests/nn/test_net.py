@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet
 from alphago.nn.value import DenseValue
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)
@@ -232,6 +232,10 @@ def test_own_modules_in_each_slot():
         assert -1 <= value <= 1
 
 
+def test_logarithms_of_probabilities_are_logits():
+    small(policy=nn.Sequential(flat_policy(200), nn.LogSoftmax(1)))
+
+
 def flat_value() -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.LazyLinear(1), nn.Tanh())
 
@@ -265,6 +269,14 @@ def flat_value() -> nn.Module:
             {"policy": flat_policy(1600, 25)},
             ValueError,
             r"policy: .*Sequential must give shape \[2, 26\] \(logits of GoEnv\(5\)\) for .*, got \[2, 25\]",
+        ),
+        *(
+            ({"policy": policy}, ValueError, "policy: .* must give logits, got probabilities: leave the softmax off")
+            for policy in (
+                nn.Sequential(flat_policy(1600), nn.Softmax(1)),
+                nn.Sequential(flat_policy(1600), nn.Softmax(0)),
+                nn.Sequential(flat_policy(1600), nn.Softmax(1), nn.Identity()),
+            )
         ),
     ],
 )

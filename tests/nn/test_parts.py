@@ -135,6 +135,13 @@ def test_descriptions_are_plain_and_enough():
         build_part({"part": "Transformer"})
 
 
+def nested(part: dict, times: int = 1) -> dict:
+    """The description of forecasts around a part."""
+    for _ in range(times):
+        part = {"part": "AddedForecast", "value": part, "channels": 8}
+    return part
+
+
 @pytest.mark.parametrize(
     ("parts", "text"),
     [
@@ -147,18 +154,33 @@ def test_descriptions_are_plain_and_enough():
         ),
         (
             {"base_net": {"part": "ResidualTower", "planes": PLANES, "channels": 8, "height": 10**9}},
-            "cannot be rebuilt: height must be at most .*, got 1000000000",
+            r"cannot be rebuilt: the part must have at most the \d+ weights that the file holds for it, got more",
         ),
         (
             {"base_net": {"part": "ResidualTower", "planes": PLANES, "channels": 8, "height": 4, "block": "plain"}},
             "weight blocks.3.only.0.weight must have shape .*, got none",
         ),
         ({"base_net": 7}, "cannot be rebuilt: a part must be a table, got 7"),
+        ({"value": nested({"part": "ResidualTower", "planes": 1, "channels": 1, "height": 10**7})}, "at most the"),
+        (
+            {"value": nested({"part": "DenseBase", "planes": 1, "plane_shape": [1, 1], "hidden": [1] * 300_000})},
+            "at most",
+        ),
+        ({"value": nested({"part": "FlatValue", "features": 1}, 600)}, "cannot be rebuilt: "),
+        ({"value": {"part": "DenseValue", "channels": 8, "plane_shape": []}}, "cannot be rebuilt: IndexError"),
+        *(
+            (
+                {"base_net": {"part": "ResidualTower", "planes": PLANES, "channels": size, "height": 1}},
+                "cannot be rebuilt",
+            )
+            for size in (-8, 10**18)
+        ),
     ],
 )
 def test_damaged_descriptions(parts, text, tmp_path):
     """Nothing is allocated for what cannot be."""
     net = NETS["plain"]()
+    parts = net.parts | parts if parts and "value" in parts else parts
     write_network(tmp_path / "net", net.state_dict(), ENV, net.config | {"parts": parts}, {})
     with pytest.raises(ModelError, match=text):
         load_model(tmp_path / "net", ENV)

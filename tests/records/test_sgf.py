@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records.record import POLICY_SCALE, RecordBuilder
-from alphago.records.sgf import format_sgf, parse_sgf, read_komi, read_sgf, write_sgf
+from alphago.records.sgf import format_sgf, parse_sgf, read_komi, read_sgf, read_sgf_games, write_sgf
 from alphago.records.sgf_game import SgfGame
-from examples.tic_tac_toe import TicTacToeEnv
 
 # As a server writes it: CR LF, a head over several lines, lower-case letters in names, variations, a mark.
 SERVER = (
@@ -104,7 +104,9 @@ class TestReading:
         ("text", "outcome", "margin"),
         [("B+3.5", 1, 3.5), ("W+12", -1, -12), ("w+0.5", -1, -0.5), ("W+R", -1, None), ("B+Resign", 1, None),
          ("W+T", -1, None), ("B+F", 1, None), ("0", 0, 0), ("Draw", 0, 0), ("Void", None, None), ("?", None, None),
-         ("", None, None)],
+         ("", None, None), ("W", -1, None), ("B", 1, None), ("White resigns.", 1, None), ("B resigned", -1, None),
+         ("Black wins by 3.5 points", 1, 3.5), ("White won by resignation", -1, None), ("Black + 2", 1, 2),
+         ("257手完, 黒中押し勝ち", 1, None), ("白胜", -1, None), ("Bob", None, None), ("W or B", None, None)],
     )  # fmt: skip
     def test_result(self, text: str, outcome: float | None, margin: float | None) -> None:
         game = parse_sgf(f"(;SZ[5]RE[{text}])")
@@ -127,6 +129,31 @@ class TestReading:
         for unknown in ("klingon", "rot13", "hex", "base64", "idna", "undefined"):
             assert parse_sgf(text.format(f"CA[{unknown}]").encode("utf-8")).players[0] == "Müller"
         assert parse_sgf(text.format("CA[UTF-8]").encode("latin1")).players[0] == "M\N{REPLACEMENT CHARACTER}ller"
+
+    def test_utf_16(self) -> None:
+        """Told by its mark, whatever CA says."""
+        text = "\ufeff(;CA[UTF-8]SZ[5]PB[Müller 一];B[aa])"
+        for encoding in ("utf-16-le", "utf-16-be"):
+            game = parse_sgf(text.encode(encoding))
+            assert (game.players[0], game.moves) == ("Müller 一", (0,))
+
+    def test_a_first_node_without_its_semicolon(self) -> None:
+        """As the Nihon Ki-in exports games."""
+        game = parse_sgf("(\nTE[棋戦]\nSZ[5]\nPB[黒番]\nRE[白中押し勝ち]\n;B[ba];W[bb])\n".encode())
+        assert (moves(game), game.players[0], game.outcome) == ("B B5, W B4", "黒番", -1.0)
+
+    def test_a_later_set_up_that_changes_no_move(self) -> None:
+        """Stones that are there already, and what is set up after the last move: dead stones taken off, say."""
+        game = parse_sgf("(;SZ[5];B[aa];W[bb];AB[aa]AE[cc];B[cc];AE[bb]AW[ee])")
+        assert moves(game) == "B A5, W B4, B C3"
+
+    def test_a_file_of_several_games(self, tmp_path: Path) -> None:
+        path = tmp_path / "games.sgf"
+        path.write_text("(;SZ[5];B[aa])\n(;SZ[9]PB[second];B[])")
+        assert [(game.board_size, game.players[0]) for game in read_sgf_games(path)] == [(5, ""), (9, "second")]
+        path.write_text("(;SZ[5];B[aa])(;SZ[5];B[zz])")
+        with pytest.raises(ValueError, match=r"games\.sgf, game 2: a move must be on a point"):
+            read_sgf_games(path)
 
     def test_a_text_needs_no_encoding(self) -> None:
         game = parse_sgf("(;CA[ISO-8859-1]SZ[5]PB[Müller];B[aa]C[Größe])")
@@ -160,8 +187,9 @@ class TestErrors:
         [
             ("", "no SGF data found"),
             ("hello", "no SGF data found"),
+            ("(see[1])", "no SGF data found"),
             ("(;SZ[9];B[aa]", "error parsing game 0: unexpected end of SGF data"),
-            ("(;GM[2]SZ[8])", "it must be a game of Go, got GM[2]"),
+            ("(;GM[2]SZ[8])", "GM must be 1, a game of Go, got '2'"),
             ("(;SZ[9:13])", "the board must be a square one from 2 to 25, got '9:13'"),
             ("(;SZ[26])", "the board must be a square one from 2 to 25, got '26'"),
             ("(;SZ[big])", "the board must be a square one from 2 to 25, got 'big'"),
@@ -173,13 +201,14 @@ class TestErrors:
             ("(;SZ[9];B[a])", "a move must be on a point of a board of 9 x 9, got 'a'"),
             ("(;SZ[9];B[E5])", "a move must be on a point of a board of 9 x 9, got 'E5'"),
             ("(;SZ[9]AB[tt])", "a stone must be on a point of a board of 9 x 9, got 'tt'"),
-            ("(;SZ[9];B[aa];AW[bb])", "stones must be set up before the first move"),
+            ("(;SZ[9];B[aa];AW[bb];W[cc])", "stones must be set up before the first move, got a set-up after move 1"),
+            ("(;SZ[9];B[aa];AE[aa];W[cc])", "stones must be set up before the first move, got a set-up after move 1"),
             ("(;SZ[5]AB[ab][ba]AW[aa])", "the chain at A5 has no liberty"),
             ("(;SZ[5];B[aa];W[aa])", "move 2, White A5, is illegal: Black has a stone there"),
             ("(;SZ[5];B[ab];W[ee];B[ba];W[aa])", "move 4, White A5, is illegal: suicide"),
             ("(;SZ[5];B[ba];W[ca];B[ab];W[bb];B[ee];W[aa];B[ba])", "move 7, Black B5, is illegal: superko"),
             ("(;SZ[5];B[];W[];B[aa])", "move 3, Black A5, is illegal: two passes have ended the game"),
-            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "it must hold one game, got 2"),
+            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "it must hold one game, got 2: split it, or read all by read_sgf_games"),
         ],
     )
     def test_what_is_wrong(self, text: str, why: str, tmp_path: Path) -> None:
@@ -188,6 +217,12 @@ class TestErrors:
         with pytest.raises(ValueError, match=r"bad\.sgf: ") as error:
             read_sgf(path)
         assert str(error.value).startswith(f"{path}: {why}")
+
+    @pytest.mark.parametrize("name", ["SZ", "KM", "HA", "GM", "B"])
+    def test_messages_stay_short(self, name: str) -> None:
+        with pytest.raises(ValueError, match=r"got '7x7x.*… \(\d+ characters\)$") as caught:
+            parse_sgf(f"(;{name}[{'7x' * 300_000}])")
+        assert len(str(caught.value)) < 250
 
     def test_a_missing_file(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):

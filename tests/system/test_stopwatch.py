@@ -4,7 +4,6 @@ import threading
 
 import pytest
 
-from alphago.system import stopwatch
 from alphago.system.stopwatch import BOARDS, NET, TREE, Stopwatch
 
 
@@ -13,19 +12,17 @@ class Clock:
 
     now = 0.0
 
-    def perf_counter(self) -> float:
+    def __call__(self) -> float:
         return self.now
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(stopwatch, "time", clock)
-    return clock
+def clock() -> Clock:
+    return Clock()
 
 
 def test_the_innermost_counts(clock: Clock) -> None:
-    watch = Stopwatch()
+    watch = Stopwatch(clock)
 
     @TREE
     def search() -> str:
@@ -51,7 +48,7 @@ def test_the_innermost_counts(clock: Clock) -> None:
 
 
 def test_an_error_ends_a_kind_of_work(clock: Clock) -> None:
-    watch = Stopwatch()
+    watch = Stopwatch(clock)
 
     @NET
     def fail() -> None:
@@ -67,7 +64,7 @@ def test_an_error_ends_a_kind_of_work(clock: Clock) -> None:
 
 def test_threads_have_their_own(clock: Clock) -> None:
     """A thread without a stopwatch counts nowhere, and another one's work does not matter."""
-    mine, others = Stopwatch(), Stopwatch()
+    mine, others = Stopwatch(clock), Stopwatch(clock)
 
     def work() -> None:
         with NET:
@@ -84,7 +81,7 @@ def test_threads_have_their_own(clock: Clock) -> None:
 
 
 def test_one_within_another(clock: Clock) -> None:
-    outer, inner = Stopwatch(), Stopwatch()
+    outer, inner = Stopwatch(clock), Stopwatch(clock)
     with outer.running("other"):
         with inner.running("games"), NET:
             clock.now += 1

@@ -35,7 +35,7 @@ EXACT: dict[str, Any] = {"groups": 2, "selfplay_dtype": "float32", "bfloat16": F
 SIZES = {"tower_height": 0, "channels": 8}
 SETTINGS: dict[str, Any] = {
     "readouts": 4, "batch_size": 16, "start_training_after": 40, "plies_per_iteration": 6, "games_in_flight": 4,
-    "ckp_freq": 5, **EXACT,
+    "ckp_freq": 5, "learning_rate": 2e-3, **EXACT,
 }  # fmt: skip
 TINY: dict[str, Any] = {**SIZES, **SETTINGS}
 
@@ -48,7 +48,7 @@ class Listener:
         self.notes: list[str] = []
         self.at_iteration = at_iteration
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], object]) -> None:
         self.folder, self.settings = folder, settings
 
     def iteration(self, metrics: dict[str, Any]) -> None:
@@ -140,6 +140,7 @@ class EagerSaving(SavingTimes):
     """Saves before every move and every gradient step, but for so many seconds; dies after so many saves."""
 
     def __init__(self, seconds: float = 0.0, kill_after: int | None = None) -> None:
+        super().__init__()
         self.seconds, self.left = seconds, kill_after
         self.next = 0.0
 

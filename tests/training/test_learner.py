@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.base import DenseBase, ResidualTower
@@ -22,7 +23,6 @@ from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.optimizer import OPTIMIZERS as MADE
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import TrainingSettings
-from examples.tic_tac_toe import TicTacToeEnv
 
 ENV = TicTacToeEnv()
 
@@ -219,9 +219,10 @@ class TestParts:
         assert all(row is not None for row in rows)
         return {name: min(row[name] for row in rows) / rows[0][name] for name in rows[0] if name.endswith("_loss")}  # type: ignore[index, operator]
 
-    @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-    @pytest.mark.parametrize("base", bases())
-    def test_each_base_with_each_optimizer(self, go_sample: Sample, base: str, optimizer: str) -> None:
+    @pytest.mark.parametrize(
+        ("base", "optimizer"), [*((base, "muon") for base in bases()), *(("residual", one) for one in OPTIMIZERS)][1:]
+    )
+    def test_each_base_and_each_optimizer(self, go_sample: Sample, base: str, optimizer: str) -> None:
         torch.manual_seed(0)
         net = NeuralNet(GO, bases()[base])
         made, rate = OPTIMIZERS[optimizer]

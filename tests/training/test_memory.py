@@ -5,12 +5,12 @@ import pytest
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
 from alphago.training.memory import ReplayMemory, value_targets, window
 from alphago.training.selfplay import selfplay
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.mcts.games import CountingEnv
 
 GO = GoEnv(3, komi=0.5)
@@ -104,8 +104,7 @@ class TestSurprise:
         return (sample.policy.sum(axis=0) / count).tolist()
 
     @pytest.mark.parametrize(
-        ("share", "wanted"),
-        [(0.0, [1 / 3] * 3), (1.0, [0.0, 0.25, 0.75]), (0.5, [1 / 6, 7 / 24, 13 / 24])],
+        ("share", "wanted"), [(0.0, [1 / 3] * 3), (1.0, [0.0, 0.25, 0.75]), (0.5, [1 / 6, 7 / 24, 13 / 24])]
     )
     def test_a_share_of_the_draws_is_in_proportion(self, share: float, wanted: list[float]) -> None:
         memory = ReplayMemory(COUNTERS, surprise_share=share)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from alphago.env.game import GameBatch
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.records.record import GameRecord
 from alphago.training.loop import train_loop
 from alphago.training.selfplay import GameSource, selfplay
 from alphago.training.session import train
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import (
     GO,
     SIZES,
@@ -52,10 +52,7 @@ class TestSource:
         """From its state, within an iteration too."""
         net, _ = run(tmp_path / "whole", 16, source=RandomGames)
         saving = EagerSaving(kill_after=saves)
-        with (
-            pytest.raises(Killed),
-            opened(tmp_path / "killed", saving=saving, source=RandomGames) as killed,
-        ):
+        with pytest.raises(Killed), opened(tmp_path / "killed", saving=saving, source=RandomGames) as killed:
             train_loop(killed, threading.Event())
         again, _ = run(tmp_path / "killed", 16, source=RandomGames)
         assert same(again, net)

@@ -19,6 +19,7 @@ import torch
 from alphago.cuda.contract import BackendMissing
 from alphago.cuda.host import find_compiler
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.group import SelfPlay
 from alphago.training.judges.criteria import Gate, Opponent
@@ -26,7 +27,6 @@ from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.runs.resume import TrainCall, new_run
 from alphago.training.session import estimate, train
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import (
     GO,
     SETTINGS,
@@ -67,9 +67,6 @@ class TestStopping:
         assert listener.last["iteration"] == 1
         load_model(tmp_path, GoEnv(5))
 
-    def test_a_run_that_is_over_before(self, tmp_path: Path) -> None:
-        assert run(tmp_path, 4, source=RandomGames, max_minutes=60)[1].last["games"] == 4
-
     def test_interrupt_saves_and_stops(self, tmp_path: Path) -> None:
         """The first Ctrl-C; here in this process, at the second iteration."""
         handler, listener = signal.getsignal(signal.SIGINT), interrupt_at(2)
@@ -80,8 +77,12 @@ class TestStopping:
         assert same(load_model(tmp_path, GO), net)
         assert len(games_in(tmp_path)) == listener.last["games"]
 
-    def test_ctrl_c_from_outside(self, tmp_path: Path) -> None:
-        """A program that is interrupted ends with exit code 0, behind a progress bar that is closed."""
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+    def test_a_signal_from_outside(self, tmp_path: Path, number: int, code: int) -> None:
+        """A program that is interrupted goes on after `train`; one that is to end has saved, and ends.
+
+        Both behind a progress bar that is closed.
+        """
         program = textwrap.dedent(
             f"""
             from alphago import GoEnv, train
@@ -99,13 +100,14 @@ class TestStopping:
             while not (metrics.exists() and metrics.read_text().count("\n") > 2):
                 assert process.poll() is None, process.communicate()[1]
                 time.sleep(0.05)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             _, errors = process.communicate()
         finally:
             process.kill()
-        assert process.returncode == 0, errors
+        assert process.returncode == code, errors
         assert "Traceback" not in errors
         assert "stopped after" in errors
+        assert f"it goes on with: alphago train --folder {tmp_path / 'run'}\n" in errors
         load_model(tmp_path / "run", GoEnv(3))
 
     def test_a_second_interrupt_ends_it_at_once(self, tmp_path: Path) -> None:
@@ -207,21 +209,6 @@ class TestModel:
             train(env, folder=tmp_path / "run", reports=[], **{"num_games": 4, **given})
         assert not (tmp_path / "run").exists()
 
-    @pytest.mark.parametrize(
-        ("given", "sentence"),
-        [
-            ({"batchsize": 32}, "train has no keyword 'batchsize': did you mean batch_size"),
-            ({"num_readouts": 32}, "train has no keyword 'num_readouts': did you mean"),
-            ({"model": "7x7"}, "model must be a NeuralNet"),
-            ({"until": 3}, "until must be an opponent's name"),
-            ({"reports": print}, "reports must be a list"),
-        ],
-    )
-    def test_wrong_types(self, tmp_path: Path, given: dict[str, Any], sentence: str) -> None:
-        with pytest.raises(TypeError, match=sentence):
-            train(GO, 4, folder=tmp_path / "run", **given)
-        assert not (tmp_path / "run").exists()
-
 
 class TestFolders:
     def test_one_that_is_not_empty(self, tmp_path: Path) -> None:
@@ -244,7 +231,7 @@ class TestFolders:
     def test_a_read_only_folder(self, tmp_path: Path) -> None:
         tmp_path.chmod(0o500)
         try:
-            with pytest.raises(PermissionError, match="the run folder cannot be made"):
+            with pytest.raises(PermissionError, match=r"the run folder .* cannot be made"):
                 run(tmp_path / "run")
         finally:
             tmp_path.chmod(0o700)

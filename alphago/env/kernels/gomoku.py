@@ -1,7 +1,7 @@
 """Gomoku on packed rows (see `rows`): `connect` stones or more in a line win.
 
-After the cells come the latest `depth` actions, that of ply i at index i % depth: stones never leave the board, so an
-older board is the newest one without the stones played since.
+After the cells come the latest `depth` actions, the one of ply i at i % depth: stones never leave the
+board, so older boards are the newest one without them.  Before a set-up board there are none: UNKNOWN.
 """
 
 import numpy as np
@@ -24,6 +24,7 @@ from alphago.env.kernels.rows import (
 from alphago.system.kernels.jit import kernel, load, part, store
 
 CONNECT, DEPTH = 6, 7  # header words of this game
+UNKNOWN = -1
 
 
 def row_words(size, depth):
@@ -64,8 +65,8 @@ def legal_mask(row, out):
 def planes(row, out):
     """Write 2 * depth + 1 planes: own and enemy stones of the newest board, of the one before, and so on.
 
-    The last plane is 1 if Black is to move.  Boards before the start are empty (AlphaGo Zero's planes: Silver et al.
-    2017, "Neural network architecture").
+    The last plane is 1 if Black is to move.  Boards before the start or a set-up are empty (AlphaGo Zero's planes:
+    Silver et al. 2017, "Neural network architecture").
     """
     count = points(row)
     depth = load(row, DEPTH)
@@ -74,6 +75,10 @@ def planes(row, out):
         stone_planes(row, out, 2 * age * count)
     for back in range(min(ply, depth - 1)):
         action = load(row, HEADER + count + (ply - 1 - back) % depth)
+        if action == UNKNOWN:
+            for i in range(2 * (back + 1) * count, 2 * depth * count):
+                store(out, i, np.float32(0))
+            break
         side = 1 - back % 2  # the last move was the other side's
         for age in range(back + 1, depth):
             store(out, (2 * age + side) * count + action, np.float32(0))

@@ -132,11 +132,12 @@ def end_if_decided(row):
 
 
 @kernel
-def set_up(row, houses, to_play, margin, limit):
+def set_up(row, houses, to_play, margin, ply, limit):
     clear(row, 2, SIDE)
     store(row, LIMIT, limit)
     store(row, TO_PLAY, to_play)
     store(row, MARGIN, margin)
+    store(row, PLY, ply)
     for i in range(HOUSES):
         store(row, HEADER + i, load(houses, i))
     end_if_decided(row)
@@ -174,9 +175,9 @@ def planes(row, out):
 
 
 @kernel
-def reset_batch(rows, slots, houses, to_play, margin, limit):
+def reset_batch(rows, slots, houses, to_play, margin, ply, limit):
     for i in range(slots.shape[0]):
-        set_up(rows[slots[i]], houses, to_play, margin, limit)
+        set_up(rows[slots[i]], houses, to_play, margin, ply, limit)
 
 
 play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)

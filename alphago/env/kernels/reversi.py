@@ -86,6 +86,16 @@ def play(row, action):
     end_turn(row)
 
 
+@kernel
+def settle(row):
+    """Set margin and end of a row whose cells were set up."""
+    margin = 0
+    for point in range(points(row)):
+        margin += load(row, HEADER + point)
+    store(row, MARGIN, margin)
+    store(row, OVER, not can_move(row, BLACK) and not can_move(row, WHITE))
+
+
 @part
 def legal_mask(row, out):
     """Write a flag for each action; the pass is legal only if no stone can be placed and the game is not over."""

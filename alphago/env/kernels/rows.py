@@ -66,6 +66,15 @@ def longest_line(row, point):
     return longest
 
 
+@kernel
+def has_line(row, colour, length):
+    """Return whether a side has that many stones or more in a straight line."""
+    for point in range(points(row)):
+        if load(row, HEADER + point) == colour and longest_line(row, point) >= length:
+            return True
+    return False
+
+
 @part
 def stone_planes(row, out, at):
     """Write two planes, the mover's stones and the other side's, into `out` from index `at`."""

@@ -17,7 +17,9 @@ from alphago.mcts.kernels.nodes import (
 )
 from alphago.system.kernels.jit import inlined, kernel, specialise
 
-# `select_by` makes a rule's `select` from the next three functions: its `choose` replaces the first, which is a stub.
+LIMIT = 1.001  # of a value: rounding may take it a little beyond 1
+
+# `select_by` makes a rule's `select` of the next three, with the rule's `choose` and its own `descend` in their place.
 
 
 def choose(tree, game, node, rule):
@@ -100,10 +102,10 @@ def select_by(choose: Any) -> Any:
 def expand(tree, wave, reached, priors, values):
     """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
 
-    reached: whether each leaf's game is over, and who is to move there.
-    priors: float32 [n, A]; or [m, A], rows for only the m leaves whose game is not over, in order.
-    values: float32 [n], from the view of the player to move at the leaf.
-    Returns the number of leaves without any positive prior or with a value that is not finite (a broken evaluator).
+    reached: whether each leaf's game is over, and its mover.
+    priors: float32 [n, A], or a row for each leaf that is not over, in order.
+    values: float32 [n], the movers'.
+    Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
     """
     broken = 0
     row = 0
@@ -123,7 +125,7 @@ def expand(tree, wave, reached, priors, values):
             for action in range(priors.shape[1]):
                 tree.waiting[game, leaf, action] = priors[row, action]
             tree.next_action[game, leaf] = greatest_waiting(tree.waiting[game, leaf])
-            fine &= tree.next_action[game, leaf] != NONE
+            fine &= tree.next_action[game, leaf] != NONE and abs(values[i]) <= LIMIT
             row += 1
         broken += not fine
         back_up(tree, game, leaf, values[i], 1)

@@ -30,6 +30,8 @@ from numba.core.errors import TypingError
 from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
 
+from alphago.system.kernels.cache import KernelCache
+
 
 def cache_folder(package: pathlib.Path) -> str:
     """Return the folder of compiled kernels, named by a digest of all kernel sources and numba's version."""
@@ -88,17 +90,14 @@ def specialise(template: Any, **kernels: Any) -> Any:
     return FunctionType(code, names, template.__name__)
 
 
-def compiled(function: Callable[..., Any], **options: bool) -> Any:
-    """Return the function as numba compiles it, with the compiled code cached in CACHE_FOLDER."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = CACHE_FOLDER
-    try:
-        made = numba.njit(
-            cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options
-        )(function)  # fmt: skip
-    finally:
-        numba.config.CACHE_DIR = before
-    return made if numba.config.DISABLE_JIT else compiled_once(made)
+def compiled(function: Any, **options: bool) -> Any:
+    """Return the function as numba compiles it, cached unless it was typed in a notebook."""
+    made: Any = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
+    if numba.config.DISABLE_JIT:
+        return made
+    if os.path.isfile(function.__code__.co_filename):
+        made._cache = KernelCache(function, CACHE_FOLDER)
+    return compiled_once(made)
 
 
 def compiled_once(kernel: Any) -> Any:

@@ -12,9 +12,9 @@ import torch
 
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
-from alphago.system.files import DAMAGED, write_atomic
+from alphago.system.files import DAMAGED, explain_os_error, write_atomic
 from alphago.training.boards import tensor_name
-from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, explain_os_error, file_size
+from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, file_size
 from alphago.training.runs.shards import Shard, Shards, digest_of, read_shard, records_to_bytes
 from alphago.training.runs.state import PIECE, State, pack_arrays, to_bytes, unpack_arrays
 

@@ -1,10 +1,9 @@
 """The folder of a run: what is in it, and how a run is saved and restored."""
 
 import contextlib
-import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ import torch
 
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
-from alphago.system.files import LOCK, lock, set_aside
+from alphago.system.files import LOCK, explain_os_error, lock, set_aside
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
 from alphago.training.runs.config import holds_run, how_to_go_on, read_config, repair_config, write_config
 from alphago.training.runs.shards import Shards
@@ -46,11 +45,10 @@ class RunFolder:
         """
         self.path = path
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            with explain_os_error(f"the run folder {path} cannot be made"):
+                path.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             raise FileExistsError(f"the run folder {path} cannot be made: a file is there") from None
-        except OSError as error:
-            raise type(error)(error.errno, f"the run folder cannot be made: {error.strerror}", str(path)) from error
         if not holds_run(path) and not is_free(path):
             raise FileExistsError(f"the run folder {path} is not empty: choose another folder for a new run")
         self._lock = lock(path)
@@ -170,18 +168,6 @@ def file_size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-@contextlib.contextmanager
-def explain_os_error(sentence: str) -> Iterator[None]:
-    """Put `sentence`, on what failed, in front of the message of an OSError in the block."""
-    try:
-        yield
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno is not None else str(error)
-        explained = type(error)(f"{sentence}: {reason}")
-        explained.errno = error.errno
-        raise explained from error
-
-
 def default_folder(name: str) -> Path:
     """Return runs/<name>-<date>-<time>, with a number appended if that exists."""
     stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -196,6 +182,6 @@ def new_folder(name: str) -> Path:
     """Make and return the default folder of that name; no other process gets the same one."""
     while True:
         path = default_folder(name)
-        with contextlib.suppress(FileExistsError):  # another process made it since
-            path.mkdir(parents=True)
+        with contextlib.suppress(FileExistsError), explain_os_error(f"the folder {path} cannot be made"):
+            path.mkdir(parents=True)  # FileExistsError: another process made it since
             return path

@@ -10,16 +10,17 @@ from typing import Any, NoReturn
 import torch
 
 from alphago.arena.engine import Engine
-from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.engine_player import check_engine
 from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.validation import UNSET, Unset, make_settings
+from alphago.system.validation import UNSET, Unset, is_int, make_settings
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
+from alphago.training.precision import choose_precision
 from alphago.training.recipes import Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import other_version, version_errors
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
@@ -69,16 +70,17 @@ class Plan:
     until: Opponent | None
     config: dict[str, Any]
     positions_to_beat: int = 0  # after which the recipe's run was proved to be stronger than `until`; 0 if unknown
-    note: str = ""  # a new run's recipe's, to be reported
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # settings of a resumed run, old and new
+    note: str = ""  # of a new run's recipe
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of a resumed run: before and now, by name
+    step_seconds: float | None = None  # of a gradient step, measured where a run begins on a CPU
 
 
 def new_run(call: TrainCall) -> Plan:
     """Return the plan of a new run; raise ValueError or TypeError for what cannot be trained."""
     env = call.env
-    recipe = named_recipe(call.preset) if call.preset is not None else None
-    if recipe is None and call.num_games in (None, UNSET):
-        recipe = recipe_for(env)
+    recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
+    if call.preset is None and is_int(call.num_games, 1):
+        recipe = recipe.for_games(call.num_games)
     given = call.explicit(recipe)
     if given.get("max_minutes") is not None:
         given.setdefault("num_games", None)
@@ -91,14 +93,17 @@ def new_run(call: TrainCall) -> Plan:
     model = call.model
     if model is None:
         with seeded(settings.seed):
-            model = NeuralNet(env, **{**(recipe.network if recipe else {}), **call.sizes})
+            model = NeuralNet(env, **{**recipe.network, **call.sizes})
     model = fitted(model, env)
     check_boards(env, settings, model)
-    until = None if isinstance(call.until, Unset) else call.until
+    until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
+    step_seconds = None
+    if call.device == "cpu":
+        settings, step_seconds = choose_precision(env, model, settings)
     config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
     config |= {"changes": [], "compacted": []}
-    positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
-    return Plan(settings, model, check_opponent(until, env), config, positions, recipe.note if recipe else "")
+    positions = recipe.positions_to_beat(until.name, env) if until else 0
+    return Plan(settings, model, until, config, positions, recipe.note, step_seconds=step_seconds)
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
@@ -181,7 +186,7 @@ def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
     """
     who = None if opponent is None else resolve_player(opponent.name, env)
     if isinstance(who, Engine):
-        EnginePlayer(require_go(env.match_variant(), who.name), who, [1]).close()
+        check_engine(require_go(env.match_variant(), who.name), who)
     return opponent
 
 

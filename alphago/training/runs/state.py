@@ -38,12 +38,12 @@ class State:
 class StateFiles:
     """The newest states of a run, numbered: state/000012.safetensors.
 
-    A state of more than PIECE bytes continues in 000012.safetensors.2, .3 and so on.  The first file of a new state is
-    written last, and only then is the oldest state removed.
+    A state of more than `piece` bytes continues in 000012.safetensors.2, .3 and so on.  A new state appears whole,
+    under a new number; only then is the oldest removed.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, piece: int = PIECE) -> None:
+        self.folder, self.piece = folder, piece
 
     def numbers(self) -> list[int]:
         """Return the numbers of the states on disk, ascending."""
@@ -59,9 +59,9 @@ class StateFiles:
         path, data = self.path(numbers[-1] + 1 if numbers else 1), memoryview(to_bytes(state))
         for piece in pieces(path)[1:]:  # of a process killed while it wrote
             piece.unlink()
-        for begin in reversed(range(0, len(data), PIECE)):  # the first piece last: it makes the state exist
-            piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // PIECE + 1}")
-            write_atomic(piece, data[begin : begin + PIECE])
+        for begin in reversed(range(0, len(data), self.piece)):  # the first piece last: it makes the state exist
+            piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // self.piece + 1}")
+            write_atomic(piece, data[begin : begin + self.piece])
         for number in numbers[: 1 - STATES]:
             for piece in pieces(self.path(number)):
                 piece.unlink()

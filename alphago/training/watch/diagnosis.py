@@ -4,7 +4,7 @@
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,27 +206,28 @@ def capped_games(recent: Recent) -> Finding | None:
     )
 
 
-RULES = (
+Rule = Callable[[Recent], Finding | None]
+RULES: tuple[Rule, ...] = (
     pass_collapse, entropy_death, value_overfit, stale_window, under_training,
     starved_device, skipped_steps, one_colour, capped_games,
 )  # fmt: skip
 
 
-def diagnose(rows: Sequence[Row], settings: Mapping[str, Any]) -> list[Finding]:
-    """Return the faults at the end of `rows`, lines of metrics.jsonl, oldest first.
+def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[Rule] = RULES) -> list[Finding]:
+    """Return what is wrong at the end of `rows`, lines of metrics.jsonl, oldest first.
 
     Rules whose metrics or settings are missing find nothing, nor do rules about games before a trained network has
     played JUDGED_GAMES games.  settings: the run's, as in its config.json.
     """
     recent = Recent(rows, settings)
-    return [finding for rule in RULES if (finding := rule(recent)) is not None]
+    return [finding for rule in rules if (finding := rule(recent)) is not None]
 
 
 class Diagnosis:
     """The findings of a run so far; a fault is reported once it has lasted, and again only after a long absence."""
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        self.settings = settings
+    def __init__(self, settings: Mapping[str, Any], rules: Sequence[Rule] = RULES) -> None:
+        self.settings, self.rules = settings, rules
         self.rows: deque[Row] = deque(maxlen=ROWS)
         self.present: dict[str, int] = {}  # iterations in a row with each fault
         self.absent: dict[str, int] = {}  # iterations in a row without each reported fault
@@ -240,7 +241,7 @@ class Diagnosis:
     def update(self, row: Row) -> list[Finding]:
         """Add the metrics of one more iteration; return the findings to report now."""
         self.rows.append(row)
-        findings = {finding.what: finding for finding in diagnose(list(self.rows), self.settings)}
+        findings = {finding.what: finding for finding in diagnose(list(self.rows), self.settings, self.rules)}
         self.present = {what: self.present.get(what, 0) + 1 for what in findings}
         absent = {what: 0 if what in findings else count + 1 for what, count in self.absent.items()}
         self.absent = {what: count for what, count in absent.items() if count < ABSENCE}

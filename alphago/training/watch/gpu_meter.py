@@ -75,13 +75,13 @@ class Utilization(ctypes.Structure):
     _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
 
 
-def read_driver(device: str, library: Any = None) -> Read:
-    """Return a function that returns how busy a GPU is, 0 .. 1; None if the driver's library is missing or fails.
+def read_driver(device: str, library: Any = LIBRARY) -> Read:
+    """Return a function that reads how busy a GPU is; it returns None where the driver's library is missing or fails.
 
-    device: from `device_name`. library: used instead of the driver's.
+    device: from `device_name`.  library: NVML, or the name of its file.
     """
     try:
-        nvml = ctypes.CDLL(LIBRARY) if library is None else library
+        nvml = ctypes.CDLL(library) if isinstance(library, str) else library
     except OSError:
         return lambda: None
     handle, utilization = ctypes.c_void_p(), Utilization()

@@ -47,6 +47,11 @@ class Pace:
         """Note that the iteration's self-play is over and training begins."""
         self.played = time.monotonic()
 
+    def so_far(self) -> tuple[int, float]:
+        """Return the moves of the iteration so far, and the seconds that self-play has taken for them."""
+        over = self.played > self.began
+        return self._counts()[0] - self.moves, (self.played if over else time.monotonic()) - self.began
+
     def metrics(self) -> dict[str, float]:
         """Return the metrics at the end of the iteration, by name."""
         playing, total = self.played - self.began, time.monotonic() - self.began

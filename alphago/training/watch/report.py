@@ -1,23 +1,46 @@
 """Reports of a training run: the training loop itself prints nothing."""
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from tqdm.auto import tqdm
 
+from alphago.system.live_bar import LiveBar
 from alphago.training.history import Row, number
 from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import bottleneck
 
+LASTING = 3.0  # seconds after which the bar says how long the run has been doing what it does
+
+
+class Progress(NamedTuple):
+    """How far a run is at one moment.
+
+    Args:
+        share: the share of its time that has passed, 0 .. 1; of its games while the time is unknown.
+        remaining: seconds of training that are left; None while unknown.
+        activity: what the run does now, such as "playing"; "" between two kinds of work.
+        seconds: how long it has been doing that.
+    """
+
+    share: float
+    remaining: float | None
+    activity: str
+    seconds: float
+
 
 class Report(Protocol):
     """A callback that follows a run; `metrics` is the content of a line of metrics.jsonl."""
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Begin: called before the first game, and again if a run loses its GPU and continues on the CPU."""
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
+        """Begin, before the first game, and once more where a run goes on without its GPU.
+
+        progress: returns how far the run is, at any time and in any thread.
+        """
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Report an iteration of self-play and training."""
@@ -85,7 +108,7 @@ class TensorBoardReport:
         self.writer: Any = None
         self.games = 0
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         if self.writer is not None:
             self.writer.close()
         self.writer = self.make_writer(str(folder / "tensorboard"))
@@ -118,46 +141,73 @@ def tensorboard_writer() -> Callable[[str], Any]:
 
 
 class ConsoleReport:
-    """A progress bar with the expected end, rates and losses, in games, or in seconds of a timed run."""
+    """A progress bar with the expected end, rates and losses, in games, or in seconds of a timed run.
+
+    As a context it leaves the bar's line at its end, also after an error, whose message begins on a line of its own.
+    """
 
     def __init__(self) -> None:
-        self.bar: tqdm | None = None
+        self.bar: LiveBar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
 
     def start(self, folder: Path, settings: dict[str, Any]) -> None:
         if self.bar is not None:
             self.bar.close()
+        self.folder = folder
         minutes = settings["max_minutes"]
         self.timed = minutes is not None
         print(f"training in {folder}", file=sys.stderr)
-        if self.timed:
-            clock = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f}/{total:.0f} s{postfix}"
-            self.bar = tqdm(total=minutes * 60, desc="training", bar_format=clock, dynamic_ncols=True)
-        else:
-            self.bar = tqdm(total=settings["num_games"], unit="game", desc="training", dynamic_ncols=True)
+        games = settings["num_games"]
+        self.games, self.of = 0, "" if games is None else f"/{games}"
+        self.rates = ""
+        self.progress = progress
+        bar_format = "{desc}: {percentage:3.0f}%|{bar}| {postfix}"
+        self.bar = LiveBar(total=1.0, desc="training", bar_format=bar_format, update=self.update)
+
+    def update(self) -> None:
+        """Set what the bar shows to where the run is now."""
+        assert self.bar is not None
+        now = self.progress()
+        parts = [f"{self.games}{self.of} games"]
+        if now.remaining is not None:
+            parts.append(f"{self.bar.format_interval(now.remaining)} left")
+        if now.activity:
+            lasting = f" for {now.seconds:.0f} s" if now.seconds >= LASTING else ""
+            parts.append(now.activity + lasting)
+        self.bar.n = now.share
+        self.bar.set_postfix_str(", ".join(filter(None, [*parts, self.rates])), refresh=False)
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         assert self.bar is not None
-        done = min(metrics["seconds"], self.bar.total) if self.timed else metrics["games"]
-        shown = {} if not self.timed else {"games": metrics["games"]}
-        shown["moves/s"] = f"{metrics['moves_per_second']:.0f}"
+        self.games = metrics["games"]
+        shown = {"moves/s": f"{metrics['moves_per_second']:.0f}"}
         if metrics["policy_loss"] is not None:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
         if slowest := bottleneck(metrics):
             shown["bound"] = f"{slowest[0]} {slowest[1]:.0%}"
         if (busy := number(metrics, "gpu_busy")) is not None:
             shown["gpu"] = f"{busy:.0%}"
-        if self.bar.n == 0 and metrics["iteration"] > 1:  # a resumed run: earlier games give no rate
-            self.bar.initial = self.bar.n = done
-        self.bar.set_postfix(shown, refresh=False)
-        self.bar.update(done - self.bar.n)
+        self.rates = ", ".join(f"{name}={value}" for name, value in shown.items())
+        self.update()
+        self.bar.update(0)  # where nothing draws it twice a second
 
     def note(self, text: str) -> None:
         tqdm.write(text, file=sys.stderr)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         assert self.bar is not None
+        self.games = metrics["games"]
+        self.update()
         self.bar.close()
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
+        if stopped:
+            print(f"it goes on with: alphago train --folder {shlex.quote(str(self.folder))}", file=sys.stderr)
         if not metrics["steps"]:
             print("the network was not trained: there were fewer positions than start_training_after", file=sys.stderr)

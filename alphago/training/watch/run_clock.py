@@ -4,32 +4,39 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 # Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
 SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C; docker stop, Slurm, timeout; a terminal that is closed
+
+Seconds = Callable[[], float]
 
 
 class RunClock:
     """Training time, which is stopped during examinations and may have a limit.
 
     `ready` is the training time at the end of the first iteration, in which kernels are compiled; None until then.  It
-    counts towards the limit, but schedules begin there, since compiling may take longer than a curriculum's first
-    board.
+    counts for the limit, but schedules begin there: compiling may take longer than a curriculum's first board.
+
+    now, work: return the time and the processor time of this process, in seconds.
     """
 
-    def __init__(self, minutes: float | None) -> None:
+    def __init__(
+        self, minutes: float | None, *, now: Seconds = time.monotonic, work: Seconds = time.process_time
+    ) -> None:
+        self._now, self._work = now, work
         self.limit = math.inf if minutes is None else 60 * minutes
         self.ready: float | None = None
         self.set(0.0)
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
         """Continue from these seconds of training time and processor time."""
-        self._began = time.monotonic() - seconds
-        self._processor_began = time.process_time() - processor
+        self._began = self._now() - seconds
+        self._processor_began = self._work() - processor
 
     def state(self) -> dict[str, Any]:
         """Return what the clock needs to continue, as plain data."""
@@ -48,7 +55,7 @@ class RunClock:
     @property
     def seconds(self) -> float:
         """The training time so far, in seconds."""
-        return time.monotonic() - self._began
+        return self._now() - self._began
 
     @property
     def processor(self) -> float:
@@ -56,7 +63,7 @@ class RunClock:
 
         Unlike `seconds` it does not grow because other programs, or machines on the same host, are busy.
         """
-        return time.process_time() - self._processor_began
+        return self._work() - self._processor_began
 
     @property
     def is_over(self) -> bool:
@@ -86,40 +93,54 @@ class RunClock:
 
 
 class SavingTimes:
-    """When to save the next checkpoint; `next` is a time of time.monotonic()."""
+    """The times of checkpoints; `next` is a time of `now`."""
 
-    def __init__(self) -> None:
-        self.next = time.monotonic() + SAVE_EVERY
+    def __init__(self, now: Seconds = time.monotonic) -> None:
+        self._now = now
+        self.next = now() + SAVE_EVERY
 
     @property
     def due(self) -> bool:
-        return time.monotonic() >= self.next
+        return self._now() >= self.next
 
     def saved(self, began: float) -> None:
-        """Note that a checkpoint has been written that was begun at the time `began` (of time.monotonic())."""
-        now = time.monotonic()
+        """Note that a checkpoint, begun at that time (of `now`), is written."""
+        now = self._now()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
 
 
 @contextmanager
 def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
-    """Have the first Ctrl-C in the block set `stop`, so that a run ends between two moves; the second interrupts."""
-    interrupted = threading.Event()  # `stop` may be set for another reason
+    """Let the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once.
+
+    SIGTERM and SIGHUP do the same, and end the process after the block: SystemExit with 128 and the signal's number.
+    """
+    received: list[int] = []  # `stop` may be set for another reason
 
     def handle(number: int, frame: Any) -> None:
-        if interrupted.is_set():
-            raise KeyboardInterrupt
-        interrupted.set()
+        received.append(number)
         stop.set()
+        if len(received) > 1:
+            end()
+
+    def end() -> None:
+        raise KeyboardInterrupt if received[-1] == signal.SIGINT else SystemExit(128 + received[-1])
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, handle)
+    signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in signals}
+    handled = [number for number in signals if number == signal.SIGINT or before[number] == signal.SIG_DFL]
+    for number in handled:  # not those that nohup has had ignored, or a program has a use for
+        signal.signal(number, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in handled:
+            signal.signal(number, before[number])
+    if received and received[-1] != signal.SIGINT:
+        end()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from alphago import __version__
+from alphago.env.board import check_player
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
@@ -16,7 +17,6 @@ from alphago.env.go_rules import (
     MAX_SIZE,
     MIN_SIZE,
     check_komi,
-    check_player,
     handicap_points,
     most_handicap,
     read_rules,
@@ -57,13 +57,14 @@ def serve(
 ) -> None:
     """Speak GTP until `quit` or the end of input.
 
-    network: as `MCTSPlayer` takes it, for boards of `env`'s size.  None for a search that knows only the rules and
-        plays on any board, which a line on stderr announces.
-    readouts: simulations for each move, fewer if the clock demands it; 0 plays the network's most probable action
-        without search.
-    resign_threshold: `genmove` replies resign when the mover's value (-1 .. 1) is below it; -1 is never.  None for the
-        value that the network's run has measured in played-out games (`NeuralNet.resign_threshold`), which holds in
-        games that begin on the empty board as those did, so not with a handicap.
+    network: as `MCTSPlayer` takes it, for boards of `env`'s size; "random" plays every legal action with the same
+        probability, on any board.  Without one a search that knows only the rules plays on any board, and a line on
+        stderr says so.
+    readouts: simulations for each move, fewer where the clock demands it; 0 plays the network's most
+        probable action without search.
+    resign_threshold: `genmove` answers resign when the mover's value is below it; -1 is never.  None for the value
+        that the network's run has measured in played-out games (`NeuralNet.resign_threshold`); it holds in games that
+        begin on the empty board as those did, so not with a handicap.
     seed: of the choice among equally good moves.
     komi: White's points on every board until the controller sets komi; None for `env`'s komi on its own board, and for
         the default on another.
@@ -98,11 +99,15 @@ class GoEngine:
         if network is None:
             print_message("no model was given: a search that knows only the rules is playing")
         self.env = env
-        self.network = UniformEvaluator() if network is None else network
-        self.any_size = network is None or getattr(network, "size_free", False)
+        self.at_random = isinstance(network, str) and network == "random"
+        self.network = UniformEvaluator() if network is None or self.at_random else network
+        self.any_size = network is None or self.at_random or getattr(network, "size_free", False)
         self.readouts = readouts
         self.resign_threshold = resign_threshold
+        if resign_threshold is None:
+            getattr(self.network, "resign_threshold", None)  # raises now, not in a game, for a note that is no number
         self.seed = seed
+        self.generator = np.random.default_rng(seed)
         self.device = device
         self.now = now
         self.clock = Clock()
@@ -137,6 +142,9 @@ class GoEngine:
         limit = max(given.max_moves, 3 * size * size)
         env = given.replace(max_moves=limit, turns=None, first_pass=0, **self.rules._asdict())
         self.game = GtpGame(env, env.komi if self.komi is None else self.komi)
+        self.clock.reset()
+        if self.at_random:
+            return
         self.player = MCTSPlayer(
             env, self.network, max(1, self.readouts), True, self.resign_threshold, seed=self.seed, device=self.device
         )
@@ -147,7 +155,6 @@ class GoEngine:
         self.player.tree_search(WARM_UP)
         self.rate = WARM_UP / max(self.now() - begin, 1e-6)  # readouts a second
         self.player.initialize_game(self.game.position)
-        self.clock.reset()
 
     # -- commands: arguments in, the reply's text out ----------------------------------------------
 
@@ -269,6 +276,8 @@ class GoEngine:
     def think(self, colour: int) -> int | None:
         """Return the action to play, or None to resign."""
         position = self.game.ready(colour)
+        if self.at_random:
+            return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
         self.catch_up(position)
         readouts = self.readouts_in_time(colour)
         if readouts == 0:

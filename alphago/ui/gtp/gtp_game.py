@@ -4,8 +4,6 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
@@ -40,9 +38,9 @@ class GtpGame:
         self.plays: list[tuple[int, int]] = []  # (colour, action)
         self.position = self.start(-1 if self.handicap else 1)
 
-    def start(self, to_play: int, **stones: Any) -> GoPosition:
-        """Return a start position with these stones (as `GoEnv.position` takes them) or, without any, the handicap."""
-        setup: dict[str, Any] = dict(stones) or ({"black": self.handicap} if self.handicap else {})
+    def start(self, to_play: int, **further: Any) -> GoPosition:
+        """Return a position to play on from; its set-up leaves out defaults."""
+        setup: dict[str, Any] = dict(further) or ({"black": self.handicap} if self.handicap else {})
         if to_play != 1:
             setup["to_play"] = "white"
         if self.komi != self.env.komi:
@@ -67,8 +65,7 @@ class GtpGame:
             position = self.replay(colour)
             if not position.is_over:
                 return position
-        board = self.position.board.ravel()
-        return self.start(colour, black=np.flatnonzero(board == 1), white=np.flatnonzero(board == -1))
+        return self.start(colour, board=self.position.board, captures=self.position.captures)
 
     def replay(self, colour: int) -> GoPosition:
         """Return the position after all stones with as few passes as possible; IllegalMove beyond the ply limit."""

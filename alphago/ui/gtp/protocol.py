@@ -14,6 +14,7 @@ from typing import NamedTuple, TextIO
 
 Command = Callable[[list[str]], str]  # arguments in, text of the reply out; GtpFailure for a failure
 
+LONGEST_LINE = 65_536  # characters: many times a request with every point of the largest board
 CONTROL = {code: None for code in (*range(32), 127) if chr(code) not in "\t\n"}
 
 
@@ -53,7 +54,8 @@ def converse(commands: Mapping[str, Command], lines: Iterable[str], output: Text
         request = parse(line)
         if request is None:
             continue
-        output.write(answer(commands, request))
+        too_long = len(line) > LONGEST_LINE
+        output.write(reply(request, "line too long", success=False) if too_long else answer(commands, request))
         output.flush()
         if request.name == "quit":
             return
@@ -113,10 +115,16 @@ def number(text: str) -> float:
 
 
 def lines_of_stdin() -> Iterator[str]:
-    """Yield the lines of standard input, which end with LF alone; any bytes are accepted."""
-    if sys.stdin is not None:  # None: it was closed before Python started
-        for line in sys.stdin.buffer:
-            yield line.decode("latin-1")
+    """Yield the lines of standard input, ended by LF alone; every byte is a character, so none is an error.
+
+    Of a line that is too long only its begin comes, which is still too long.
+    """
+    if sys.stdin is None:  # it was closed before Python started
+        return
+    while line := sys.stdin.buffer.readline(LONGEST_LINE + 1):
+        yield line.decode("latin-1")
+        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            line = sys.stdin.buffer.readline(LONGEST_LINE + 1)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,47 @@ from alphago.env.games import require_go
 from alphago.records.record import GameRecord, load_records, save_records
 from alphago.records.sgf import format_sgf, read_sgf
 from alphago.records.sgf_game import SgfGame
-from alphago.system.files import write_atomic
+from alphago.system.files import explain_os_error, write_atomic
+from alphago.ui.terminal.screen import Screen
+
+
+class GameFiles:
+    """The files of one game at the terminal: those that it was saved in or loaded from, which it may replace."""
+
+    def __init__(self, env: GameEnv, screen: Screen) -> None:
+        self.env = env
+        self.screen = screen
+        self.own: set[Path] = set()
+
+    def save(self, name: str, record: GameRecord, over: bool, players: tuple[str, str], replace: bool) -> Path:
+        """Write the game as `save_game` does, and return the file, which is its own from now on.
+
+        name: as typed.
+        replace: whether to replace a file that is not its own without a question.
+        Raises FileExistsError if that is neither allowed nor agreed to.
+        """
+        path = file_path(name, "save")
+        check_kind(path, self.env)
+        if not replace and path.exists() and path.resolve() not in self.own:
+            self.expect_consent(path)
+        save_game(path, self.env, record, over, players)
+        self.own.add(path.resolve())
+        return path
+
+    def expect_consent(self, path: Path) -> None:
+        """Ask whether to replace a file that is not of this game; raise FileExistsError unless the answer is yes."""
+        if not self.screen.interactive:
+            raise FileExistsError(f"{path} is there already and not of this game; `save! {path}` replaces it")
+        answer = self.screen.read(f"{path} is there already and not of this game.  Replace it? (yes or no) ")
+        if answer.strip().lower() not in ("y", "yes"):
+            raise FileExistsError(f"{path} stays as it is")
+
+    def load(self, name: str) -> list[Position]:
+        """Return the positions as `load_game` does; the file, and no other, is the game's own from now on."""
+        path = file_path(name, "load")
+        positions = load_game(path, self.env)
+        self.own = {path.resolve()}
+        return positions
 
 
 def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players: tuple[str, str]) -> None:
@@ -17,22 +57,31 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
 
     over: whether the game has ended; the SGF file of an unfinished game has no result.
     players: names of Black and White.
+    Raises ValueError for the name of another kind of file, OSError with a sentence if it cannot be written.
     """
+    check_kind(path, env)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}")
     if env.has_sgf:
         result = {} if over else {"result": ""}
-        write_atomic(path, format_sgf(SgfGame.from_record(record, env, players=players, **result)))
+        data = format_sgf(SgfGame.from_record(record, env, players=players, **result))
     else:
-        data = io.BytesIO()
-        save_records(data, [record])
-        write_atomic(path, data.getvalue())
+        buffer = io.BytesIO()
+        save_records(buffer, [record])
+        data = buffer.getvalue()
+    with explain_os_error(f"{path} cannot be written"):
+        write_atomic(path, data)
 
 
 def load_game(path: Path, env: GameEnv) -> list[Position]:
     """Return all positions of a saved game, from the start.
 
-    Raises ValueError for a file without a game of `env`, ImportError for a game of Go without sgfmill.
+    Raises ValueError for a file without a game of `env`, OSError with a sentence for one that cannot be read, and
+    ImportError for a game of Go without sgfmill.
     """
-    game: Any = read_sgf(path, require_go(env, "SGF files")) if env.has_sgf else only_record(path)
+    check_kind(path, env)
+    with explain_os_error(f"{path} cannot be read"):
+        game: Any = read_sgf(path, require_go(env, "SGF files")) if env.has_sgf else only_record(path)
     try:
         positions: list[Position] = [game.position(env, 0)]
         for action in game.moves:
@@ -42,9 +91,26 @@ def load_game(path: Path, env: GameEnv) -> list[Position]:
     return positions
 
 
+def check_kind(path: Path, env: GameEnv) -> None:
+    """Raise ValueError for a file whose name is of the other kind than this game's files: .sgf or .npz."""
+    kind, other = (".sgf", ".npz") if env.has_sgf else (".npz", ".sgf")
+    if path.suffix.lower() == other:
+        raise ValueError(f"games of {env.name} are kept as {kind}, not {other}: {path.with_suffix(kind)} would do")
+
+
 def only_record(path: Path) -> GameRecord:
     """Return the record in a file of exactly one; raise ValueError for any other file."""
     records = load_records(path)
     if len(records) != 1:
         raise ValueError(f"{path} must hold one game, got {len(records)}")
     return records[0]
+
+
+def file_path(name: str, command: str) -> Path:
+    """Return the typed path, "~" being a home folder; raise ValueError for an empty name or an unknown home."""
+    if not name:
+        raise ValueError(f"type the name of a file too, as in `{command} game.sgf`")
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise ValueError(f"there is no home folder {Path(name).parts[0]}") from None

@@ -14,16 +14,21 @@ ROW = re.compile(r"^( ?\d+ )(.*)( \d|\d\d)$")  # a row of a board between its nu
 WOOD, BLACK, WHITE, POINT, LAST, PLAIN = (f"\x1b[{code}m" for code in (
     "48;5;179", "1;38;5;16", "1;38;5;231", "22;38;5;94", "1;38;5;160", "0"
 ))  # fmt: skip
-INKS = {"X": BLACK, "O": WHITE, ".": POINT, "(": LAST, ")": LAST}
+INKS = {"X": BLACK, "O": WHITE, ".": POINT, "+": POINT, "*": LAST, "(": LAST, ")": LAST}
 WRITE_OVER, END_OF_LINE = "\r", "\x1b[K"
 STATUS_SECONDS = 0.1  # between two changes of the status line
 
 
 class Screen:
-    """Input and output in lines, through `read` and `write` if given; another `write` receives plain lines only."""
+    """Input and output in lines of text.
+
+    read, write: instead of `input` and `print`; with another `write` all output is plain lines.
+    interactive: whether lines come from a keyboard, so that a question may be asked.
+    """
 
     def __init__(self, read: Read | None = None, write: Write | None = None) -> None:
         self.read = read or ask
+        self.interactive = read is None and sys.stdin is not None and sys.stdin.isatty()
         self.write = write or show
         self.live = write is None and is_terminal()
         self.coloured = self.live and not os.environ.get("NO_COLOR")

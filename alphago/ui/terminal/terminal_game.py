@@ -2,16 +2,19 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
+from alphago.env.go import GoEnv
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import checks_keywords
-from alphago.ui.terminal.saved_games import load_game, save_game
+from alphago.ui.terminal.line_editing import line_editing
+from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import Read, Screen, Write
 from alphago.ui.terminal.thinking import Limit, Thought, think
 
@@ -21,11 +24,14 @@ HELP = """\
   hint        what the engine would play for you
   score       who would win if the game ended here
   save FILE   save the game so far{kind}
+  save! FILE  the same, replacing a file that is not of this game
   load FILE   go on with a saved game
   resign      give the game up
-  quit        leave without a result
+  quit        leave without a result, as exit and q do
   help        this list"""
-WITH_FILE = ("save", "load")  # commands that take a file name
+WITH_FILE = ("save", "save!", "load")  # commands that take a file name
+ALIASES = {"exit": "quit", "q": "quit"}
+STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before you pass."
 
 
 @checks_keywords()
@@ -36,6 +42,7 @@ def play(
     mode: int = 0,
     *,
     seconds: float | None = None,
+    handicap: int = 0,
     device: str = "auto",
     tower_height: int | None = None,
     read: Read | None = None,
@@ -46,32 +53,45 @@ def play(
     nn: as `MCTSPlayer` takes it.  A network resigns below the value that its run has measured
         (`NeuralNet.resign_threshold`), in games that began on the empty board as those did; other engines never do.
         None for an untrained network of `tower_height` blocks, which plays badly and is announced as such.
+    tower_height: of the untrained network; with a network, None or that network's own.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
         move without search, None searches until `seconds` are over.
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
     seconds: ends every search after this much time, if `num_readouts` does not end it before.
+    handicap: Black's stones on the board of Go before the game, as in `GoEnv.position`; White then moves first.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     read, write: instead of `input` and `print`.
 
     End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced
-    but is not part of the position: its `is_over` stays False.  Raises ValueError for another mode or limit.
+    but is not part of the position: its `is_over` stays False.  Raises ValueError for another mode, limit or
+    handicap, and for a `tower_height` that the network does not have.
     """
     check_env(env)
     if mode not in (0, 1):
         raise ValueError(f"mode must be 0 (you are Black) or 1 (you are White), got {mode!r}")
-    if nn is not None and tower_height is not None:
-        raise ValueError(f"tower_height must be None when a network is given, got {tower_height!r}")
+    height = getattr(nn, "tower_height", None)
+    if nn is not None and tower_height not in (None, height):
+        own = f"left out, or {height} as of the network that is given" if height is not None else "left out"
+        raise ValueError(f"tower_height must be {own}, got {tower_height}")
+    start = _handicap_position(env, handicap) if handicap else env.position()
     limit, screen = Limit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
             nn = _untrained(env, tower_height)
             screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
         player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device)
-        game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit)
+        game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit, start=start)
     except KeyboardInterrupt:
         screen.say("")
-        return env.position()
-    return game.run()
+        return start
+    with line_editing(game.words, WITH_FILE) if screen.interactive else nullcontext():
+        return game.run()
+
+
+def _handicap_position(env: GameEnv, handicap: int) -> Position:
+    if not isinstance(env, GoEnv):
+        raise ValueError(f"handicap must be 0 in a game other than Go, got {handicap!r}")
+    return env.position(handicap=handicap)
 
 
 def _untrained(env: GameEnv, tower_height: int | None) -> Any:
@@ -83,15 +103,22 @@ def _untrained(env: GameEnv, tower_height: int | None) -> Any:
 class TerminalGame:
     """One game between a person and an engine; `run` plays it.
 
-    player: the engine, which is set to the start position.
+    player: is set to `start`, by default the start position.
     human: +1 if the person is Black, the first player, -1 if White.
     limit: of each search.
     """
 
     def __init__(
-        self, player: MCTSPlayer, human: int, screen: Screen, limit: Limit, now: Callable[[], float] = time.monotonic
+        self,
+        player: MCTSPlayer,
+        human: int,
+        screen: Screen,
+        limit: Limit,
+        *,
+        start: Position | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        player.initialize_game()
+        player.initialize_game(start)
         self.now = now
         self.player = player
         self.human = human
@@ -102,16 +129,24 @@ class TerminalGame:
         self.left = False  # by the person
         self.resigned = False
         self.announced = False  # the result of a finished game
+        self.files = GameFiles(player.env, screen)
         self.commands: dict[str, Callable[[str], None]] = {
             "undo": self.undo,
             "hint": self.hint,
             "score": self.score,
             "save": self.save,
+            "save!": partial(self.save, replace=True),
             "load": self.load,
             "resign": lambda _: self.resign(self.human),
             "quit": self.quit,
             "help": self.help,
         }
+
+    @property
+    def words(self) -> list[str]:
+        """What can be typed beside moves."""
+        passes = [] if self.player.env.pass_action is None else ["pass"]
+        return [*self.commands, *ALIASES, *passes]
 
     @property
     def position(self) -> Position:
@@ -146,8 +181,9 @@ class TerminalGame:
         """Read a line and run it as a command or a move; return False for an empty line."""
         text = self.screen.read(prompt).strip()
         name, _, argument = text.partition(" ")
-        if name.lower() in self.commands and (not argument or name.lower() in WITH_FILE):
-            self.commands[name.lower()](argument.strip())
+        name = ALIASES.get(name.lower(), name.lower())
+        if name in self.commands and (not argument or name in WITH_FILE):
+            self.commands[name](argument.strip())
         elif text:
             self.try_move(text)
         return bool(text)
@@ -176,6 +212,9 @@ class TerminalGame:
         self.player.play_move(action)
         self.positions.append(self.player.position)
         self.draw()
+        first_pass = action == self.player.env.pass_action and self.position.moves.count(action) == 1
+        if first_pass and self.player.env.has_captures and not self.over:
+            self.say(STONES_COUNT)
 
     def think(self) -> Thought:
         """Return the engine's best move, showing a status line while it searches."""
@@ -237,17 +276,23 @@ class TerminalGame:
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
         passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
         kind = " (SGF)" if self.position.env.has_sgf else ""
-        self.say(HELP.format(move=example, passes=passes, kind=kind))
+        self.say(HELP.format(move=example, passes=passes, kind=kind) + self.stones_count("\n"))
+
+    def stones_count(self, before: str) -> str:
+        """Return the sentence on dead stones, after `before`; "" for games without captures."""
+        return before + STONES_COUNT if self.player.env.has_captures else ""
 
     def score(self, _: str) -> None:
-        self.say(f"If the game ended here: {result_text(self.position.score())}.")
+        self.say(f"If the game ended here: {result_text(self.position.score())}.{self.stones_count('  ')}")
 
-    def save(self, name: str) -> None:
-        """Save the game, or say why that fails."""
+    def save(self, name: str, replace: bool = False) -> None:
+        """Save the game, or say why not.
+
+        replace: whether to replace a file that is not of this game without asking.
+        """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            path = file_path(name, "save")
-            save_game(path, self.player.env, self.player.extract_data(), self.over, names)
+            path = self.files.save(name, self.player.extract_data(), self.over, names, replace)
         except (ValueError, OSError, ImportError) as reason:
             self.say(f"Not saved: {reason}.")
         else:
@@ -256,7 +301,7 @@ class TerminalGame:
     def load(self, name: str) -> None:
         """Load a game and continue it, or say why that fails."""
         try:
-            positions = load_game(file_path(name, "load"), self.player.env)
+            positions = self.files.load(name)
         except (ValueError, OSError, ImportError) as reason:
             self.say(f"Not loaded: {reason}.")
         else:
@@ -282,13 +327,3 @@ class TerminalGame:
         else:
             self.say(f"{text}: {PLAYER_NAMES[1 if result > 0 else -1]} wins.")
             self.say("You win!" if result * self.human > 0 else "The engine wins.")
-
-
-def file_path(name: str, command: str) -> Path:
-    """Return a typed path with "~" expanded; raise ValueError for an empty name or an unknown home folder."""
-    if not name:
-        raise ValueError(f"type the name of a file too, as in `{command} game.sgf`")
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:
-        raise ValueError(f"there is no home folder {Path(name).parts[0]}") from None

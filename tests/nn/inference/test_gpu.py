@@ -14,7 +14,6 @@ from alphago.cuda.host import Host, find_compiler
 from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
-from alphago.nn.inference import gpu as device_evaluator
 from alphago.nn.inference.cpu import ROUNDING, NetEvaluator
 from alphago.nn.inference.frozen import example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.gpu import DeviceEvaluator, Unsuited, build_gpu_form, translate_out_of_memory
@@ -140,7 +139,7 @@ def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet
 
 
 def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> None:
-    evaluator, batch = net.evaluator("float32", device), played(device)
+    evaluator, batch = net.evaluator("float32", device, shared=False), played(device)
     before = evaluate(evaluator, batch, np.arange(COUNT))
     other = lived_in(NeuralNet(ENV, tower_height=2, channels=8), seed=5, sharpness=3)
     evaluator.load(other.base_net, other.value, other.policy)
@@ -212,7 +211,7 @@ def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
 def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -> None:
     """What is within rounding before a network has learned may be far off afterwards."""
     net = NeuralNet(ENV, Stubborn())
-    evaluator = net.evaluator("bfloat16", device)
+    evaluator = net.evaluator("bfloat16", device, shared=False)
     batch = played(device)
     evaluate(evaluator, batch, np.arange(COUNT))  # on a stream with the old form
     with torch.no_grad():
@@ -240,12 +239,18 @@ class Fickle(torch.nn.Module):
         return self.layer(planes) + 10 * torch.rand(())
 
 
+def evaluator_of_auto(net: NeuralNet, device: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the evaluator for "auto" on a machine where that is this device."""
+    monkeypatch.setattr("alphago.nn.inference.gpu.find_device", lambda env, name: device)
+    return net.evaluator(device="auto")
+
+
 def test_a_network_that_the_device_cannot_compute(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     net = NeuralNet(ENV, Fickle())
     with pytest.raises(Unsuited, match=r"the network cannot be computed on .*: its modules fail there, or give other"):
         net.evaluator(device=device)
     monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: device)
-    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
+    assert isinstance(net.evaluator(device="auto", shared=False), NetEvaluator)
 
 
 def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,7 +302,7 @@ class Lending(Host):
 @needs_compiler
 def test_a_stream_is_given_back_when_its_thread_or_evaluator_ends(net: NeuralNet) -> None:
     """Other threads may use it then."""
-    evaluator = net.evaluator("float32", "host")
+    evaluator = net.evaluator("float32", "host", shared=False)
     assert isinstance(evaluator, DeviceEvaluator)
     backend = evaluator._backend = Lending()
     batch = played("host")
@@ -331,7 +336,7 @@ def test_a_full_gpu_is_one_sentence(
     net: NeuralNet, error: Exception, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And no network that gives other results, wherever it is noticed."""
-    evaluator, batch = net.evaluator("float32", "host"), played("host")
+    evaluator, batch = net.evaluator("float32", "host", shared=False), played("host")
 
     def fail(*arguments: Any) -> Any:
         raise error
@@ -342,9 +347,9 @@ def test_a_full_gpu_is_one_sentence(
             ask()
     monkeypatch.setattr("alphago.nn.inference.gpu.build_gpu_form", fail)
     with pytest.raises(MemoryError, match=f"^{text}$"):
-        net.evaluator(device="host")
+        net.evaluator(device="host", shared=False)
     monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: "host")
-    assert isinstance(net.evaluator(device="auto"), NetEvaluator)
+    assert isinstance(net.evaluator(device="auto", shared=False), NetEvaluator)
 
 
 @pytest.mark.gpu

@@ -1,8 +1,8 @@
 """`train(until=…)`: examinations by an opponent, and the run's end when it is beaten for sure."""
 
 import json
-import sys
 import threading
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from alphago.arena.engine import Engine, EngineError
+from alphago.arena.engine import EngineError
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
@@ -20,34 +20,22 @@ from alphago.training.judges.proof import PROOF, Examiner, expectation
 from alphago.training.run import Stopped
 from alphago.training.session import train
 from alphago.training.watch.run_clock import RunClock
+from tests.arena.playing import install_fake_gnugo
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, go_on, opened, run
 
 # Examined when the run is over, by its policy alone.
 AT_THE_END = Opponent("random", readouts=0, first=1e9, most_games=20)
-# An engine that always passes; it dies at its first move in the games whose seed its argument names.
-ENGINE = """
-import sys
-dies = eval(sys.argv[1])(int(sys.argv[2]))
-for line in sys.stdin:
-    if line.startswith("genmove") and dies:
-        sys.exit("out of cheese")
-    print("= pass\\n" if line.startswith("genmove") else "= \\n", flush=True)
-"""
-# One that resigns its first move, and dies at it where its seed is the argument.
-RESIGNS = """
-while read command rest; do
-  if [ $command = genmove ]; then [ $1 = $2 ] && exit; printf '= resign\\n\\n'; else printf '= \\n\\n'; fi
-done
-"""
-NO_BOARD = "for line in open(0): print('? unacceptable size\\n' if 'boardsize' in line else '= \\n', flush=True)"
 
 
 @pytest.fixture
-def engines(monkeypatch: pytest.MonkeyPatch) -> dict[str, Engine]:
-    """Engines by the names by which opponents find them, for tests to fill."""
-    known: dict[str, Engine] = {}
-    monkeypatch.setattr("alphago.arena.players.find_engine", known.get)
-    return known
+def engine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
+    """Make "gnugo:1" an engine that does this at its first move: it dies in the games of some seeds."""
+
+    def install(answer: str, dies: str = "0", command: str = "genmove") -> None:
+        case = rf"{command}) [ $(({dies})) = 1 ] && exit; printf '{answer}\n\n' ;;"
+        install_fake_gnugo(monkeypatch, tmp_path_factory.mktemp("engine"), case)
+
+    return install
 
 
 def rows_of(folder: Path) -> list[Any]:
@@ -65,28 +53,28 @@ def examined(folder: Path, opponent: Opponent) -> tuple[Examiner, list[str]]:
 
 
 class TestEnginesThatFail:
-    def examine(self, engines: dict[str, Engine], folder: Path, dies: str) -> tuple[Examiner, list[str]]:
-        engines["broken"] = Engine("broken", (sys.executable, "-c", ENGINE, f"lambda seed: {dies}", "{seed}"))
-        return examined(folder, Opponent("broken", readouts=0, most_games=20, random_opening=0))
+    OPPONENT = Opponent("gnugo:1", readouts=0, most_games=20, random_opening=0)
 
-    def test_forfeits_and_their_partners_do_not_count(self, engines: dict[str, Engine], tmp_path: Path) -> None:
+    def test_forfeits_and_their_partners_do_not_count(self, engine: Callable[..., None], tmp_path: Path) -> None:
         """The first game of each four, and with it the second: wins that are none."""
-        _, notes = self.examine(engines, tmp_path, "seed % 4 == 1")
+        engine("= pass", dies="seed % 4 == 1")
+        _, notes = examined(tmp_path, self.OPPONENT)
         (row,) = rows_of(tmp_path)
         assert (row["played"], row["forfeits"]) == (10, 5)
         assert row["wins"] + row["draws"] + row["losses"] == 10
-        assert "not counted: 5 games that broken lost by a fault" in notes[-1]
+        assert "not counted: 5 games that gnugo:1 lost by a fault" in notes[-1]
 
-    def test_nothing_but_forfeits(self, engines: dict[str, Engine], tmp_path: Path) -> None:
-        with pytest.raises(EngineError, match=r"^broken played no pair of games without a fault of its own: broken: "):
-            self.examine(engines, tmp_path, "seed % 2")
+    def test_nothing_but_forfeits(self, engine: Callable[..., None], tmp_path: Path) -> None:
+        engine("= pass", dies="seed % 2")
+        with pytest.raises(EngineError, match=r"^gnugo:1 played no pair of games without a fault of its own: gnugo:1"):
+            examined(tmp_path, self.OPPONENT)
         assert not (tmp_path / EVALUATIONS).exists()
         assert not (tmp_path / PROOF).exists()
 
-    def test_the_proof(self, engines: dict[str, Engine], tmp_path: Path) -> None:
+    def test_the_proof(self, engine: Callable[..., None], tmp_path: Path) -> None:
         """Of an engine that resigns all games: it has those that counted, and says how many did not."""
-        engines["broken"] = Engine("broken", ("sh", "-c", RESIGNS, "sh", "{seed}", "3"))
-        examiner, notes = examined(tmp_path, Opponent("broken", readouts=0, most_games=80, random_opening=0))
+        engine("= resign", dies="seed == 3")
+        examiner, notes = examined(tmp_path, replace(self.OPPONENT, most_games=80))
         assert examiner.ends_run
         assert "proved to be stronger" in notes[-1]
         proof = json.loads((tmp_path / PROOF).read_text())
@@ -143,9 +131,9 @@ class TestWithProof:
     ENV = GoEnv(4, komi=0.5)
 
     @pytest.fixture
-    def resigning(self, engines: dict[str, Engine]) -> Opponent:
-        engines["weak"] = Engine("weak", ("sh", "-c", RESIGNS, "sh", "{seed}", "none"))
-        return Opponent("weak", readouts=0, first=0, every=0, most_games=60)
+    def resigning(self, engine: Callable[..., None]) -> Opponent:
+        engine("= resign")
+        return Opponent("gnugo:1", readouts=0, first=0, every=0, most_games=60)
 
     def test_through_a_curriculum(self, tmp_path: Path, resigning: Opponent) -> None:
         """Nothing is examined on the small board; the proof is of the large one, and ends the run, for good."""
@@ -153,7 +141,7 @@ class TestWithProof:
         _, listener = run(tmp_path, 400, self.ENV, until=resigning, **settings)
         proof = json.loads((tmp_path / PROOF).read_text())
         assert (proof["game"], proof["board_size"], proof["komi"]) == ("GoEnv(4, komi=0.5)", 4, 0.5)
-        assert (proof["opponent"], proof["sprt"]) == ("weak", "accept")
+        assert (proof["opponent"], proof["sprt"]) == ("gnugo:1", "accept")
         assert proof["wins"] == proof["played"] == len(proof["moves"]) == 60
         for game in proof["moves"]:  # each can be played again
             position = self.ENV.match_variant().position()
@@ -250,13 +238,16 @@ def test_when_to_expect_a_proof() -> None:
     ("env", "name", "sentence"),
     [
         (GO, "gnu", "no player is called 'gnu'"),
-        *((ConnectFourEnv(), name, rf"must be Go for {name}, got ConnectFourEnv\(") for name in ("rave:100", "broken")),
-        (GoEnv(4), "broken", "^broken refused 'boardsize 4': unacceptable size$"),
+        *(
+            (ConnectFourEnv(), name, rf"must be Go for {name}, got ConnectFourEnv\(")
+            for name in ("rave:100", "gnugo:1")
+        ),
+        (GoEnv(4), "gnugo:1", "^gnugo:1 refused 'boardsize 4': unacceptable size$"),
     ],
 )
-def test_refusals(env: GameEnv, name: str, sentence: str, tmp_path: Path, engines: dict[str, Engine]) -> None:
+def test_refusals(env: GameEnv, name: str, sentence: str, tmp_path: Path, engine: Callable[..., None]) -> None:
     """Before anything is written."""
-    engines["broken"] = Engine("broken", (sys.executable, "-c", NO_BOARD))
+    engine("? unacceptable size", command="boardsize")
     with pytest.raises((ValueError, EngineError), match=sentence):
         train(env, 4, folder=tmp_path / "run", reports=[], until=name, **TINY)
     assert not (tmp_path / "run").exists()

@@ -68,11 +68,7 @@ class TestConfig:
         ],
     )
     def test_of_another_version(
-        self,
-        finished: Path,
-        capsys: pytest.CaptureFixture,
-        change: Callable[[dict[str, Any]], object],
-        sentence: str,
+        self, finished: Path, capsys: pytest.CaptureFixture, change: Callable[[dict[str, Any]], object], sentence: str
     ) -> None:
         """Python and the command line say what to do, and that works."""
         config = json.loads((finished / "config.json").read_text())

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
@@ -18,7 +19,6 @@ from alphago.training.history import read_history
 from alphago.training.judges.criteria import Opponent
 from alphago.training.loop import train_loop
 from alphago.training.session import train
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (
     GO,
@@ -220,10 +220,6 @@ class TestChanges:
         with pytest.raises(ValueError, match=sentence):
             go_on(killed, env=env, **changed)
         assert files(killed) == before
-
-    def test_an_unknown_keyword(self, killed: Path) -> None:
-        with pytest.raises(TypeError, match="train has no keyword 'batchsize': did you mean batch_size"):
-            go_on(killed, batchsize=3)
 
     def test_what_can(self, killed: Path) -> None:
         """It is told, kept in the config, and lasts."""

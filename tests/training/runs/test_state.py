@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from alphago.nn.net import load_model
-from alphago.training.runs import state as states
 from alphago.training.runs.state import State, StateFiles, pack_arrays, unpack_arrays
 from tests.training.small_runs import GO, Small, go_on, same, spoil
 
@@ -37,9 +36,8 @@ class TestStates:
             name: (a.dtype, a.tolist()) for name, a in arrays.items()
         }
 
-    def test_one_in_pieces(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(states, "PIECE", 1000)
-        written = StateFiles(tmp_path)
+    def test_one_in_pieces(self, tmp_path: Path) -> None:
+        written = StateFiles(tmp_path, piece=1000)
         tensor = torch.arange(900, dtype=torch.float32)
         written.write(State({"a": tensor}, {"number": 1}))
         written.write(State({"a": tensor + 1}, {"number": 2}))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.selfplay import selfplay
 from alphago.training.watch.metrics import (
@@ -14,7 +15,6 @@ from alphago.training.watch.metrics import (
     time_shares,
     weighted_means,
 )  # fmt: skip
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.training.small_runs import GO, Small
 
 

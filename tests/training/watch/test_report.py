@@ -1,12 +1,14 @@
 """Reports: what they are called with, curves as TensorBoard reads them, and the console's bar."""
 
+import contextlib
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from alphago.cli import main
-from alphago.training.watch.report import ConsoleReport, Reporter, TensorBoardReport
+from alphago.training.watch.report import ConsoleReport, Progress, Reporter, TensorBoardReport
 from tests.training.small_runs import Listener
 from tests.training.watch.test_diagnosis import iteration
 
@@ -21,7 +23,7 @@ def read(folder: Path):
 
 def test_curves_and_notes(tmp_path: Path) -> None:
     report = TensorBoardReport()
-    report.start(tmp_path, {"readouts": 16, "search": None})
+    report.start(tmp_path, {"readouts": 16, "search": None}, nowhere)
     report.iteration({"games": 4, "policy_loss": None, "game_length": 7.5, "board_size": 5, "name": "x"})
     report.iteration({"games": 9, "policy_loss": 1.25, "game_length": 8.5, "board_size": 5, "name": "x"})
     report.note("half way")
@@ -52,17 +54,58 @@ def test_without_tensorboard(
     assert not (tmp_path / "run").exists()
 
 
-def test_the_console(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Games, or seconds of a timed run; what bounds it, and how busy its GPU is."""
-    metrics = {"iteration": 1, "seconds": 60.0, "games": 6, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
-    for minutes, parts in ((None, ["6/6", "bound=tree 70%"]), (10, ["60/600 s", "gpu=87%"])):
+def nowhere() -> Progress:
+    return Progress(0.0, None, "", 0.0)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class TestConsole:
+    METRICS = {"iteration": 1, "seconds": 60.0, "games": 6, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
+
+    @pytest.mark.parametrize(("games", "count"), [(8, "6/8 games"), (None, "6 games")])
+    def test_bar(self, games: int | None, count: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         report = ConsoleReport()
-        report.start(tmp_path, {"max_minutes": minutes, "num_games": 6})
-        report.iteration(metrics | {"tree_share": 0.7, "gpu_busy": minutes and 0.874})
-        report.finish(metrics, tmp_path, False)
+        progress = Progress(0.25, 225.0, "playing a match", 12.3)
+        report.start(tmp_path, {"max_minutes": None, "num_games": games}, lambda: progress)
+        report.iteration({**self.METRICS, "tree_share": 0.7, "gpu_busy": 0.874})
+        report.finish(self.METRICS, tmp_path, False)
         errors = capsys.readouterr().err
+        parts = [count, " 25%", "03:45 left", "playing a match for 12 s", "bound=tree 70%", "gpu=87%"]
         for part in [f"training in {tmp_path}", "finished after 6 games", "it was not trained", *parts]:
             assert part in errors
+
+    def test_moves_while_nothing_is_counted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """On a terminal, also while the run does one thing for long."""
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        asked, moved = iter(range(10**6)), threading.Event()
+
+        def progress() -> Progress:
+            seconds = next(asked)
+            if seconds == 5:
+                moved.set()
+            return Progress(0.5, None, "playing the opponent", seconds)
+
+        report = ConsoleReport()
+        report.start(tmp_path, {"max_minutes": 1.0, "num_games": None}, progress)
+        assert moved.wait(60)
+        report.finish(self.METRICS, tmp_path, True)
+        assert "playing the opponent for 4 s" in sys.stderr.getvalue()
+
+
+def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind the bar, which is not drawn again below it."""
+    metrics = {"iteration": 1, "seconds": 60.0, "games": 5, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
+    with contextlib.suppress(ValueError), ConsoleReport() as report:
+        report.start(tmp_path, {"max_minutes": None, "num_games": 6})
+        report.iteration(metrics)
+        raise ValueError("broken")
+    assert capsys.readouterr().err.endswith("\n")
+    del report
+    assert capsys.readouterr().err == ""
 
 
 class TestReporter:

@@ -6,34 +6,30 @@ import threading
 
 import pytest
 
-from alphago.training.watch import run_clock as clock
 from alphago.training.watch.run_clock import RunClock, SavingTimes, stopped_at, stopped_by_interrupt
 from tests.training.small_runs import interrupt
 
 
 class Time:
-    """Stands in for the module `time`."""
+    """The time and the processor time that clocks are given."""
 
-    def __init__(self) -> None:
-        self.now = 1000.0
-        self.worked = 50.0
+    now = 1000.0
+    worked = 50.0
 
-    def monotonic(self) -> float:
-        return self.now
+    def clock(self, minutes: float | None) -> RunClock:
+        return RunClock(minutes, now=lambda: self.now, work=lambda: self.worked)
 
-    def process_time(self) -> float:
-        return self.worked
+    def saving(self) -> SavingTimes:
+        return SavingTimes(lambda: self.now)
 
 
 @pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    stand_in = Time()
-    monkeypatch.setattr(clock, "time", stand_in)
-    return stand_in
+def time() -> Time:
+    return Time()
 
 
 def test_a_limit(time: Time) -> None:
-    run = RunClock(minutes=2.0)
+    run = time.clock(minutes=2.0)
     assert (run.seconds, run.is_over, run.deadline) == (0.0, False, 1120.0)
     time.now += 30
     assert (run.seconds, run.is_over, run.deadline) == (30.0, False, 1120.0)
@@ -45,7 +41,7 @@ def test_a_limit(time: Time) -> None:
 
 def test_the_processor(time: Time) -> None:
     """Of what it did for this process training alone counts, also where a run goes on in another process."""
-    run = RunClock(minutes=2.0)
+    run = time.clock(minutes=2.0)
     assert run.processor == 0.0
     time.worked += 7
     with run.stopped():
@@ -58,7 +54,7 @@ def test_the_processor(time: Time) -> None:
 
 
 def test_no_limit(time: Time) -> None:
-    run = RunClock(None)
+    run = time.clock(None)
     time.now += 1e6
     assert (run.seconds, run.is_over, run.deadline) == (1e6, False, math.inf)
     run.ready = 10.0
@@ -66,7 +62,7 @@ def test_no_limit(time: Time) -> None:
 
 
 def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
-    run = RunClock(minutes=2.0)
+    run = time.clock(minutes=2.0)
     time.now += 40
     assert run.progress == 0.0
     run.mark_ready()
@@ -74,7 +70,7 @@ def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
     time.now += 20
     run.mark_ready()  # they have begun
     assert run.progress == 0.25
-    again = RunClock(minutes=2.0)
+    again = time.clock(minutes=2.0)
     again.restore(run.state())
     assert (again.seconds, again.progress) == (60.0, 0.25)
     time.now += 61
@@ -85,14 +81,14 @@ def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
 
 @pytest.mark.parametrize("ready", [None, 70.0])
 def test_a_first_iteration_longer_than_the_run(time: Time, ready: float | None) -> None:
-    run = RunClock(minutes=1.0)
+    run = time.clock(minutes=1.0)
     run.ready = ready
     time.now += 70
     assert run.progress == 1.0
 
 
 def test_it_stands_still(time: Time) -> None:
-    run = RunClock(minutes=1.0)
+    run = time.clock(minutes=1.0)
 
     def interrupted() -> None:
         with run.stopped():
@@ -107,7 +103,7 @@ def test_it_stands_still(time: Time) -> None:
 
 
 def test_once_a_minute(time: Time) -> None:
-    saving = SavingTimes()
+    saving = time.saving()
     time.now += 59
     assert not saving.due
     time.now += 1
@@ -117,7 +113,7 @@ def test_once_a_minute(time: Time) -> None:
 
 
 def test_less_often_where_it_takes_long(time: Time) -> None:
-    saving = SavingTimes()
+    saving = time.saving()
     saving.saved(began=time.now - 10)
     assert saving.next == time.now + 500
 
@@ -130,6 +126,30 @@ def test_the_first_interrupt_stops_and_the_second_is_raised() -> None:
         with pytest.raises(KeyboardInterrupt):
             interrupt()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_that_ends_the_process(name: str) -> None:
+    """After the block, in which everything is saved; nohup's wish is respected."""
+    if (number := getattr(signal, name, None)) is None:
+        pytest.skip(f"no {name} here")
+    stop, before = threading.Event(), signal.signal(number, signal.SIG_DFL)
+    saved = []
+
+    def save_and_end() -> None:
+        with stopped_by_interrupt(stop):
+            signal.raise_signal(number)
+            saved.append(stop.wait(60))
+
+    try:
+        with pytest.raises(SystemExit) as end:
+            save_and_end()
+        assert (end.value.code, saved, signal.getsignal(number)) == (128 + number, [True], signal.SIG_DFL)
+        signal.signal(number, signal.SIG_IGN)
+        with stopped_by_interrupt(threading.Event()):
+            assert signal.getsignal(number) == signal.SIG_IGN
+    finally:
+        signal.signal(number, before)
 
 
 def test_a_deadline_stops() -> None:

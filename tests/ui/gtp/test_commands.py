@@ -1,11 +1,15 @@
 """GTP's Go commands, as a controller sees them."""
 
+import contextlib
 import json
+from collections import Counter
 
 import pytest
 
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.nn.model_files import ModelError
+from alphago.nn.net import NeuralNet
 from alphago.ui.gtp.commands import GoEngine
 from tests.diagrams import draw, tidy
 from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers
@@ -120,7 +124,7 @@ class TestPlay:
         ask(gtp, "play b b2")
         assert ask(gtp, "showboard") == [
             "\n    A B C\n 3  . . .  3\n 2  .(X).  2\n 1  . . .  1\n    A B C\n"
-            "   move 1: White (O) to play, komi 7.5"
+            "   move 1: White (O) to play, komi 7.5\n   captures: X 0, O 0"
         ]  # fmt: skip
 
     @pytest.mark.parametrize(
@@ -224,6 +228,27 @@ class TestHandicap:
 
 
 class TestGenmove:
+    def test_at_random(self) -> None:
+        """Every legal action equally often, on any board, and the same ones from the same seed."""
+        moves = []
+        for seed in (1, 1, 2):
+            game = engine(network="random", seed=seed)
+            assert ask(game, "boardsize 3") == [""]
+            moves.append(" ".join(ask(game, *["genmove b", "genmove w"] * 4)))
+        assert moves[0] == moves[1] != moves[2]
+        game = engine(2, "random", seed=1)
+        counts = Counter(ask(game, *["clear_board", "genmove b"] * 500)[1::2])
+        assert set(counts) == {"A1", "A2", "B1", "B2", "pass"}
+        assert min(counts.values()) > 50
+
+    @pytest.mark.parametrize(("threshold", "raises"), [(None, True), (-1.0, False)])
+    def test_a_broken_note_on_resigning(self, threshold: float | None, raises: bool) -> None:
+        """It ends the start, and not a game, unless the controller says when to resign."""
+        net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
+        net.notes = {"resign_threshold": "nan"}
+        with pytest.raises(ModelError, match="resign_threshold") if raises else contextlib.nullcontext():
+            GoEngine(GoEnv(3), net, 2, resign_threshold=threshold)
+
     def test_the_move_is_played(self) -> None:
         gtp = engine()
         move = ask(gtp, "genmove b")[0]

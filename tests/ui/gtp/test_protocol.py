@@ -132,7 +132,7 @@ class TestAnyText:
 class TestServe:
     def test_lines_and_a_text_file(self) -> None:
         output = io.StringIO()
-        serve(GoEnv(3), UniformEvaluator(), 0, input=["1 genmove b\n", "2 final_score\n"], output=output)
+        serve(GoEnv(3), UniformEvaluator(), 0, input=["1 genmove b\n", "2 final_score"], output=output)
         assert output.getvalue() == "=1 A3\n\n=2 B+1.5\n\n"
 
     def test_stdout_comes_back(self, capsys: pytest.CaptureFixture) -> None:
@@ -170,7 +170,7 @@ class TestProcess:
             "?7 unacceptable size\n\n?8 syntax error\n\n=9 \n\n= \n\n?10 syntax error\n\n=11 \n\n"
             "=12 \n\n?13 illegal move\n\n?14 invalid color or coordinate\n\n?15 syntax error\n\n=16 A3\n\n"
             "=17 \n    A B C\n 3 (O). .  3\n 2  . X .  2\n 1  . . .  1\n    A B C\n"
-            "   move 2: Black (X) to play, komi 0.5\n\n"
+            "   move 2: Black (X) to play, komi 0.5\n   captures: X 0, O 0\n\n"
             "=18 W+0.5\n\n"
             "=19 \n\n=20 \n\n?21 cannot undo\n\n=22 \n\n=23 \n\n?24 syntax error\n\n"
             "= \n\n= \n\n=25 pass\n\n=26 W+0.5\n\n=27 \n\n"
@@ -185,6 +185,13 @@ class TestProcess:
         assert done.stdout.startswith(b"=1 ")
         assert done.stdout.endswith(b"\n\n=2 alphago\n\n")
         assert done.returncode == 0
+
+    def test_a_line_that_is_too_long(self) -> None:
+        """It fails, whole, and the next one is answered."""
+        done = run(
+            "gtp", "--policy", "random", sent=b"3 name " + b"x" * 10_000_000 + b"\n4 name\nquit " + b"x" * 70_000
+        )
+        assert (done.returncode, done.stdout) == (0, b"?3 line too long\n\n=4 alphago\n\n? line too long\n\n")
 
     def test_stdout_carries_protocol_only(self) -> None:
         """Whoever prints, from Python or past it, prints to stderr; warnings too."""

@@ -1,17 +1,20 @@
 """Games saved and loaded at the terminal, with the real player."""
 
+import contextlib
+
 import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.records.record import RecordBuilder, save_records
 from alphago.records.sgf import read_sgf
-from alphago.ui.terminal.saved_games import load_game, save_game
+from alphago.ui.terminal.saved_games import GameFiles, load_game, save_game
+from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import play
-from examples.tic_tac_toe import TicTacToeEnv
 
 
 def talk(env: GameEnv, *typed: str, mode: int = 0, readouts: int = 4, network=None) -> tuple[Position, str]:
@@ -85,7 +88,8 @@ def test_another_game(tmp_path):
     [
         ("~no-such-user/x.sgf", "Not loaded: there is no home folder ~no-such-user."),
         ("", "Not loaded: type the name of a file too, as in `load game.sgf`."),
-        ("none.sgf", "No such file or directory"),
+        ("none.sgf", "Not loaded: none.sgf cannot be read: No such file or directory."),
+        ("game.npz", "Not loaded: games of go are kept as .sgf, not .npz: game.sgf would do."),
         ("nine.sgf", "Not loaded: nine.sgf: the board must be 5x5, got 9x9."),
         ("bad.sgf", "Not loaded: bad.sgf: "),
         ("long.sgf", "long.sgf: move 4, White D5, is illegal: the game ends after move 3."),
@@ -105,9 +109,50 @@ def test_files_that_cannot_be_saved(tmp_path):
     (tmp_path / "folder").mkdir()
     _, text = talk(GoEnv(5), f"save {tmp_path / 'folder'}", f"save {tmp_path / 'no' / 'a.sgf'}", "quit")
     assert text.count("Not saved: ") == 2
-    _, text = talk(GoEnv(5), "save ~no-such-user/x.sgf", "quit")
+    assert f"Not saved: there is no folder {tmp_path / 'no'}." in text
+    _, text = talk(GoEnv(5), "save ~no-such-user/x.sgf", f"save {tmp_path}/a.npz", "quit")
     assert "Not saved: there is no home folder ~no-such-user." in text
+    assert "Not saved: games of go are kept as .sgf, not .npz" in text
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_files_of_a_game_without_sgf(tmp_path):
+    """They are records, under a name that says so; an SGF file is refused, and so is anything else."""
+    (tmp_path / "go.sgf").write_text("(;GM[1]SZ[5];B[aa])")
+    (tmp_path / "text").write_text("nothing")
+    typed = [f"save {tmp_path / 'x.sgf'}", f"load {tmp_path / 'go.sgf'}", f"load {tmp_path / 'text'}"]
+    _, text = talk(ConnectFourEnv(), *typed, "quit")
+    kinds = "games of connect-four are kept as .npz, not .sgf"
+    assert f"Not saved: {kinds}: {tmp_path / 'x.npz'} would do." in text
+    assert f"Not loaded: {kinds}" in text
+    assert f"Not loaded: {tmp_path / 'text'} holds no game records (it is no .npz archive)." in text
+    assert not (tmp_path / "x.sgf").exists()
+
+
+def test_another_file_is_not_replaced(tmp_path):
+    """Not without a word; a file of this game is, as often as it is saved."""
+    path, own = tmp_path / "precious.sgf", tmp_path / "own.sgf"
+    path.write_text("precious")
+    _, text = talk(GoEnv(5), "c3", f"save {path}", f"save {own}", "b2", f"save {own}", "quit")
+    assert f"Not saved: {path} is there already and not of this game; `save! {path}` replaces it." in text
+    assert text.count(f"Saved in {own}.") == 2
+    assert path.read_text() == "precious"
+    _, text = talk(GoEnv(5), f"load {own}", f"save {own}", f"save! {path}", "quit")
+    assert (text.count("Saved in "), text.count("Not saved")) == (2, 0)
+    assert path.read_bytes() == own.read_bytes()
+
+
+def test_a_person_is_asked(tmp_path):
+    path, questions, answers = tmp_path / "game.sgf", [], iter(["no", "YES"])
+    screen = Screen(lambda question: questions.append(question) or next(answers), lambda text: None)
+    screen.interactive = True
+    player = MCTSPlayer(GoEnv(5), UniformEvaluator(), 2)
+    for before, after in (("precious", "precious"), ("precious", "(;FF[4]")):
+        path.write_text(before)
+        with contextlib.suppress(FileExistsError):
+            GameFiles(player.env, screen).save(str(path), player.extract_data(), False, ("you", "alphago"), False)
+        assert path.read_text().startswith(after)
+    assert questions == [f"{path} is there already and not of this game.  Replace it? (yes or no) "] * 2
 
 
 @pytest.mark.parametrize("moves", ["C3 pass pass B2", "C3 pass pass pass", "pass pass", "A1 B1 C1 D1 E1 pass"])
@@ -118,7 +163,7 @@ def test_fixed_turns(tmp_path, moves):
     player.initialize_game()
     for move in moves.split():
         player.play_move(env.from_text(move))
-    save_game(tmp_path / "game.sgf", env, player.extract_data(), player.position.is_over, ("you", "alphago"))
+    save_game(tmp_path / "game.sgf", env, player.game_record(), player.position.is_over, ("you", "alphago"))
     positions = load_game(tmp_path / "game.sgf", env)
     assert positions[-1].moves == player.position.moves
     assert positions[-1].is_over == (len(moves.split()) == 6)

@@ -87,7 +87,7 @@ class TestScreen:
     def test_the_line_that_changes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Cut to the terminal's width, not more often than every tenth of a second, and taken away in the end."""
         out = terminal(monkeypatch, COLUMNS="20")
-        monkeypatch.setattr("alphago.ui.terminal.screen.time.monotonic", iter([10.0, 10.0, 10.05, 10.2, 10.2]).__next__)
+        monkeypatch.setattr("time.monotonic", iter([10.0, 10.0, 10.05, 10.2, 10.2]).__next__)
         screen = Screen()
         for text in ("x" * 30, "too soon", "second"):
             screen.status(text)

@@ -1,4 +1,4 @@
-"""`play` in a process of its own, with a real terminal, a pipe, or no input at all."""
+"""`play` in a process of its own, at a real terminal."""
 
 import os
 import select
@@ -9,45 +9,35 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")
 
-class TestProcess:
+
+def test_interrupts_at_a_prompt_and_while_the_engine_thinks():
     code = "from alphago import GoEnv, play; play(GoEnv(5), num_readouts=4, tower_height=1)"
+    with Terminal(f"{code}; play(GoEnv(5), num_readouts=1_000_000, tower_height=1, mode=1)") as terminal:
+        terminal.read_until("Your move")
+        terminal.type("c3")
+        assert "played" in terminal.read_until("Your move")
+        assert "Traceback" not in terminal.interrupt("You left the game after 2 moves.")
+        terminal.read_until("thinking.")
+        assert "Traceback" not in terminal.interrupt("You left the game after 0 moves.")
+        assert terminal.process.wait(60) == 0
 
-    def run(self, command, **options):
-        done = subprocess.run(command, capture_output=True, timeout=120, **options)
-        assert b"Traceback" not in done.stderr, done.stderr.decode()
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode()
-
-    def test_input_at_its_end(self):
-        text = self.run([sys.executable, "-c", self.code], stdin=subprocess.DEVNULL)
-        assert "You left the game after 0 moves." in text
-
-    @pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the input")
-    def test_input_closed(self):
-        text = self.run(["sh", "-c", 'exec "$0" -c "$1" <&-', sys.executable, self.code])
-        assert "You left the game after 0 moves." in text
-
-    def test_bytes_that_are_no_text(self):
-        environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8:strict"}
-        text = self.run([sys.executable, "-c", self.code], input=b"\xff\xfe\nc3\nquit\n", env=environment)
-        assert "is no point of GoEnv(5)" in text
-
-    @pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")
-    def test_terminal_and_interrupt(self):
+    @pytest.mark.skipif(os.name == "nt", reason="no readline")
+    def test_lines_are_edited_and_completed(self):
+        pytest.importorskip("readline")
         with Terminal(self.code) as terminal:
             terminal.read_until("Your move")
-            terminal.type("c3")
+            terminal.type("xb1\x1b[D\x1b[D\x7f")  # two steps to the left, the first letter away
             assert "played" in terminal.read_until("Your move")
-            assert "Traceback" not in terminal.interrupt("You left the game after 2 moves.")
-            assert terminal.process.wait(30) == 0
-
-    @pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")
-    def test_interrupt_while_the_engine_thinks(self):
-        with Terminal(self.code.replace("4", "1_000_000, mode=1", 1)) as terminal:
-            terminal.read_until("thinking.")
-            assert "Traceback" not in terminal.interrupt("You left the game after 0 moves.")
-            assert terminal.process.wait(30) == 0
+            terminal.type("sc\t")
+            terminal.read_until("If the game ended here")
+            terminal.read_until("Your move")
+            terminal.type("\x1b[A")  # the line before
+            terminal.read_until("If the game ended here")
+            terminal.read_until("Your move")
+            terminal.type("q")
+            terminal.read_until("You left the game after 2 moves.")
 
 
 class Terminal:

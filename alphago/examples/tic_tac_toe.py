@@ -3,11 +3,10 @@
 import numpy as np
 
 from alphago.env import symmetry
+from alphago.env.board import StonesEnv
 from alphago.env.check import check_game
-from alphago.env.game import GameEnv
 
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
-SQUARES = [column + row for row in "321" for column in "ABC"]  # the actions, row by row from the top
 
 
 class TicTacToe:
@@ -45,7 +44,7 @@ class TicTacToe:
         return twin
 
 
-class TicTacToeEnv(GameEnv):
+class TicTacToeEnv(StonesEnv):  # draws the board of planes 0 and 1, and names its points
     name = "tic-tac-toe"
     N, planes, plane_shape = 3, 2, (3, 3)
     action_space, max_moves = 9, 9
@@ -54,14 +53,6 @@ class TicTacToeEnv(GameEnv):
 
     def new(self) -> TicTacToe:
         return TicTacToe()
-
-    def to_text(self, action: int) -> str:
-        return SQUARES[action]
-
-    def from_text(self, text: str) -> int:
-        if text.strip().upper() not in SQUARES:
-            raise ValueError(f"{text!r} is no square: expected A1 to C3")
-        return SQUARES.index(text.strip().upper())
 
 
 if __name__ == "__main__":

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from alphago.env.board import StonesPosition
+from alphago.env.board import StonesEnv
 from alphago.env.check import check_game
-from alphago.env.game import GameEnv
 from alphago.env.symmetry import Symmetries
 
 HEIGHT, WIDTH, CONNECT = 6, 7, 4
@@ -55,7 +54,7 @@ class ConnectFour:
         return twin
 
 
-class ConnectFourEnv(GameEnv):
+class ConnectFourEnv(StonesEnv):  # draws the board of planes 0 and 1
     name = "connect-four"
     N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
@@ -66,9 +65,6 @@ class ConnectFourEnv(GameEnv):
 
     def new(self) -> ConnectFour:
         return ConnectFour()
-
-    def make_position(self, batch, setup) -> StonesPosition:
-        return StonesPosition(self, batch, setup)  # draws the board of planes 0 and 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,73 @@
+"""Games of one's own on the command line: `--game my_module:MyEnv`."""
+
+import importlib
+import inspect
+import os
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Sequence
+from types import ModuleType
+
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, is_packaged
+from alphago.system.validation import near_misses
+
+
+def named_game(text: str) -> str:
+    """Return the name of a game: the package's, or that of the class MODULE:CLASS, which is in GAMES from then on.
+
+    The module may be in the current folder or installed; it is imported.  Raises ArgumentTypeError.
+    """
+    module, colon, name = text.partition(":")
+    if not colon:
+        if text in GAMES:
+            return text
+        raise ArgumentTypeError(
+            f"must be one of {', '.join(GAMES)}, or MODULE:CLASS for a game of your own, got {text!r}"
+        )
+    env = game_class(imported(module), name)
+    known = GAMES.get(env.name, env)
+    if known is not env and is_packaged(known):
+        raise ArgumentTypeError(f"{name} must have a name of its own, got {env.name!r}, a game of the package")
+    GAMES[env.name] = env
+    return env.name
+
+
+def import_named_game(words: Sequence[str]) -> None:
+    """Import the game that the words of a command name, before its flags are made; raise ArgumentTypeError."""
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        given = after if word == "--game" else word.removeprefix("--game=")
+        if ":" in given and word.startswith("--game"):
+            named_game(given)
+
+
+def imported(name: str) -> ModuleType:
+    """Return a module of the current folder, or an installed one."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise ArgumentTypeError(f"{name} cannot be imported: {error}") from None
+        hint = f"; write {name.removesuffix('.py')}, without .py" if name.endswith(".py") else ""
+        raise ArgumentTypeError(f"there is no module {name}, neither in this folder nor installed{hint}") from None
+    except Exception as error:  # a fault in it
+        raise ArgumentTypeError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def game_class(module: ModuleType, name: str) -> type[GameEnv]:
+    """Return the game of that name in a module."""
+    games = [key for key, value in vars(module).items() if is_game(value) and value.__module__ == module.__name__]
+    env = getattr(module, name, None)
+    if not is_game(env):
+        raise ArgumentTypeError(f"{module.__name__} has no game {name!r}: {near_misses(name, games)}")
+    if inspect.isabstract(env):
+        raise ArgumentTypeError(f"{name} must define {', '.join(sorted(env.__abstractmethods__))}")
+    if not isinstance(getattr(env, "name", None), str):
+        raise ArgumentTypeError(f"{name} must have a name, a text, got {getattr(env, 'name', None)!r}")
+    return env
+
+
+def is_game(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, GameEnv)

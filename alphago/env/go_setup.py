@@ -1,0 +1,84 @@
+"""Set-up positions of Go: stones, and the past that they are given."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.env.board import check_history, follow
+from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove
+from alphago.env.go_position import GoPosition
+from alphago.env.kernels import go_row as layout
+from alphago.system.validation import check_int, is_int, shown
+
+
+class Past(NamedTuple):
+    """What came before a set-up board, as `GoEnv.position` takes it."""
+
+    move_number: int | None
+    captures: Sequence[int] | None
+    ko: int | str | None
+    history: Sequence[np.ndarray]
+
+
+def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float | None, past: Past) -> GoPosition:
+    """Return the position of stones [N, N] with a past; raise ValueError for what does not fit together."""
+    history = check_history(past.history, env.plane_shape)
+    if past.ko is not None:
+        if history:
+            raise ValueError(f"ko must be None with a history, which says what ko forbids, got {shown(past.ko)}")
+        to_play = to_play or 1
+        history = [board_before_ko(env, stones, to_play, past.ko)]
+    plies = len(history)
+    number = plies if past.move_number is None else check_int("move_number", past.move_number, 0, env.max_moves)
+    if number < plies:
+        raise ValueError(f"move_number must be at least {plies}, the boards of the history, got {number}")
+    start = partial(set_up, env, komi=komi, number=number - plies)
+    position = follow([*history, stones], to_play, start) if plies else start(stones, to_play or 1)
+    if past.captures is None:
+        return position
+    earlier = {"captures": earlier_captures(past.captures, position.captures)}
+    return GoPosition(env, position.batch, {**position.setup, **earlier}, position.moves)
+
+
+def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = None, number: int = 0) -> GoPosition:
+    """Return the position of stones [N, N] without a past, after `number` plies."""
+    batch = env.new_batch(1)
+    batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play, komi=komi)
+    batch.rows[0, layout.PLY] = number  # type: ignore[attr-defined]
+    further = {"komi": komi, "move_number": number or None}
+    setup = setup_texts(env, stones, to_play) | {name: value for name, value in further.items() if value is not None}
+    return GoPosition(env, batch, setup)
+
+
+def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any]:
+    """Return the keywords of `position` for stones [N, N] and the side to move, without defaults."""
+    texts = {
+        colour: " ".join(env.to_text(int(action)) for action in np.flatnonzero(stones == sign))
+        for colour, sign in (("black", 1), ("white", -1))
+        if (stones == sign).any()
+    }
+    return texts if to_play == 1 else texts | {"to_play": "white"}
+
+
+def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
+    """Return the board before the other side took the stone that the mover may not take back at `ko`."""
+    try:
+        before = set_up(env, stones, mover).play(ko).board
+    except IllegalMove:
+        before = stones
+    if (before != stones).sum() != 2:
+        raise ValueError(f"ko must be a point where {PLAYER_NAMES[mover]} would take one stone, got {shown(ko)}")
+    return before
+
+
+def earlier_captures(captures: Sequence[int], later: tuple[int, int]) -> tuple[int, int]:
+    """Return the stones that Black and White had taken before they took `later` of these `captures`.
+
+    Raises ValueError unless both are at least as many.
+    """
+    if np.shape(captures) != (2,) or not all(is_int(a, b) for a, b in zip(captures, later, strict=True)):
+        least = "" if later == (0, 0) else f", at least {later[0]} and {later[1]} as the boards show"
+        raise ValueError(f"captures must be two integers, Black's and White's{least}, got {shown(captures)}")
+    return int(captures[0]) - later[0], int(captures[1]) - later[1]

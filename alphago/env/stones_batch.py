@@ -1,0 +1,69 @@
+"""Batches of small games with stones, whose boards can be set up."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from alphago.env.board import check_board, check_player
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.kernels import rows as row_kernels
+from alphago.env.kernels.rows import HEADER, MARGIN, OVER, PLY, TO_PLAY
+from alphago.env.packed import RowBatch
+
+
+class StonesBatch(RowBatch):
+    """Base of batches whose rows hold a board of stones (see `alphago.env.kernels.rows`)."""
+
+    def reset(self, slots: np.ndarray, *, board: Any = None, to_play: int | str | None = None) -> None:
+        """Put the start position, or a set-up one, into the slots.
+
+        board: [height, width] of 1 Black, -1 White, 0 empty; by default the start's.
+        to_play: "black" or "white" (or +1, -1); by default whose turn it usually is on this board.
+        Raises ValueError for a board that no game has.
+        """
+        super().reset(slots)
+        if board is None and to_play is None:
+            return
+        stones = None if board is None else check_board(board, self.env.plane_shape).ravel()
+        for slot in slots:
+            row = self.rows[slot]
+            cells = self.cells(row)
+            if stones is not None:
+                cells[:] = stones
+            row[TO_PLAY] = self.usual_mover(cells) if to_play is None else check_player(to_play)
+            self.settle(row)
+
+    def cells(self, row: np.ndarray) -> np.ndarray:
+        """Return the stones of a row, int64 [height * width], to read and to write."""
+        height, width = self.env.plane_shape
+        return row[HEADER : HEADER + height * width]
+
+    def usual_mover(self, cells: np.ndarray) -> int:
+        """Return the side whose turn it is on a board, unless a set-up says otherwise."""
+        return 1
+
+    @abstractmethod
+    def settle(self, row: np.ndarray) -> None:
+        """Set what follows from board and side to move in a row; raise ValueError for a board that no game has."""
+
+
+class LineBatch(StonesBatch):
+    """Base of batches of games that the first line of `connect` stones wins, and that never take a stone."""
+
+    connect: int
+
+    def usual_mover(self, cells: np.ndarray) -> int:
+        return -1 if cells.sum() > 0 else 1
+
+    def settle(self, row: np.ndarray) -> None:
+        cells, mover = self.cells(row), int(row[TO_PLAY])
+        winners = [side for side in (1, -1) if row_kernels.has_line(row, side, self.connect)]
+        if len(winners) > 1:
+            raise ValueError(f"board must have a line of {self.connect} of one side at most, got one of each")
+        if mover in winners:
+            won, lost = PLAYER_NAMES[mover], PLAYER_NAMES[-mover].lower()
+            raise ValueError(f"to_play must be {lost!r} where {won} has won, got {won.lower()!r}")
+        row[PLY] = np.count_nonzero(cells)
+        row[MARGIN] = sum(winners)
+        row[OVER] = bool(winners) or bool(cells.all())

@@ -1,0 +1,1 @@
+"""Two games in plain Python, to read and to copy."""

@@ -1,0 +1,96 @@
+"""Compiled kernels in files, from which later processes load them instead of compiling.
+
+The cache is optional: what cannot be read, or is damaged, is compiled anew, and a disk that takes no files costs one
+warning.  numba's own cache raises in these cases, and falls back to other folders where its own is read-only.
+"""
+
+import functools
+import hashlib
+import os
+import pickle
+import secrets
+import sys
+import warnings
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+
+class KernelCache:
+    """The compiled code of one function, a file for each signature; numba asks it before it compiles.
+
+    A file is the SHA-256 digest of the rest, and the rest a pickle of the signature and of numba's compile result.  Its
+    name holds a digest of what the code depends on: versions, processor, signature, and the text of the source file.
+    """
+
+    def __init__(self, function: FunctionType, folder: str) -> None:
+        source = Path(function.__code__.co_filename)
+        place = hashlib.sha256(str(source.parent.absolute()).encode()).hexdigest()[:16]
+        self.cache_path = os.path.join(folder, f"{source.parent.name}_{place}")
+        self.function = function
+        self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")
+        state = source.stat()
+        self.stamp = file_digest(source, state.st_mtime_ns, state.st_size)
+
+    def path(self, signature: Any, codegen: Any) -> Path:
+        """Return the file for a signature."""
+        code = self.function.__code__
+        cells = [cell.cell_contents for cell in self.function.__closure__ or ()]
+        depends = (
+            numba.__version__, sys.version, self.stamp, code.co_firstlineno, code.co_code, dumps(cells),
+            str(signature), codegen.magic_tuple(),
+        )  # fmt: skip
+        return Path(self.cache_path, f"{self.stem}-{hashlib.sha256(repr(depends).encode()).hexdigest()[:32]}.kernel")
+
+    def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
+        """Return the compiled function; None where there is none, or where its file is damaged."""
+        target_context.refresh()
+        try:
+            data = self.path(signature, target_context.codegen()).read_bytes()
+            if hashlib.sha256(data[32:]).digest() != data[:32]:
+                return None
+            own, payload = pickle.loads(data[32:])
+            return CompileResult._rebuild(target_context, *payload) if own == signature else None
+        except Exception:  # of a file that cannot be read, or that this numba cannot rebuild
+            return None
+
+    def save_overload(self, signature: Any, result: CompileResult) -> None:
+        """Write a compiled function, whole or not at all; warn once if it cannot be written."""
+        if result.library.has_dynamic_globals or any(not lifted.can_cache for lifted in result.lifted):
+            return
+        data = dumps((signature, result._reduce()))
+        path = self.path(signature, result.codegen)
+        part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
+        try:
+            os.makedirs(self.cache_path, exist_ok=True)
+            try:
+                part.write_bytes(hashlib.sha256(data).digest() + data)
+                os.replace(part, path)
+            finally:
+                part.unlink(missing_ok=True)
+        except OSError as error:
+            warn_once(os.path.dirname(self.cache_path), os.strerror(error.errno or 0))
+
+    def flush(self) -> None:
+        """Remove the function's files."""
+        for path in Path(self.cache_path).glob(f"{self.stem}-*.kernel"):
+            path.unlink(missing_ok=True)
+
+
+@functools.cache
+def file_digest(path: Path, modified: int, size: int) -> bytes:
+    """Return a digest of a file's text, which is read again when it has changed."""
+    return hashlib.sha256(path.read_bytes()).digest()
+
+
+@functools.cache
+def warn_once(folder: str, reason: str) -> None:
+    """Warn that nothing can be kept in the folder."""
+    warnings.warn(
+        f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew",
+        RuntimeWarning, stacklevel=2,
+    )  # fmt: skip

@@ -1,0 +1,38 @@
+"""A progress bar that shows the time and moves while nothing is counted."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tqdm.auto import tqdm
+
+EVERY = 0.5  # seconds between two drawings
+
+
+class LiveBar(tqdm):
+    """A tqdm bar on stderr that is drawn twice a second on a terminal, whatever is counted.
+
+    update: called before each such drawing, from the bar's own thread, to set what the bar shows.
+    """
+
+    def __init__(self, *args: Any, update: Callable[[], object] | None = None, **options: Any) -> None:
+        super().__init__(*args, dynamic_ncols=True, **options)
+        self._update = update
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+        if not self.disable and getattr(self.fp, "isatty", bool)():
+            self._thread = threading.Thread(target=self._draw, name="progress bar", daemon=True)
+            self._thread.start()
+
+    def _draw(self) -> None:
+        while not self._closing.wait(EVERY):
+            if self._update is not None:
+                self._update()
+            self.refresh()
+
+    def close(self) -> None:
+        """Draw the bar once more and leave it on its line."""
+        if self._thread is not None and not self._closing.is_set():
+            self._closing.set()
+            self._thread.join()
+        super().close()

@@ -1,0 +1,92 @@
+"""The dtypes that a run computes in on a CPU, chosen by a short measurement where it begins.
+
+Which is the fastest depends on the processor, the network and the batch.  On an AVX-512 BF16 processor without AMX a
+gradient step in bfloat16 took 1.35 times as long as in float32, with AMX it takes about half (docs/design/network.md).
+"""
+
+import copy
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.hardware import choose_dtype, dtype_name, fastest_float, has_native_bfloat16
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.training.learner import Learner
+from alphago.training.memory import Sample
+from alphago.training.settings import TrainingSettings, default_groups
+
+ENOUGH = 0.5  # seconds of a measurement
+ROUNDS = 2, 9  # of it, at least and at most
+POSITIONS = 64  # in a batch for search
+
+
+class Precision(NamedTuple):
+    """The settings with their dtypes chosen, and the seconds that a gradient step takes with them."""
+
+    settings: TrainingSettings
+    step_seconds: float
+
+
+def choose_precision(env: GameEnv, net: NeuralNet, settings: TrainingSettings) -> Precision:
+    """Return the settings with the fastest `bfloat16` and `selfplay_dtype` for this CPU, where they are None.
+
+    The network and torch's random numbers stay as they are.
+    """
+    flags = [settings.bfloat16] if settings.bfloat16 is not None else [False, True][: 1 + has_native_bfloat16()]
+    with one_torch_thread(), Workers(settings.groups or default_groups("cpu")) as workers:
+        sample = random_sample(env, settings.batch_size)
+        learners = [Learner(copy.deepcopy(net), replace(settings, bfloat16=flag), workers) for flag in flags]
+        steps = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
+        dtype = settings.selfplay_dtype or fastest_inference(env, net)
+    best = int(np.argmin(steps))
+    return Precision(replace(settings, bfloat16=flags[best], selfplay_dtype=dtype), steps[best])
+
+
+def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
+    """Return the name of the dtype in which an evaluator of the network is the fastest on this CPU."""
+    names = list(dict.fromkeys(map(dtype_name, (choose_dtype(None), fastest_float()))))
+    if len(names) == 1:
+        return names[0]
+    batch, slots = env.new_batch(POSITIONS), np.arange(POSITIONS)
+    priors, values = np.empty((POSITIONS, env.action_space), np.float32), np.empty(POSITIONS, np.float32)
+    evaluators = [NetEvaluator(env, net.base_net, net.value, net.policy, dtype=name) for name in names]
+    seconds = measure([lambda one=one: one.evaluate(batch, slots, priors, values) for one in evaluators])  # type: ignore[misc]
+    return names[int(np.argmin(seconds))]
+
+
+def measure(tasks: Sequence[Callable[[], object]]) -> list[float]:
+    """Return the median seconds of each task, run in turns after one run of each that does not count."""
+    for task in tasks:
+        task()
+    times: list[list[float]] = [[] for _ in tasks]
+    began = time.perf_counter()
+    for done in range(ROUNDS[1]):
+        if done >= ROUNDS[0] and time.perf_counter() - began > ENOUGH * len(tasks):
+            break
+        for task, of_task in zip(tasks, times, strict=True):
+            start = time.perf_counter()
+            task()
+            of_task.append(time.perf_counter() - start)
+    return list(map(median, times))
+
+
+def random_sample(env: GameEnv, count: int) -> Sample:
+    """Return a batch of noise, the same on every call."""
+    generator = np.random.default_rng(1)
+    points = env.plane_shape[0] * env.plane_shape[1] if env.has_ownership else 0
+    return Sample(
+        planes=generator.random((count, env.planes, *env.plane_shape), np.float32),
+        policy=np.full((count, env.action_space), 1 / env.action_space, np.float32),
+        value=generator.uniform(-1, 1, count).astype(np.float32),
+        weight=np.ones(count, np.float32),
+        score=generator.normal(0, 10, count).astype(np.float32),
+        ownership=generator.choice(np.array([-1, 1], np.int8), (count, points)),
+        ended=np.ones(count, np.float32),
+    )

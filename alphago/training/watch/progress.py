@@ -1,0 +1,109 @@
+"""How far a run is, what it does at this moment, and how much time it still takes."""
+
+import threading
+from collections import deque
+from typing import NamedTuple
+
+from alphago.system.stopwatch import OPTIMIZER, PUBLISHING, SAMPLING, SAVING
+from alphago.training.history import Row
+from alphago.training.run import Run
+from alphago.training.watch.metrics import EXAMINATION, MATCHES, PLAYING
+from alphago.training.watch.report import Progress
+
+LATEST = 6  # iterations from which the speed is taken
+LEAST_SECONDS = 2.0  # of self-play before its speed is known
+ACTIVITIES = {
+    PLAYING.name: "playing",
+    OPTIMIZER.name: "learning",
+    SAMPLING.name: "learning",
+    PUBLISHING.name: "preparing the new network",
+    SAVING.name: "saving",
+    MATCHES.name: "playing a match",
+    EXAMINATION.name: "playing the opponent",
+}
+
+
+class Speed(NamedTuple):
+    """What an iteration did, and the seconds that its gradient steps took, and all else."""
+
+    moves: float
+    steps: int
+    learning: float
+    other: float
+
+
+class RunProgress:
+    """The progress of a run, which can be asked for at any time and from any thread.
+
+    The time that is left is that of the moves and gradient steps that are still to come, at the latest speed.
+
+    step_seconds: what a gradient step takes, until some have been taken; None if unknown.
+    """
+
+    def __init__(self, run: Run, step_seconds: float | None = None) -> None:
+        self.run = run
+        self.step_seconds = step_seconds
+        self.speeds: deque[Speed] = deque(maxlen=LATEST)
+        self.games = self.games_before = run.games
+        self.steps, self.seconds = run.learner.steps, run.clock.seconds
+        self.moves = 0.0  # in this call, until the iteration in progress
+        self.finished = 0  # games of this call,
+        self.plies = 0.0  # and their moves
+        self.metrics: Row = run.reporter.metrics  # of the iteration whose speed was added last
+        self.lock = threading.Lock()
+
+    def _add(self, metrics: Row) -> None:
+        """Add the speed of an iteration and the length of its games."""
+        total, self.seconds = metrics["seconds"] - self.seconds, metrics["seconds"]
+        steps, self.steps = metrics["steps"] - self.steps, metrics["steps"]
+        games, self.games = metrics["games"] - self.games, metrics["games"]
+        learning = total * metrics["optimizer_share"]
+        moves = metrics["moves_per_second"] * metrics["selfplay_share"] * total
+        self.speeds.append(Speed(moves, steps, learning, total - learning))
+        self.moves += moves
+        if games and metrics["game_length"] is not None:
+            self.finished += games
+            self.plies += games * metrics["game_length"]
+
+    def __call__(self) -> Progress:
+        """Return the progress of the run at this moment."""
+        run = self.run
+        with self.lock:
+            if run.reporter.metrics is not self.metrics:
+                self.metrics = run.reporter.metrics
+                self._add(self.metrics)
+        remaining, now = self.remaining(), run.clock.seconds
+        share = run.progress if remaining is None else now / max(now + remaining, 1e-9)
+        kind, seconds = run.stopwatch.current
+        return Progress(min(1.0, share), remaining, ACTIVITIES.get(kind, ""), seconds)
+
+    def remaining(self) -> float | None:
+        """Return the seconds of training that are left; None while the speed is unknown."""
+        clock, settings = self.run.clock, self.run.settings
+        times = [] if settings.max_minutes is None else [max(0.0, clock.limit - clock.seconds)]
+        if settings.num_games is not None and (seconds := self._until(settings.num_games)) is not None:
+            times.append(seconds)
+        return min(times, default=None)
+
+    def _until(self, games: int) -> float | None:
+        """Return the seconds until so many games are played and learned from; None while the speed is unknown."""
+        run, settings = self.run, self.run.settings
+        moves, seconds = run.pace.so_far()
+        if self.speeds:
+            each = sum(speed.other for speed in self.speeds) / max(1.0, sum(speed.moves for speed in self.speeds))
+        elif moves and seconds >= LEAST_SECONDS:
+            each = seconds / moves
+        else:
+            return None
+        steps = sum(speed.steps for speed in self.speeds)
+        step = sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
+        if step is None:
+            return None
+        side_by_side = run.settings.side_by_side(run.games)  # the shortest of these end first, and tell little
+        length = (self.plies + side_by_side * run.goal.usual_length) / (self.finished + side_by_side)
+        begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of the games in progress then
+        moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
+        moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves
+        learned = run.positions + (run.boards.added if run.boards.learning() else 0)
+        samples = run.samples_due + max(0.0, games * length - learned) * settings.samples_per_position
+        return moves_left * each + samples / settings.batch_size * settings.epochs * step

@@ -1,0 +1,58 @@
+"""Editing, history and completion of typed lines, with readline where Python has it."""
+
+import contextlib
+import glob
+import os
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+
+try:
+    import readline
+except ImportError:  # Windows
+    readline = None  # type: ignore[assignment]
+
+
+@contextlib.contextmanager
+def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[None]:
+    """Let `input` edit lines and complete them within the block; what readline did before returns after it.
+
+    words: commands to complete.  with_file: those that take the name of a file.
+    """
+    if readline is None:
+        yield
+        return
+    completer, delimiters = readline.get_completer(), readline.get_completer_delims()
+    length = readline.get_current_history_length()
+    readline.set_completer(line_completer(words, with_file))
+    readline.set_completer_delims("\n")  # a whole line is completed: names of files may hold spaces
+    readline.parse_and_bind("bind ^I rl_complete" if is_libedit(readline) else "tab: complete")
+    try:
+        yield
+    finally:
+        readline.set_completer(completer)
+        readline.set_completer_delims(delimiters)
+        for item in reversed(range(length, readline.get_current_history_length())):
+            readline.remove_history_item(item)
+
+
+def is_libedit(module: ModuleType) -> bool:
+    """Return whether the module stands on libedit, whose bindings are written differently."""
+    return "libedit" in (module.__doc__ or "")
+
+
+def line_completer(words: Sequence[str], with_file: Sequence[str]) -> Callable[[str, int], str | None]:
+    """Return the function with which readline asks for the completions of a line, one by one."""
+
+    def complete(line: str, state: int) -> str | None:
+        return ([*completions(line, words, with_file), None])[state]
+
+    return complete
+
+
+def completions(line: str, words: Sequence[str], with_file: Sequence[str]) -> list[str]:
+    """Return the lines that a line may become: commands, or names of files after those that take one."""
+    name, blank, start = line.partition(" ")
+    if blank and name.lower() in with_file:
+        paths = sorted(glob.glob(glob.escape(os.path.expanduser(start)) + "*"))
+        return [f"{name} {path}{os.sep if os.path.isdir(path) else ''}" for path in paths]
+    return [f"{word} " if word in with_file else word for word in words if word.startswith(line.lower())]

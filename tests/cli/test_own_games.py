@@ -1,0 +1,122 @@
+"""`--game MODULE:CLASS`: a game of one's own on the command line."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from alphago.cli import main
+from alphago.env.games import GAMES
+from alphago.nn.model_files import saved_game
+
+MODULE = '''
+from alphago.env.go import GoEnv
+from alphago.env.game import GameEnv
+from examples.tic_tac_toe import TicTacToeEnv
+
+class CornersEnv(TicTacToeEnv):
+    """Tic-tac-toe.
+
+    corners: whether they count.
+    """
+    name = "corners"
+    config = {}
+    def __init__(self, corners=True, seed=3, *rest, size=3, start: dict | None = None, board: list = ()):
+        self.config = {"corners": corners, "seed": seed, "size": size}
+
+class SizedEnv(TicTacToeEnv):
+    name = "sized"
+    def __init__(self, board_size): ...
+
+class LikeGo(GoEnv): ...
+
+class HalfEnv(GameEnv):
+    name = "half"
+'''
+SMALL = ["--games", "4", "--readouts", "2", "--tower-height", "0", "--channels", "4", "--batch-size", "8"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder, with a module; games and modules are as before after the test."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "my_game.py").write_text(MODULE)
+    (tmp_path / "broken_game.py").write_text("import nothing_of_this_name")
+    (tmp_path / "wrong_game.py").write_text("1 / 0")
+    games = dict(GAMES)
+    yield tmp_path
+    GAMES.clear()
+    GAMES.update(games)
+    for name in ("my_game", "broken_game", "wrong_game"):
+        sys.modules.pop(name, None)
+
+
+def test_from_training_to_a_match(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each command knows the game by its class, and without it says which one that is."""
+    game = ["--game", "my_game:CornersEnv"]
+    assert main(["train", *game, "--no-corners", *SMALL, "--folder", "run"]) == 0
+    assert main(["train", *game, "--folder", "run", "--games", "5"]) == 0
+    assert saved_game("run/weights.safetensors").config == {"corners": False, "seed": 3, "size": 3}
+    assert main(["selfplay", "run", *game, "--games", "2", "--readouts", "2", "--folder", "games"]) == 0
+    assert main(["evaluate", "run@2", "random", *game, "--games", "2", "--folder", "match"]) == 0
+    monkeypatch.setattr("builtins.input", lambda prompt: "quit")
+    assert main(["play", "run", *game, "--readouts", "2"]) == 0
+    capsys.readouterr()
+    del GAMES["corners"]
+    for command in ("train --folder run", "selfplay run", "evaluate run@2 random", "play run"):
+        assert main(command.split()) == 2
+        assert "--game my_game:CornersEnv\n" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["gtp", "run", *game])
+    assert capsys.readouterr().err == "alphago gtp: no option --game: the Go Text Protocol is for Go\n"
+
+
+def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+    """A flag for each keyword, with its help; not where the command has such an option itself."""
+    with pytest.raises(SystemExit):
+        main(["train", "--game=my_game:CornersEnv", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "--corners, --no-corners corners: whether they count (True)" in text
+    assert text.count("--seed ") == 1
+    assert "--rest" not in text
+
+
+@pytest.mark.parametrize(
+    ("game", "sentence"),
+    [
+        (
+            "chess",
+            "argument --game: must be one of go, gomoku, connect-four, reversi, oware, or MODULE:CLASS for",
+        ),
+        ("no_game:X", "argument --game: there is no module no_game, neither in this folder nor installed\n"),
+        (
+            "my_game.py:X",
+            "argument --game: there is no module my_game.py, neither in this folder nor installed; write",
+        ),
+        ("broken_game:X", "argument --game: broken_game cannot be imported: No module named 'nothing_of_this_name'"),
+        ("wrong_game:X", "argument --game: wrong_game cannot be imported: ZeroDivisionError: division by zero"),
+        ("my_game:CornerEnv", "argument --game: my_game has no game 'CornerEnv': did you mean CornersEnv?"),
+        ("my_game:MODULE", "argument --game: my_game has no game 'MODULE': there are CornersEnv, SizedEnv,"),
+        ("my_game:HalfEnv", "argument --game: HalfEnv must define config"),
+        ("my_game:LikeGo", "argument --game: LikeGo must have a name of its own, got 'go', a game of the package"),
+    ],
+)
+def test_what_is_no_game(game: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["train", "--game", game])
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")
+
+
+def test_a_game_that_needs_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--game", "my_game:SizedEnv"]) == 2
+    assert capsys.readouterr().err == "alphago train: --board-size must be given for sized\n"
+
+
+def test_a_game_without_a_network(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["play", "--game", "my_game:CornersEnv"]) == 2
+    assert capsys.readouterr().err.endswith("name one (alphago train --game my_game:CornersEnv)\n")

@@ -1,0 +1,123 @@
+"""Go positions with a past: captures, ko, move numbers and earlier boards, counted and set up."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv
+from tests.diagrams import draw, is_legal, play, position
+from tests.env.test_go_ko import KO
+
+EMPTY = np.zeros((5, 5), np.int8)
+
+
+class TestCaptures:
+    def test_both_sides(self) -> None:
+        start = GoEnv(3).position()
+        taken = play(start, "B A1, W A2, B C3, W B1")
+        assert (start.captures, taken.captures) == ((0, 0), (0, 1))
+        assert str(taken).endswith("\n   captures: X 0, O 1")
+
+    def test_suicide_is_the_other_sides_capture(self) -> None:
+        lost = GoEnv(3, suicide=True, komi=0).position(black="A3", white="A2 B2 C3").play("B3")
+        assert lost.board[0].tolist() == [0, 0, -1]
+        assert lost.captures == (0, 2)
+
+    def test_a_random_game(self) -> None:
+        """Stones are on the board or taken, in every position of a game with a handicap."""
+        random = np.random.default_rng(1)
+        now = GoEnv(5).position(handicap=0, black="B2 D4", to_play="white")
+        while not now.is_over:
+            now = now.play(int(random.choice(np.flatnonzero(now.legal_mask))))
+            blacks = 2 + sum(action != 25 for action in now.moves[1::2])
+            whites = sum(action != 25 for action in now.moves[::2])
+            assert now.captures == (whites - (now.board == -1).sum(), blacks - (now.board == 1).sum())
+        assert sum(now.captures) > 0
+
+
+class TestKo:
+    @pytest.mark.parametrize("rule", ["simple", "positional", "situational"])
+    def test_the_point_is_marked(self, rule: str) -> None:
+        env = GoEnv(5, ko=rule)
+        taken = position(KO, "B C4", env=env)
+        assert taken.ko_points == (env.from_text("B4"),)
+        lines = str(taken).splitlines()
+        assert (lines[2][6], lines[-1]) == ("*", "   captures: X 1, O 0, * forbidden by ko")
+        assert position(KO, env=env).ko_points == ()
+
+    @pytest.mark.parametrize("rule", ["simple", "positional", "situational"])
+    def test_it_is_set_up(self, rule: str) -> None:
+        """As if the stone had just been taken, and free again two moves later as far as the rule goes."""
+        env = GoEnv(5, ko=rule)
+        taken = position(KO, "B C4", env=env)
+        again = env.position(board=taken.board, to_play="white", ko="B4", move_number=30, captures=(3, 2))
+        assert np.array_equal(again.legal_mask, taken.legal_mask)
+        assert (again.ko_points, again.captures, again.move_number) == (taken.ko_points, (3, 2), 30)
+        later = play(again, "W A1, B E1")
+        assert (later.ko_points, is_legal(later, "B4")) == ((), True)
+
+    @pytest.mark.parametrize("point", ["A1", "C4", "pass", "Z9"])
+    def test_other_points_are_none(self, point: str) -> None:
+        taken = position(KO, "B C4")
+        with pytest.raises(ValueError, match=f"ko must be a point where White would take one stone, got '{point}'"):
+            taken.env.position(board=taken.board, to_play="white", ko=point)
+
+
+class TestHistory:
+    def test_a_game_is_set_up_from_its_boards(self) -> None:
+        """Planes, ko, captures and moves are the game's."""
+        env = GoEnv(5, planes=9)
+        game = play(env.position(komi=0.5), "B C4, W B4, B B3, W C3, B A4, W D4, B B5, W pass, B E1")
+        boards = [one.board for one in game.replay()]
+        again = env.position(board=boards[-1], history=boards[:-1], komi=0.5)
+        assert (again.moves, again.setup, again.to_play) == (game.moves, {"komi": 0.5}, -1)
+        assert np.array_equal(again.planes(), game.planes())
+        assert (again.captures, again.move_number) == (game.captures, 9)
+        assert game.captures == (1, 0)
+        late = env.position(board=boards[-1], history=boards[6:-1], move_number=30, captures=(5, 5), to_play="white")
+        assert (late.moves, late.move_number, late.captures) == (game.moves[6:], 30, (5, 5))
+        assert late.setup["captures"] == (4, 5)
+
+    @pytest.mark.parametrize(
+        ("setup", "text"),
+        [
+            ({"history": [EMPTY, np.eye(5)]}, "history must have a legal move between its boards, got none from"),
+            ({"history": [EMPTY], "black": "A1", "to_play": 1}, "to_play must be 'white' after this history, got 'bl"),
+            ({"history": [np.zeros((4, 4))]}, "board must be [5, 5] points of 1, -1 and 0, got [4, 4]"),
+            ({"history": [EMPTY], "ko": "A1"}, "ko must be None with a history"),
+            ({"history": [EMPTY], "move_number": 0}, "move_number must be at least 1, the boards of the h"),
+            ({"move_number": 36}, "move_number must be an integer from 0 to 35, got 36"),
+            ({"history": 5}, "history must be a sequence of boards, the oldest first, got 5"),
+            ({"captures": 3}, "captures must be two integers, Black's and White's, got 3"),
+            ({"captures": (1, -1)}, "captures must be two integers, Black's and White's, got (1, -1)"),
+            ({"board": [[0], [0, 1]]}, "board must be [5, 5] points of 1, -1 and 0"),
+        ],
+    )  # fmt: skip
+    def test_what_does_not_fit_together(self, setup: dict, text: str) -> None:
+        with pytest.raises(ValueError, match=re.escape(text)):
+            GoEnv(5).position(**setup)
+
+    def test_captures_that_the_history_shows(self) -> None:
+        taken = position(KO, "B C4")
+        with pytest.raises(ValueError, match="at least 1 and 0 as the boards show, got \\(0, 2\\)"):
+            taken.env.position(board=taken.board, to_play="white", ko="B4", captures=(0, 2))
+
+
+def test_a_move_number_counts_for_the_end() -> None:
+    late = GoEnv(5, max_moves=40).position(black="C3", move_number=38)
+    assert not late.play("A1").is_over
+    assert late.play("A1").play("B1").is_over
+    assert "\n   move 38: " in str(late)
+
+
+def test_a_set_up_can_be_saved_and_pasted_back() -> None:
+    taken = position(KO, "B C4")
+    again = taken.env.position(board=taken.board, to_play="white", ko="B4", move_number=7, captures=(2, 1))
+    setup = json.loads(json.dumps(again.setup))
+    from_file = taken.env.position(**setup).play(again.moves[0])
+    pasted = eval(again.describe().split(" after ")[0]).play(again.moves[0])
+    for one in (from_file, pasted):
+        assert (draw(one), one.captures, one.move_number) == (draw(again), (2, 1), 7)
+        assert np.array_equal(one.legal_mask, again.legal_mask)

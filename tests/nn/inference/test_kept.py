@@ -1,0 +1,123 @@
+"""An evaluator is made once for a network as it is, and anew after any change of it."""
+
+import copy
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from alphago import GoEnv, MCTSPlayer, NeuralNet
+from alphago.nn.inference.kept import KEPT
+from tests.nn.boards import evaluate, random_batch
+
+ENV = GoEnv(5)
+
+
+@pytest.fixture
+def net() -> NeuralNet:
+    return NeuralNet(ENV, tower_height=1, channels=8)
+
+
+def test_an_unchanged_network_has_one(net):
+    one = net.evaluator("float32")
+    assert net.evaluator("float32") is one
+    assert net.train().evaluator("float32") is one
+    assert net.resized(GoEnv(7)).evaluator("float32") is net.resized(GoEnv(7)).evaluator("float32") is not one
+    assert net.evaluator("float32", shared=False) is not one
+    assert net.evaluator("float32", exact=True) is not one
+    first, second = MCTSPlayer(ENV, net), MCTSPlayer(ENV, net)
+    assert first.search.evaluator is second.search.evaluator
+
+
+class Scaled(nn.Module):
+    """A head with a factor that is no parameter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.factor, self.table = 1.0, np.ones(3)
+        self.linear = nn.Linear(8 * 25, 26)
+
+    def forward(self, features):
+        return self.factor * float(self.table.sum()) * self.linear(features.flatten(1))
+
+
+def train_a_step(net):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    net.train()(torch.rand(8, ENV.planes, 5, 5))[0].square().sum().backward()
+    optimizer.step()
+
+
+def set_data(net):
+    net.policy.linear.weight.data[0, 0] += 1  # torch does not count this change
+
+
+def through_numpy(net):
+    net.policy.linear.bias.detach().numpy()[3] += 1
+
+
+def other_weights(net):
+    net.load_state_dict(NeuralNet(ENV, tower_height=1, channels=8, policy=Scaled()).state_dict())
+
+
+def statistics(net):
+    net.base_net.entry[1].running_mean += 1
+
+
+def attribute(net):
+    net.policy.factor = 3.0
+
+
+def array(net):
+    net.policy.table[1] = 5
+
+
+def part(net):
+    net.policy = copy.deepcopy(net.policy)
+    net.policy.linear = nn.Linear(8 * 25, 26)
+
+
+@pytest.mark.parametrize(
+    "change", [train_a_step, set_data, through_numpy, other_weights, statistics, attribute, array, part]
+)
+def test_a_change_gives_another_one(change):
+    net = NeuralNet(ENV, tower_height=1, channels=8, policy=Scaled())
+    before = net.evaluator("float32")
+    batch, slots = random_batch(ENV, 4), np.arange(4)
+    priors, _ = evaluate(before, batch, slots)
+    change(net)
+    after = net.evaluator("float32")
+    assert after is not before
+    assert not np.array_equal(evaluate(after, batch, slots)[0], priors)
+    assert np.array_equal(evaluate(before, batch, slots)[0], priors)  # it stays a snapshot
+
+
+def test_a_change_that_was_taken_back_is_none(net):
+    one = net.evaluator("float32")
+    before = copy.deepcopy(net.state_dict())
+    train_a_step(net)
+    net.load_state_dict(before)
+    assert net.evaluator("float32") is one
+
+
+def test_few_are_kept_and_none_without_the_network():
+    net = NeuralNet(ENV, tower_height=1, channels=8)
+    made = [weakref.ref(net.resized(GoEnv(size)).evaluator("float32")) for size in range(3, 4 + KEPT)]
+    gc.collect()
+    assert [one() is not None for one in made] == [False] + [True] * KEPT
+    del net
+    gc.collect()
+    assert not any(one() for one in made)
+
+
+def test_threads_that_ask_at_once_get_the_same(net):
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(net.evaluator("float32"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(map(id, found))) == 1

@@ -1,0 +1,96 @@
+"""Compiled code on disk is never trusted when it is damaged, and never needed."""
+
+import runpy
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from alphago.system.kernels import jit
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
+SOURCE = """
+from alphago.system.kernels.jit import kernel, load, store
+
+@kernel
+def double(row):
+    store(row, 0, {factor} * load(row, 0))
+"""
+
+
+@pytest.fixture
+def double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Run a kernel as a new process would: return the kernel and what it makes of 21."""
+
+    def run(factor: int = 2, folder: str = "cache") -> tuple[Any, int]:
+        monkeypatch.setattr(jit, "CACHE_FOLDER", str(tmp_path / folder))
+        (tmp_path / "game.py").write_text(SOURCE.format(factor=factor))
+        function = runpy.run_path(str(tmp_path / "game.py"))["double"]
+        row = np.array([21], np.int32)
+        function(row)
+        return function, int(row[0])
+
+    return run
+
+
+def loaded(function: Any) -> bool:
+    """Return whether the kernel came from the cache."""
+    hits, misses = (sum(count.values()) for count in (function.stats.cache_hits, function.stats.cache_misses))
+    assert hits + misses == 1
+    return bool(hits)
+
+
+def test_a_second_process_loads(double: Callable[..., Any], tmp_path: Path) -> None:
+    """An unchanged text, that is."""
+    assert [loaded(double()[0]) for _ in range(3)] == [False, True, True]
+    function, result = double(3)
+    assert (loaded(function), result) == (False, 63)
+    assert {path.suffix for path in (tmp_path / "cache").rglob("*") if path.is_file()} == {".kernel"}
+
+
+@pytest.mark.parametrize("place", ["halved", "emptied", 0, 40, -1])
+def test_a_damaged_file_is_compiled_anew(double: Callable[..., Any], tmp_path: Path, place: str | int) -> None:
+    double()
+    (path,) = (tmp_path / "cache").rglob("*.kernel")
+    data = bytearray(path.read_bytes())
+    if isinstance(place, int):
+        data[place] ^= 16
+    path.write_bytes({"halved": data[: len(data) // 2], "emptied": b""}.get(str(place), data))
+    function, result = double()
+    assert (loaded(function), result) == (False, 42)
+    assert loaded(double()[0]), "it was not repaired"
+
+
+def test_where_nothing_can_be_written(double: Callable[..., Any], tmp_path: Path) -> None:
+    """One warning names the folder, and nothing is written elsewhere, such as beside the source."""
+    (tmp_path / "file").write_text("in the way")
+    before = sorted(tmp_path.iterdir())
+    with pytest.warns(RuntimeWarning, match=r"compiled kernels cannot be kept in .*file"):
+        assert double(folder="file")[1] == 42
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert double(folder="file")[1] == 42
+    assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / "game.py"])
+
+
+def test_a_kernel_without_a_file() -> None:
+    """Typed in a notebook: it is compiled, and not kept."""
+    names: dict[str, Any] = {}
+    exec(SOURCE.format(factor=2), names)
+    row = np.array([21], np.int32)
+    names["double"](row)
+    assert (row[0], names["double"].stats.cache_path) == (42, None)
+
+
+def test_recompiling(double: Callable[..., Any], tmp_path: Path) -> None:
+    """numba's own verb empties the cache first."""
+    function, _ = double()
+    (path,) = (tmp_path / "cache").rglob("*.kernel")
+    path.write_bytes(b"")
+    function.recompile()
+    assert path.stat().st_size > 0
