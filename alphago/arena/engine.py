@@ -105,7 +105,7 @@ def find_engine(name: str) -> Engine | None:
 
 
 def engine_of_command(name: str) -> Engine:
-    """Return the engine of "gtp:" and a command as one types it into a shell, without pipes and variables."""
+    """Return the engine of "gtp:" and a command as typed into a shell, without pipes and variables."""
     try:
         program, *arguments = shlex.split(name.removeprefix(COMMAND))
     except ValueError as error:  # nothing to unpack, or an open quotation mark

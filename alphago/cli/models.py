@@ -35,9 +35,9 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
 
 
 def add_game_settings(parser: argparse.ArgumentParser) -> None:
-    """Add an option for every keyword of every game except board_size, with the help that it has in each game.
+    """Add an option for every keyword of every game except board_size, with each game's help for it.
 
-    A keyword of a game of one's own that is an option of the command already has none.
+    A keyword of a user's own game gets none if the command already has an option of that name.
     """
     keywords: dict[str, list[tuple[str, Setting]]] = {}
     for name, env in GAMES.items():

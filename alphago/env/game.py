@@ -75,7 +75,7 @@ class GameEnv:
 
     @property
     def usual_length(self) -> float:
-        """The plies of a typical game of self-play: a guess by which a run forecasts its time until it knows better."""
+        """The plies of a typical game of self-play, by which a run estimates its time until it has measured it."""
         return self.max_moves if self.fixed_length else 0.7 * self.max_moves
 
     @cached_property

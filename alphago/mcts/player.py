@@ -20,7 +20,7 @@ _GAME = np.zeros(1, np.int64)
 
 
 class SearchResult(NamedTuple):
-    """What a search says of its position, in arrays over all actions, from the view of the player to move.
+    """What a search found for its position, in arrays over all actions, from the view of the player to move.
 
     Action a is row `a // N`, column `a % N` of a board of side N, and a pass the last one; `env.to_text(a)` names it.
     """

@@ -112,7 +112,7 @@ def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.T
 def few_weights(most: int) -> Iterator[None]:
     """Raise ValueError in the block as soon as this thread has built layers with far more than `most` weights.
 
-    However deeply they are nested: a description of millions of layers would take hours to build.
+    This counts nested layers too: building a description of millions of layers would take hours.
     """
     thread, built = threading.get_ident(), 0
 

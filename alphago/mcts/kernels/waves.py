@@ -102,9 +102,10 @@ def select_by(choose: Any) -> Any:
 def expand(tree, wave, reached, priors, values):
     """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
 
-    reached: whether each leaf's game is over, and its mover.
-    priors: float32 [n, A], or a row for each leaf that is not over, in order.
-    values: float32 [n], the movers'.
+    reached: whether each leaf's game is over, and who is to move there.
+    priors: float32 [n, A]; or [m, A], rows for only the m leaves whose game is not over, in order.
+    values: float32 [n], from the view of the player to move at the leaf.
+
     Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
     """
     broken = 0

@@ -1,4 +1,4 @@
-"""How far a run is, what it does at this moment, and how much time it still takes."""
+"""How far a run is, what it is doing, and how much time it will still take."""
 
 import threading
 from collections import deque
@@ -24,7 +24,7 @@ ACTIVITIES = {
 
 
 class Speed(NamedTuple):
-    """What an iteration did, and the seconds that its gradient steps took, and all else."""
+    """What an iteration did, the seconds that its gradient steps took, and those of all else."""
 
     moves: float
     steps: int
@@ -33,11 +33,11 @@ class Speed(NamedTuple):
 
 
 class RunProgress:
-    """The progress of a run, which can be asked for at any time and from any thread.
+    """The progress of a run, which may be called at any time and from any thread.
 
-    The time that is left is that of the moves and gradient steps that are still to come, at the latest speed.
+    The remaining time is that of the remaining moves and gradient steps at the latest speed.
 
-    step_seconds: what a gradient step takes, until some have been taken; None if unknown.
+    step_seconds: the time of a gradient step until some have been taken; None if unknown.
     """
 
     def __init__(self, run: Run, step_seconds: float | None = None) -> None:
@@ -86,7 +86,7 @@ class RunProgress:
         return min(times, default=None)
 
     def _until(self, games: int) -> float | None:
-        """Return the seconds until so many games are played and learned from; None while the speed is unknown."""
+        """Return the seconds until `games` games are played and learned from; None while the speed is unknown."""
         run, settings = self.run, self.run.settings
         moves, seconds = run.pace.so_far()
         if self.speeds:
