@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from alphago.nn.net import NeuralNet, load_model
     from alphago.records.record import GameRecord
     from alphago.training.memory import ReplayMemory
+    from alphago.training.own_samples import train_on
     from alphago.training.selfplay import selfplay
     from alphago.training.session import train
     from alphago.training.watch.plots import plot
@@ -53,6 +54,7 @@ _HOMES = {
     "ReplayMemory": "alphago.training.memory",
     "selfplay": "alphago.training.selfplay",
     "train": "alphago.training.session",
+    "train_on": "alphago.training.own_samples",
     "plot": "alphago.training.watch.plots",
     "play": "alphago.ui.terminal.terminal_game",
 }
@@ -80,6 +82,7 @@ __all__ = [
     "plot",
     "selfplay",
     "train",
+    "train_on",
 ]
 
 

@@ -29,7 +29,9 @@ def main() -> None:
 
     def rate(flight: int, games: int) -> float:
         began = time.perf_counter()
-        played = selfplay(env.training_variant(), evaluator, settings.readouts, games, games_in_flight=flight, **how)
+        played = selfplay(
+            env.training_variant(), evaluator, settings.readouts, games, games_in_flight=flight, seed=0, **how
+        )
         return sum(map(len, played)) / (time.perf_counter() - began)
 
     rate(options.flights[0], min(16, options.games))  # compiles

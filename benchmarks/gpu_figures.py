@@ -246,7 +246,7 @@ def games(scale: Scale) -> Iterator[Figure]:
                 if len(ends) in (scale.flight, total - scale.flight):
                     busy.append(meter.busy())
 
-        selfplay(env, net, scale.readouts, total, games_in_flight=scale.flight, tell=tell, **scale.where)
+        selfplay(env, net, scale.readouts, total, games_in_flight=scale.flight, seed=0, on_game=tell, **scale.where)
     rate = (total - 2 * scale.flight) / max(ends[total - scale.flight - 1] - ends[scale.flight - 1], 1e-9)
     name = f"self-play, 9x9, {height} x {channels}, {scale.readouts} readouts"
     yield Figure(name, f"{rate:,.1f} games/s", "at least 500 games/s", rate >= 500)

@@ -30,7 +30,7 @@ def main() -> None:
     settings = TrainingSettings(num_games=options.games, games_in_flight=64).selfplay()
     names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}
-    records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, **chosen)
+    records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, seed=0, **chosen)
     file = io.BytesIO()
     save_records(file, records)
     plies = sum(len(record) for record in records)

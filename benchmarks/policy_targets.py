@@ -36,7 +36,7 @@ ONE = np.zeros(1, np.int64)
 def drawn_positions(env: GameEnv, evaluator: Evaluator, count: int) -> GameBatch:
     """Positions that were searched in self-play and are not decided, one from each game."""
     recipe = vars(TrainingSettings(**recipe_for(env).settings).selfplay())
-    records = selfplay(env, evaluator, num_games=2 * count, **recipe)
+    records = selfplay(env, evaluator, num_games=2 * count, seed=0, **recipe)
     generator = np.random.default_rng(0)
     batch = env.new_batch(count)
     found = 0

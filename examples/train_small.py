@@ -1,7 +1,7 @@
 """Training with a custom report: a table of how 5x5 is learned, in a minute or two.
 
-A report is any object with these four methods; the loop itself prints nothing.  All metrics of
-an iteration are a line of the run folder's metrics.jsonl.
+A report derives from Report and has the methods for what it reports; the loop itself prints nothing.  All metrics
+of an iteration are a line of the run folder's metrics.jsonl.
 """
 
 import argparse
@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from alphago import GoEnv, train
+from alphago.training.watch.report import Report
 
 COLUMNS = ("games", "positions", "policy_loss", "value_loss", "top_move_agreement")
 
 
-class TableReport:
+class TableReport(Report):
     """Prints a line every so many games, and the run's notes in between."""
 
     def __init__(self, every: int) -> None:

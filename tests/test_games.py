@@ -58,7 +58,7 @@ def test_learns_saves_and_plays(env: GameEnv) -> None:
         assert np.array_equal(old.detach().numpy(), new.detach().numpy())
     result = evaluate(env, again, "random", num_games=4, readouts=8)
     assert len(result.games) == 4
-    (record,) = selfplay(env, again, 8)
+    (record,) = selfplay(env, again, 8, seed=0)
     with open("games.npz", "wb") as file:
         save_records(file, [record])
     (read,) = load_records("games.npz")

@@ -11,7 +11,7 @@ import alphago
 NAMES = [
     "ConnectFourEnv", "GameBatch", "GameEnv", "GameRecord", "GoEnv", "GomokuEnv", "IllegalMove", "MCTSPlayer",
     "MatchResult", "NeuralNet", "OwareEnv", "Position", "ReplayMemory", "ReversiEnv", "SearchSettings",
-    "check_game", "evaluate", "load_model", "play", "plot", "selfplay", "train",
+    "check_game", "evaluate", "load_model", "play", "plot", "selfplay", "train", "train_on",
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from alphago.arena.players import Player
 from alphago.env.board import result_text
 from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.rule import choose_actions
+from alphago.records.record import GameRecord, RecordBuilder, add_moves
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,26 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
     """
     boards = [final_board(env, moves, 1 - 2 * (number % 2)) for number, moves in enumerate(games)]
     return FinalBoards(*np.mean(boards, axis=0).tolist())
+
+
+def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecord]:
+    """Return games, each its moves from the start position to its end, as records without policies and values."""
+    batch, builders = env.new_batch(len(games)), [RecordBuilder() for _ in games]
+    lengths = np.array([len(game) for game in games])
+    for ply in range(int(lengths.max(initial=0))):
+        slots = np.flatnonzero(lengths > ply)
+        actions = np.array([games[int(slot)][ply] for slot in slots], np.int32)
+        legal = batch.legal_mask(slots, np.empty((len(slots), env.action_space), np.bool_)).sum(axis=1)
+        nothing = np.zeros(len(slots), np.float32)
+        columns = (actions, nothing, legal, batch.to_play(slots, np.empty(len(slots), np.int8)), nothing, nothing)
+        add_moves([builders[slot] for slot in slots], np.zeros((len(slots), env.action_space), np.float32), *columns)
+        batch.play(slots, actions)
+    every = np.arange(len(games))
+    sides = batch.to_play(every, np.empty(len(games), np.int8))
+    outcomes = sides * batch.outcome(every, np.empty(len(games), np.float32))
+    scores = sides * batch.score(every, np.empty(len(games), np.float32))
+    ends = zip(builders, outcomes.tolist(), scores.tolist(), strict=True)
+    return [builder.finish(outcome, score, False, env.action_space) for builder, outcome, score in ends]
 
 
 def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, int, int]:

@@ -26,7 +26,7 @@ VERBS = {
     "evaluate": ("evaluate", "play matches, and rate the players"),
     "plot": ("plot", "draw the curves of training runs"),
     "bench": ("bench", "search fixed positions: one number that changes when the search does"),
-    "info": ("info", "versions, devices, and how fast this machine is"),
+    "info": ("info", "what a run or a network is; versions, devices, and how fast this machine is"),
 }
 
 

@@ -9,10 +9,12 @@ import alphago
 from alphago.cli.options import number
 from alphago.cli.rates import measure_rates
 from alphago.nn.inference.hardware import describe_machine
-from alphago.nn.model_files import LATEST, read_weights
+from alphago.nn.model_files import LATEST, model_file, read_weights
 from alphago.system.validation import check_float
 from alphago.training.history import number as number_of
 from alphago.training.history import read_history
+from alphago.training.runs.config import holds_run
+from alphago.training.runs.summary import network_facts, run_summary
 from alphago.training.watch.metrics import mean_shares
 from alphago.training.watch.recent import RECENT_ROWS
 
@@ -20,22 +22,28 @@ from alphago.training.watch.recent import RECENT_ROWS
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Prints versions and devices, and measures how fast this machine is, in about five seconds; or, of a run, "
-        "what its time was spent on lately, and below which value its network may resign."
+        "what it trains, how far and how well, how it goes on, what its time was spent on lately, and below which "
+        "value its network may resign; or what a network is."
     )
-    parser.usage = f"{parser.prog} [RUN] [OPTIONS]"
-    parser.add_argument("folder", nargs="?", metavar="RUN", help="the folder of a run, finished or not")
-    parser.add_argument("--seconds", type=number, metavar="S", help="time to measure; 0: do not (5; 0 with a run)")
+    parser.usage = f"{parser.prog} [RUN|MODEL] [OPTIONS]"
+    parser.add_argument(
+        "what",
+        nargs="?",
+        metavar="RUN|MODEL",
+        help="a run's folder, finished or not; a network's file or name (9x9)",
+    )
+    parser.add_argument("--seconds", type=number, metavar="S", help="time to measure; 0: do not (5; 0 with RUN|MODEL)")
     parser.add_argument("--json", action="store_true", help="as JSON, rates unrounded")
 
 
 def run(options: argparse.Namespace) -> int:
-    seconds = options.seconds if options.seconds is not None else 5.0 if options.folder is None else 0.0
+    seconds = options.seconds if options.seconds is not None else 5.0 if options.what is None else 0.0
     check_float("--seconds", seconds, 0)
     machine = describe_machine()
     machine["versions"] = {"alphago": alphago.__version__, **machine["versions"]}
-    if options.folder is not None:
-        machine["time"] = time_shares(options.folder)
-        machine["resignation"] = resignation_notes(options.folder)
+    if options.what is not None:
+        first, then = facts_of(options.what)
+        machine = {**first, **machine, **then}
     rates = measure_rates(seconds) if seconds else {}
     if options.json:
         print(json.dumps({**machine, "rates": rates}, indent=2))
@@ -51,6 +59,22 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return sections about a run or a network: those that stand before the machine's, and those after."""
+    path = Path(what)
+    if not path.is_dir():
+        path = model_file(what)
+        return {"network": {"file": str(path), **network_facts(path)}}, {"resignation": resignation_notes(path)}
+    is_run, shares = holds_run(path), {}
+    try:
+        shares = time_shares(what)
+    except (ValueError, FileNotFoundError):
+        if not is_run:
+            raise  # else there are no two iterations yet
+    first = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
+    return first, {"time": shares, "resignation": resignation_notes(path / LATEST)}
+
+
 def time_shares(folder: str) -> dict[str, float]:
     """Return the share of each kind of work in the latest iterations, and how busy cores and GPU were."""
     rows = read_history(folder).metrics[-RECENT_ROWS:]
@@ -62,9 +86,8 @@ def time_shares(folder: str) -> dict[str, float]:
     return described
 
 
-def resignation_notes(folder: str) -> dict[str, Any]:
-    """Return the run's resignation threshold, on how many resignations it was measured, and their share not lost."""
-    path = Path(folder) / LATEST
+def resignation_notes(path: Path) -> dict[str, Any]:
+    """Return the resignation threshold, how many resignations it rests on, and the share of them that was not lost."""
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {
         "mover's value below": ("resign_threshold", str), "resignations judged": ("resignations_judged", int),

@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, is_packaged
@@ -59,7 +60,7 @@ def imported(name: str) -> ModuleType:
 def game_class(module: ModuleType, name: str) -> type[GameEnv]:
     """Return the game of that name in a module."""
     games = [key for key, value in vars(module).items() if is_game(value) and value.__module__ == module.__name__]
-    env = getattr(module, name, None)
+    env: Any = getattr(module, name, None)
     if not is_game(env):
         raise ArgumentTypeError(f"{module.__name__} has no game {name!r}: {near_misses(name, games)}")
     if inspect.isabstract(env):

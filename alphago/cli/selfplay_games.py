@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import io
+import sys
 import threading
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +31,7 @@ from alphago.system.validation import check_int, make_settings
 from alphago.training.runs.folder import default_folder, new_folder
 from alphago.training.selfplay import selfplay
 from alphago.training.settings import SelfPlaySettings
+from alphago.training.watch.game_log import game_text
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,9 +42,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     parser.add_argument("--games", type=integer, default=10, metavar="N", help="how many (10)")
-    parser.add_argument("--seed", type=integer, default=0, metavar="S", help="another one gives other games (0)")
+    parser.add_argument("--seed", type=integer, metavar="S", help="plays an earlier call's games again (a new one)")
     add_device(parser)
     parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
+    parser.add_argument(
+        "--verbose", action="store_true", help="print each game: its moves, what the search thought, the final position"
+    )
     parser.add_argument("--folder", metavar="PATH", help="where the games are saved, new or empty (one in runs)")
     settings = parser.add_argument_group("self-play")
     add_settings(settings, SelfPlaySettings, leave=["search"], defaults={"resign_threshold": "the model's own"})
@@ -61,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         given["search"] = search
     given.setdefault("resign_threshold", network.resign_threshold)
     as_records = options.records or not env.has_sgf
-    with GameFolder(options.folder, env, options.games, as_records) as folder:
+    with GameFolder(options.folder, env, options.games, as_records, options.verbose) as folder:
         selfplay(env, evaluator, num_games=options.games, seed=options.seed, on_game=folder.add, **given)
     return 0
 
@@ -69,11 +74,12 @@ def run(options: argparse.Namespace) -> int:
 class GameFolder:
     """A context manager that saves games as they end, shows a progress bar, and prints a summary when it exits."""
 
-    def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool) -> None:
-        """Check the arguments; `__enter__` makes and locks the folder.
+    def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool, verbose: bool = False) -> None:
+        """Check the arguments; the folder is made, and locked, where the context begins.
 
         path: the folder, new or empty; None for a new one in `runs`.
-        as_records: whether to write one file of records instead of an SGF file for each game.
+        as_records: one file of records, instead of an SGF file for each game.
+        verbose: whether to print each game.
         Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
         """
         check_int("--games", games, 1)
@@ -82,7 +88,7 @@ class GameFolder:
         self.given = path is not None
         self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
         self.expect_empty()
-        self.env, self.games, self.as_records = env, games, as_records
+        self.env, self.games, self.as_records, self.verbose = env, games, as_records, verbose
         self.records: dict[int, GameRecord] = {}
         self.one_at_a_time = threading.Lock()
 
@@ -109,6 +115,8 @@ class GameFolder:
             if not self.as_records:
                 game = SgfGame.from_record(record, self.env, players=("alphago", "alphago"))
                 write_atomic(self.path / f"{number:0{len(str(self.games))}d}.sgf", sgf.format_sgf(game))
+            if self.verbose:
+                LiveBar.write(game_text(self.env, record, moves=True), file=sys.stderr)
             self.bar.update()
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -129,3 +137,5 @@ class GameFolder:
             white = sum(record.outcome < 0 for record in records)
             drawn = len(records) - black - white
             print(f"{len(records)} games in {self.path}: Black won {black}, White {white}, drawn {drawn}")
+            if records and records[0].seed is not None:
+                print(f"--seed {records[0].seed[0]} plays them again")

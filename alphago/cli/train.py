@@ -57,6 +57,7 @@ def add_options(parser: Parser) -> None:
     )
     add_device(parser, default=argparse.SUPPRESS)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
+    parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
     training = parser.add_argument_group("training", "The board's recipe comes before the values in parentheses.")
     add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
     losses = parser.add_argument_group("the losses, and how much each counts")
@@ -73,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
     from alphago.training.session import train
+    from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact")
@@ -94,9 +96,11 @@ def run(options: argparse.Namespace) -> int:
         hint_at_runs(Path(options.folder))
     try:
         with ConsoleReport() as console:
-            if options.tensorboard:
-                given["reports"] = [console, TensorBoardReport()]
-            train(env, **given)
+            more = [
+                *([TensorBoardReport()] if options.tensorboard else []),
+                *([GameReport()] if options.verbose else []),
+            ]
+            train(env, reports=[console, *more], **given)
     except EngineError as error:
         raise ValueError(str(error)) from None
     return 0

@@ -122,16 +122,16 @@ def forecast_loss(
 ) -> ForecastLosses:
     """Return the losses of what a network predicts beside the winner, averaged over the batch.
 
-    ownership: [B, points], 1 where a point is the mover's at the end, -1 where it is the other side's, else 0.
-    score: [B], the mover's final margin in points. weight: [B], as in `alphazero_loss`.
-    ended: [B], 0 for positions of resigned games, whose ownership and score are unknown, else 1; None for 1 in all.
-    weights: how much ownership and score count in `total`.
+    ownership: [B, points], 1 where a point became the mover's, -1, 0; no columns in games without it.
+    score: [B], the mover's margin in points.
+    weight: [B], as in `alphazero_loss`.  weights: how much ownership and score count in `total`.
+    ended: [B], 0 for positions of games that were resigned, whose ownership and score are unknown, else 1; None for 1.
     """
     share = weight / weight.sum().clamp_min(1e-12)
     if ended is not None:
         share = share * ended
     losses, total = {}, share.new_zeros(())
-    if forecast.ownership is not None:
+    if forecast.ownership is not None and ownership.shape[1]:
         losses["ownership"] = (share * (forecast.ownership.float() - ownership).square().mean(dim=1)).sum()
     if forecast.score is not None:
         losses["score"] = (share * F.huber_loss(forecast.score.float(), score / POINTS, reduction="none")).sum()

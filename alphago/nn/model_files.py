@@ -19,7 +19,7 @@ from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, with_settings
+from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.system.files import write_atomic
 from alphago.system.validation import check_int, near_names

@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -37,6 +38,7 @@ class GameRecord:
     resigned: bool = False
     setup: dict[str, Any] = field(default_factory=dict)
     seed: tuple[int, int] | None = None  # (run's seed, game number) of the random stream, 0 .. SEED_END - 1
+    seconds: float | None = None  # from its first move to its last, in the process that played it; no file keeps it
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -140,6 +142,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
             resigned=bool(single["resigned"][i]),
             setup=json.loads(str(single["setups"][i])),
             seed=None if single["seeds"][i][0] < 0 else (int(single["seeds"][i][0]), int(single["seeds"][i][1])),
+            seconds=None,
         )
         for i in range(len(ends))
     ]
@@ -152,6 +155,7 @@ class RecordBuilder:
         check_seed(seed)
         self.setup = setup or {}
         self.seed = seed
+        self.began = time.monotonic()
         self.plies: list[tuple[int, np.ndarray, float, int, int, float, float]] = []
 
     @classmethod
@@ -197,6 +201,7 @@ class RecordBuilder:
             resigned=resigned,
             setup=self.setup,
             seed=self.seed,
+            seconds=time.monotonic() - self.began,
         )
 
 

@@ -48,7 +48,12 @@ def flush_folder(folder: Path) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """Return a file's bytes; raise ValueError if the disk fails to read them (EIO), OSError for other reasons."""
+    """Return a file's bytes; raise ValueError if the disk can no longer read them, OSError for other reasons.
+
+    A folder, a pipe or a device, which may never end, is a ValueError too.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError("is no file")
     try:
         return path.read_bytes()
     except OSError as error:

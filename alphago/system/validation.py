@@ -26,6 +26,7 @@ class Unset(Enum):
 
 
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+LARGEST = 10**9  # of a number in settings that has no bound of its own
 MOST_READOUTS = 10_000_000  # of one move: a tree of that size takes gigabytes
 MOST_SHOWN = 80  # characters of a value in an error message
 
@@ -93,6 +94,8 @@ def check_ranges(instance: Any, owner: str = "") -> None:
             value = check_float(name, value, least, most)
         else:
             value = check_int(name, value, least, None if most == math.inf else most)
+        if value > LARGEST and most == math.inf:
+            raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
         object.__setattr__(instance, one.name, value)
 
 
@@ -100,8 +103,6 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
     """Decorate a function or class, so that an unknown keyword raises TypeError that suggests similar names.
 
     So do missing arguments, too many, and one given twice, in a sentence that says how to call it.
-
-    So do arguments that are missing or too many, by their names.
 
     further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay.
     """
@@ -126,30 +127,6 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
         return call
 
     return decorate
-
-
-def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise TypeError that names the arguments that are missing, or that may come without their names."""
-    signature = inspect.signature(function)
-    try:
-        signature.bind(*given, **named)
-        return
-    except TypeError:
-        parameters = signature.parameters.values()
-    unnamed = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    own = [name for name in unnamed if name != "self"]
-    if len(given) > len(unnamed):
-        raise TypeError(
-            f"{who} takes {', '.join(own) or 'nothing'} without a name before it, and all else as name=value; "
-            f"got {len(given) - len(unnamed) + len(own)} values without one"
-        ) from None
-    if twice := [name for name in unnamed[: len(given)] if name in named]:
-        raise TypeError(
-            f"{who} got two values for {twice[0]}: {', '.join(own)} is the order of its arguments"
-        ) from None
-    required = [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in NAMED]
-    missing = [name for name in required if name not in (*unnamed[: len(given)], *named)]
-    raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(own)}, …)") from None
 
 
 def keywords_of(call: Callable[..., Any]) -> list[str]:
@@ -229,6 +206,11 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
         return float(value)
     bound = "" if most == math.inf else f" and <= {most:g}"
     raise ValueError(f"{name} must be a number > 0{bound}, got {shown(value)}")
+
+
+def qualified_name(named: Any) -> str:
+    """Return the name of a class or function as "module:name"."""
+    return f"{named.__module__}:{named.__qualname__}"
 
 
 def as_plain_numbers(settings: Any) -> None:

@@ -11,6 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
+from alphago.system.validation import qualified_name
 from alphago.training.batches import apportion
 from alphago.training.memory import ReplayMemory, Sample, window
 from alphago.training.runs.shards import Shards
@@ -61,11 +62,18 @@ class BoardTraining:
         """Return what the board needs to continue, except the games in memory: tensors by name, and plain data."""
         games, source = self.source.state()
         memory = {"games": len(self.memory.entries), "capacity": self.memory.capacity, "added": self.memory.added}
-        data = {"memory": memory, "has_learned": self.has_learned, "source": source}
+        kind = qualified_name(type(self.source))
+        data = {"memory": memory, "has_learned": self.has_learned, "source": source, "source_class": kind}
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
-        """Continue from what `state` returned; `records` are the games that were in memory, oldest first."""
+        """Continue from what `state` returned, with the games that were in memory, oldest first.
+
+        Raises ValueError where another class of source has played the unfinished games.
+        """
+        was, now = data["source_class"], qualified_name(type(self.source))
+        if was != now:
+            raise ValueError(f"source must make what played the run's unfinished games, {was}, got {now}")
         self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])
         self.has_learned = data["has_learned"]
         self.source.restore(unpack_arrays(tensors[tensor_name(self.env.N)]), data["source"])

@@ -348,6 +348,9 @@ class SelfPlay:
             group.restore(state, records, self.evaluator)
             self.groups.append(group)
 
+    def close(self) -> None:
+        """Release nothing: the threads are the run's."""
+
     @property
     def begun(self) -> int:
         """A number above those of all games begun so far."""

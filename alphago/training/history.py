@@ -66,10 +66,16 @@ def append_row(path: Path, row: Mapping[str, Any]) -> None:
             raise
 
 
-def truncate(path: Path, length: int) -> None:
-    """Shorten a file to `length` bytes, if it is longer."""
-    if path.exists() and path.stat().st_size > length:
-        os.truncate(path, length)
+def truncate(path: Path, length: int) -> str:
+    """Shorten a log to `length` bytes; return a sentence, else "", if it is shorter: then half a line is cut off."""
+    data = path.read_bytes() if path.is_file() else b""
+    whole = data[:length] if len(data) >= length else data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        os.truncate(path, len(whole))
+    if len(data) >= length:
+        return ""
+    lines = whole.count(b"\n")
+    return f"{path} has lost its end: {len(whole)} of {length} bytes are left, {lines} lines; it goes on after them"
 
 
 def parse_object(line: bytes) -> dict[str, Any]:
@@ -87,3 +93,9 @@ def number(row: Row, key: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return float(value)
+
+
+def opponent_name(row: Row) -> str:
+    """Return who played a match with how many readouts of the run's network, as `watch` takes it: "gnugo:10@64"."""
+    readouts = number(row, "readouts")
+    return str(row["opponent"]) + ("" if readouts is None else f"@{readouts:.0f}")

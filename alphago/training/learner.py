@@ -18,6 +18,7 @@ from alphago.training.settings import TrainingSettings
 from alphago.training.watch.measures import Outputs, batch_metrics, to_numbers
 
 WARM_UP_STEPS = 200
+LARGEST_WEIGHT = 1e6  # sound ones are below 100
 CPU = torch.device("cpu")
 
 
@@ -98,6 +99,11 @@ class Learner:
         self.steps += 1
         return metrics
 
+    @property
+    def has_diverged(self) -> bool:
+        """Whether gradient steps have made a weight infinite, NaN, or larger than any that computes."""
+        return self.steps > 0 and not all(bool((p.abs() < LARGEST_WEIGHT).all()) for p in self.net.parameters())
+
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return weights and optimizer state by name, on the CPU; if the learner is there, they are not copies.
 
@@ -160,7 +166,7 @@ class Learner:
         losses = alphazero_loss(logits, value, policy, result, weight, weights=self.settings.losses)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
-        if forecast is not None and part.ownership.shape[1]:
+        if forecast is not None:
             ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
             more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.settings.losses)
             total = total + more.total

@@ -4,6 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -81,7 +82,8 @@ class Judge(Protocol):
 class Run:
     """One training run, which `alphago.training.loop.train_loop` advances.
 
-    `state` has all that is needed to continue, between any two moves or gradient steps.
+    It begins by `start` or `restore`.  `state` is all that it needs to continue from where it stands, at any move and
+    before any gradient step.  `close` closes the sources of its games.
     """
 
     def __init__(
@@ -95,13 +97,14 @@ class Run:
         device: str = "cpu",
         make_source: MakeSource = SelfPlay,
     ) -> None:
-        """Begin a run; games are played and the network learns on `device`, "cpu", "cuda" or "host"."""
+        """Make a run; `device`, "cpu", "cuda" or "host", is where games are played and the network learns."""
         self.goal = env
         self.settings = settings
         self.folder = folder
         self.workers = workers
         self.device = device
         self.make_source = make_source
+        self._sources = ExitStack()  # those of the present stage, to be closed
         self.judges: list[Judge] = []
         self.reporter = Reporter([])
         self.stages = stages(env, settings)
@@ -116,17 +119,27 @@ class Run:
         self.in_iteration = False
         self.saved_games = 0  # games when the latest network to be kept was saved
         self.compacted = 0  # how often the run's folder was made compact
+
+    def start(self) -> None:
+        """Begin a new run, in its first stage."""
         self._enter(0, 0, 0, {})
 
+    def close(self) -> None:
+        """Close the sources of games; nothing can be played afterwards."""
+        self._sources.close()
+
     def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
-        """Begin a stage after `games` games, with new games numbered from `first` and with these memories."""
+        """Begin a stage after `games` games, with new games numbered from `first` and the earlier stage's memories."""
+        self._sources.close()
         self.stage, self.entered, self.first = stage, games, first
         numbers = range(first, first + self.settings.game_limit - games)
         self.boards = Boards(
             self.stages[stage], self.settings, numbers, memories,
             workers=self.workers, make_source=self.make_source, device=self.device,
         )  # fmt: skip
-        self._published: tuple[NeuralNet, int] | None = None  # the network that self-play uses, and its number of steps
+        for source in self.boards.sources:
+            self._sources.callback(source.close)
+        self._published: tuple[NeuralNet, int] | None = None  # what self-play uses: the network, after these steps
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
         self.samples_due = 0.0
@@ -200,9 +213,10 @@ class Run:
             self.publish()
 
     def add_games(self, board: BoardTraining, records: list[GameRecord]) -> None:
-        """Count a board's finished games, and queue them for the run folder."""
+        """Count finished games of a board, let the run folder keep them, and report them."""
         self.folder.shards.add(records, board.env.N)
         self.games += len(records)
+        self.reporter.games(board.env, records)
 
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
         """Yield the batches that are due (see batches.py) while `may_go_on`; each is drawn while another is learned."""

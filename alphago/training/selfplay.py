@@ -1,5 +1,6 @@
 """Self-play: the call `selfplay`, and GameSource, the interface through which a run has its games played."""
 
+import secrets
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -11,17 +12,18 @@ from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.records.record import GameRecord
+from alphago.records.record import SEED_END, GameRecord
 from alphago.system.validation import check_int, checks_keywords, make_settings
 from alphago.training.group import OnGame, SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings import NO_LIMIT, SelfPlaySettings
 
 
 class GameSource(Protocol):
     """The source of a run's games on one board: threads of this machine (SelfPlay), or other machines.
 
-    An iteration is `publish` (if the network has changed), `begin`, `go_on` until it returns True, and `take`. Between
-    two moves `state` has all that another source of the same settings needs to continue.
+    An iteration is `publish` (where there is another network), `begin`, `go_on` until it returns True, and `take`.
+    Between two moves `state` holds all that another source of the same class and settings needs to continue.
+    A run makes one for each board of a stage, and closes it where the stage or the run's call ends.
     """
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
@@ -45,6 +47,9 @@ class GameSource(Protocol):
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         """Continue from what `state` returned; call it after `publish`."""
 
+    def close(self) -> None:
+        """Release what the games need: threads, processes, connections; nothing is played afterwards."""
+
     @property
     def begun(self) -> int:
         """A number above those of all games begun so far."""
@@ -58,6 +63,7 @@ class GameSource(Protocol):
         """The number of simulations and root evaluations so far."""
 
 
+FRESH_BITS = 40  # of a seed that is drawn: a number short enough to be copied, and hardly ever the same
 # (env, settings, numbers of the games, workers, seed=…, device=…) -> GameSource
 MakeSource = Callable[..., GameSource]
 
@@ -69,27 +75,30 @@ def selfplay(
     readouts: int = 800,
     num_games: int = 1,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     device: str = "auto",
     on_game: OnGame | None = None,
     **settings: Any,
 ) -> list[GameRecord]:
     """Play games of a network against itself and return their records, in the order of their numbers.
 
-    The same seed gives the same games on a CPU; on a GPU sums differ in their last bits from one batch size to another,
-    which may decide between moves that are equally good.
+    Each call plays new games.  Their records say the seed, `record.seed[0]`, which gives the same games again on a CPU;
+    on a GPU sums differ in their last bits from one batch size to another, which may decide between moves that are
+    equally good.
 
     Args:
         nn: a NeuralNet, its name, file or run folder as `load_model` takes it ("7x7"), an evaluator, or a function on
             positions.
         device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU where there is one
             that suits game and network.
+        seed: of the games' random streams; None for a fresh one.
         on_game: called with the number and the record of each game as it ends, from several threads at once.
         settings: keywords of SelfPlaySettings.
     """
     check_env(env)
     warm_up()
-    num_games, seed = check_int("num_games", num_games, 1), check_int("seed", seed, 0)
+    num_games = check_int("num_games", num_games, 1, NO_LIMIT)
+    seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
     chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
     with one_torch_thread():
         evaluator = as_evaluator(nn, env, device)

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -30,8 +30,9 @@ from alphago.training.runs.compact import check_network, make_compact
 from alphago.training.runs.config import holds_run, version_errors
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
 from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
+from alphago.training.runs.summary import longer
 from alphago.training.selfplay import MakeSource
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings import TrainingSettings, plain_search
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import OTHER
 from alphago.training.watch.progress import RunProgress
@@ -74,7 +75,8 @@ def train(
         preset: a recipe by its name (see `alphago.training.recipes`): network and settings that this call does not
             set.  None: timed runs use the board's recipe, or the next larger board's; counted runs use none.
         model: a network to go on with, trained in place, or its name or path as `load_model` takes it; None for a new
-            one of `tower_height` residual blocks and `channels` channels (see NeuralNet).
+            one of `tower_height` residual blocks and `channels` channels (see NeuralNet).  Of one for another board or
+            komi the weights are trained in place, and what is returned is a network for `env` that shares them.
         folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
             on where it was, with the settings of this call: all may change but those in
             `alphago.training.runs.resume.STRUCTURAL`; game and network may not.  What the call leaves out is as
@@ -141,9 +143,10 @@ def train(
                     translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
                     run_for(plan, env, run_folder, reports, where, source) as run,
                 ):  # fmt: skip
-                    anything_to_do = begin(run, plan, notes)
-                    with suppress(Stopped), run.stopwatch.running(OTHER):
-                        train_loop(run, stop)
+                    with explain_divergence(run):
+                        anything_to_do = begin(run, plan, notes)
+                        with suppress(Stopped), run.stopwatch.running(OTHER):
+                            train_loop(run, stop)
                     return finish(run, plan, stopped=stop.is_set(), compact=compact, save=anything_to_do)
             except MemoryError as error:
                 if device != "auto" or where == "cpu":
@@ -160,8 +163,8 @@ def check_types(model: Any, until: Any, reports: Any) -> None:
         raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
     if until is not None and not isinstance(until, (str, Opponent, Unset)):
         raise TypeError(f"until must be an opponent's name, an Opponent or None, got {until!r}")
-    if reports is not None and not isinstance(reports, Sequence):
-        raise TypeError(f"reports must be a list of reports or None, got {reports!r}")
+    if reports is not None and not (isinstance(reports, Sequence) and all(isinstance(one, Report) for one in reports)):
+        raise TypeError(f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}")
 
 
 @contextmanager
@@ -186,7 +189,27 @@ def run_for(
             run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
         if plan.until is not None:
             run.judges.append(Examiner(env, plan.until, folder.path))
-        yield run
+        with closing(run):
+            yield run
+
+
+@contextmanager
+def explain_divergence(run: Run) -> Iterator[None]:
+    """Say of a ValueError in the block that the learning rate is too high, if the network's weights show it."""
+    try:
+        yield
+    except ValueError as error:
+        if not run.learner.has_diverged:
+            raise
+        raise ValueError(f"{error}; {divergence(run)}") from error
+
+
+def divergence(run: Run) -> str:
+    """Return a sentence on what to do about a network whose weights are lost."""
+    return (
+        f"training has diverged after {run.learner.steps} gradient steps: a new run needs a lower learning_rate than "
+        f"{run.settings.learning_rate:g}"
+    )
 
 
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
@@ -209,11 +232,17 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
     """
     folder = run.folder
     if folder.config is None:
+        run.start()
         run.publish()
         run.checkpoint()
         folder.write_config(plan.config)
         run.clock.set(0.0)
-        return [], [f"a new run of {run.goal} begins in {folder.path}", *([plan.note] if plan.note else [])]
+        height, width = run.goal.plane_shape
+        news = [
+            f"a new run of {run.goal} begins in {folder.path}",
+            f"its network is {plan.model}, from {run.goal.planes} planes of {height}x{width}",
+        ]
+        return [], [*news, *plan.notes]
     with version_errors(folder.path, "a state"):
         state = folder.restore()
         damage = [*state.notes, *run.restore(state)]
@@ -238,7 +267,8 @@ def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) ->
     """Save the run, report its end, and return its network."""
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     if run.is_over and not stopped and save:
-        run.note(*filter(None, (judge.conclusion(longer(run)) for judge in run.judges)))
+        run.note(*filter(None, (judge.conclusion(longer(vars(run.settings), run.games)) for judge in run.judges)))
+    run.note(*run.reporter.final_findings(), *([divergence(run)] if run.learner.has_diverged else []))
     if compact:
         run.note(compact_folder(run))
     # Only after saving: `plan.model` holds the weights that learn, which the checkpoint needs.
@@ -260,14 +290,6 @@ def compact_folder(run: Run) -> str:
     return str(size)
 
 
-def longer(run: Run) -> str:
-    """Return the option of `alphago train` that doubles the games or the time of a finished run."""
-    settings = run.settings
-    if settings.max_minutes is None or run.games >= settings.game_limit:
-        return f"--games {2 * settings.game_limit}"
-    return f"--minutes {2 * settings.max_minutes:g}"
-
-
 def estimate(plan: Plan, metrics: Row) -> str | None:
     """Return a sentence on when `until` should be beaten; "" if that time has passed, None if it is not known yet."""
     if plan.until is None or metrics["seconds"] <= 60 * MEASURED_MINUTES:
@@ -278,6 +300,11 @@ def estimate(plan: Plan, metrics: Row) -> str | None:
 
 
 def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
-    """Return the changed settings in the form in which config.json logs them."""
-    plain = {name: [asdict(v) if is_dataclass(v) else v for v in pair] for name, pair in changes.items()}  # type: ignore[arg-type]
-    return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in plain.items()]
+    """Return changed settings as config.json keeps them."""
+
+    def plain(value: Any) -> Any:
+        value = plain_search(value)
+        return asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
+
+    pairs = {name: [plain(value) for value in pair] for name, pair in changes.items()}
+    return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in pairs.items()]

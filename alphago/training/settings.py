@@ -24,6 +24,7 @@ from alphago.system.validation import (
     check_ranges,
     make_settings,
     plain_number,
+    qualified_name,
     setting,
     settings,
 )
@@ -76,6 +77,7 @@ class SelfPlaySettings:
         "which no more than 2 plies per action count",
         default=None,
         least=0,
+        most=1_000_000,
     )
     search: SearchSettings | Mapping[str, Any] | None = setting(
         "see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes some "
@@ -181,7 +183,9 @@ class TrainingSettings(SelfPlaySettings):
         least=1,
     )
     plies_per_iteration: int = setting("moves played in every game between two rounds of training", default=16, least=1)
-    learning_rate: float = setting("of the optimizer; Muon moves at MUON_RATE times the rate", default=2e-3, least=0)
+    learning_rate: float = setting(
+        "of the optimizer; Muon moves at MUON_RATE times the rate", default=2e-3, least=0, most=1000
+    )
     weight_decay: float = setting("of the optimizer", default=0.01, least=0)
     optimizer: str | MakeOptimizer = setting(
         '"muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of '
@@ -287,8 +291,8 @@ class TrainingSettings(SelfPlaySettings):
         self._set("losses", losses)
 
     def plain(self) -> dict[str, Any]:
-        """Return all settings as plain data for JSON; functions are replaced by their names."""
-        return asdict(self) | {"optimizer": optimizer_name(self.optimizer)}
+        """Return all settings as JSON can hold them; a function becomes its name, as does a search's own class."""
+        return asdict(self) | {"optimizer": optimizer_name(self.optimizer), "search": plain_search(self.search)}
 
     @property
     def game_limit(self) -> int:
@@ -321,6 +325,14 @@ class TrainingSettings(SelfPlaySettings):
 def optimizer_name(optimizer: Any) -> str:
     """Return an optimizer's name; for a function that makes one, "module.function"."""
     return optimizer if isinstance(optimizer, str) else f"{optimizer.__module__}.{optimizer.__qualname__}"
+
+
+def plain_search(search: Any) -> Any:
+    """Return the setting `search` as JSON can hold it: settings of a class of one's own with its name as "class"."""
+    if not isinstance(search, SearchSettings):
+        return search
+    own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}
+    return asdict(search) | own
 
 
 def check_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:

@@ -16,7 +16,7 @@ from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records.sgf import read_sgf
-from tests.arena.playing import installed_gnugo, scripted
+from tests.arena.playing import install_fake_gnugo, installed_gnugo, scripted
 from tests.arena.test_tournament import Heard, lines
 
 GO = GoEnv(3, komi=0.5)

@@ -20,7 +20,6 @@ from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEval
 from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.net import NeuralNet
-from examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on, scripted
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-import torch
 
 from alphago.cli import main
 from alphago.env.go import GoEnv

@@ -1,9 +1,11 @@
 """`alphago info`: facts about the machine, its rates, and where a run's time went."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from examples.tic_tac_toe import TicTacToeEnv
 
 from alphago.cli import main
 from alphago.cli.rates import rate
@@ -11,6 +13,7 @@ from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.judges.resignation import Resignation
 from alphago.training.recipes import RECIPES
+from tests.training.small_runs import GO, RandomGames, opened, run
 
 
 def test_facts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,6 +78,60 @@ def test_of_a_run_whose_network_may_resign(tmp_path: Path, capsys: pytest.Captur
     assert [" ".join(line.split()) for line in lines] == [
         "mover's value below -0.875", "resignations judged 123", "of them not lost 4.6%",
     ]  # fmt: skip
+
+
+def facts_about(what: object, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
+    """Sections of what `alphago info` prints, by title."""
+    assert main(["info", str(what)]) == 0
+    sections: dict[str, dict[str, str]] = {}
+    section: dict[str, str] = {}
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith("  "):
+            name, _, fact = line.strip().partition("  ")
+            section[name] = fact.strip()
+        else:
+            section = sections.setdefault(line, {})
+    return sections
+
+
+def test_what_a_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    run(folder, 8, gate={"games": 2, "every": 4, "readouts": 2})
+    facts = facts_about(folder, capsys)["run"]
+    assert facts["game"] == str(GO)
+    assert "tower_height=0, channels=8" in facts["network"]
+    assert "parameters" in facts["network"]
+    expected = {"recipe": "none", "games": "8 of 8", "readouts": "4", "over": "yes, all games are played",
+                "to go on": f"alphago train --folder {folder} --games 16"}  # fmt: skip
+    assert expected.items() <= facts.items()
+    assert 0 < float(facts["policy loss"]) < 10
+    assert re.fullmatch(r"\d+\.\d% of 2 games \(.*% to .*%\), after 8 games", facts["against best so far@2"])
+    assert re.fullmatch(r"\d of \d accepted", facts["candidates of the gate"])
+
+
+def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with opened(tmp_path / "new", source=RandomGames):
+        facts = facts_about(tmp_path / "new", capsys)
+    assert (facts["run"]["games"], facts["run"]["over"]) == ("0 of 16", "no")
+    assert facts["run"]["to go on"] == f"alphago train --folder {tmp_path / 'new'}"
+    assert "not known yet" in facts["time"]
+    run(tmp_path / "timed", None, max_minutes=0.005, source=RandomGames)
+    facts = facts_about(tmp_path / "timed", capsys)
+    assert facts["run"]["over"] == "yes, its time is over"
+    assert facts["run"]["to go on"].endswith("timed --minutes 0.01")
+
+
+def test_what_a_network_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    NeuralNet(TicTacToeEnv(), tower_height=0, channels=4).save(tmp_path / "net.safetensors", {"games": "7"})
+    facts = facts_about(tmp_path / "net.safetensors", capsys)["network"]
+    assert facts["network"].startswith("for TicTacToeEnv()")
+    assert "tower_height=0, channels=4" in facts["network"]
+    assert facts["games that trained it"] == "7"
+    facts = facts_about("7x7", capsys)["network"]
+    assert "GoEnv(7" in facts["network"]
+    assert facts["input"].endswith(" planes of 7x7")
+    assert main(["info", "5x5"]) == 2
+    assert "no network 5x5 comes with the package" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

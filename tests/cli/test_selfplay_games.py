@@ -35,7 +35,12 @@ def test_sgf(capsys: pytest.CaptureFixture[str]) -> None:
     assert {(game.board_size, game.komi) for game in games} == {(3, 0.5)}
     black = sum(game.outcome == 1 for game in games)
     shown = capsys.readouterr()
-    assert shown.out == f"11 games in out: Black won {black}, White {11 - black}, drawn 0\n"
+    results, seed = shown.out.splitlines()
+    assert results == f"11 games in out: Black won {black}, White {11 - black}, drawn 0"
+    number, _, rest = seed.removeprefix("--seed ").partition(" ")
+    assert rest == "plays them again"
+    assert selfplay(f"go.safetensors --games 11 --readouts 2 --folder again --seed {number}") == 0
+    assert [read_sgf(path) for path in sorted(Path("again").iterdir())] == games
     assert "11/11" in shown.err
 
 

@@ -37,7 +37,7 @@ def test_callers(device: str) -> None:
     net.places = []
     player = MCTSPlayer(GO, net, 16, device=device)
     assert GO.position().legal_mask[player.suggest_move()]
-    (record,) = selfplay(GO, net, 4, device=device)
+    (record,) = selfplay(GO, net, 4, device=device, seed=0)
     assert record.position(GO).is_over or record.resigned
     assert len(evaluate(GO, net, "random", 4, 4, device=device).games) == 4
     answers = iter(["hint", "quit"])

@@ -124,5 +124,5 @@ def test_a_third_rule() -> None:
     player = MCTSPlayer(env, HashEvaluator(), 20, settings=settings)
     player.suggest_move()
     assert (player.visits() > 0).sum() == 1
-    (record,) = selfplay(env, HashEvaluator(), 8, search=settings, temperature_plies=0)
+    (record,) = selfplay(env, HashEvaluator(), 8, search=settings, temperature_plies=0, seed=0)
     assert all((policy > 0).sum() == 1 for policy in record.policies)

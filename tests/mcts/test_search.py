@@ -306,25 +306,10 @@ class TestBrokenEvaluators:
         "infinite": lambda priors, values: values.put(0, np.inf),
         "no priors": lambda priors, values: priors.fill(0),
         "priors not numbers": lambda priors, values: priors.fill(np.nan),
+        "beyond one": lambda priors, values: values.put(0, -7),
     }
 
-    @staticmethod
-    def infinite(priors: np.ndarray, values: np.ndarray) -> None:
-        values[0] = np.inf
-
-    @staticmethod
-    def no_priors(priors: np.ndarray, values: np.ndarray) -> None:
-        priors[:] = 0
-
-    @staticmethod
-    def priors_not_numbers(priors: np.ndarray, values: np.ndarray) -> None:
-        priors[:] = np.nan
-
-    @staticmethod
-    def beyond_one(priors: np.ndarray, values: np.ndarray) -> None:
-        values[0] = -7
-
-    @pytest.mark.parametrize("harm", [not_a_number, infinite, beyond_one, no_priors, priors_not_numbers])
+    @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
     def test_the_error_says_what_is_wrong(self, harm) -> None:
         search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings())
         with pytest.raises(ValueError, match=r"Broken returned no usable evaluation of . of 2 positions: .*finite"):

@@ -40,7 +40,7 @@ from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, waves
 from alphago.mcts.warm_up import warm_up
 assert warm_up() is None, "it is compiled, and begun all the same"
 for rule in (True, False):
-    selfplay(ConnectFourEnv(), UniformEvaluator(), 8, 2, search=SearchSettings(gumbel=rule))
+    selfplay(ConnectFourEnv(), UniformEvaluator(), 8, 2, search=SearchSettings(gumbel=rule), seed=0)
     MCTSPlayer(ConnectFourEnv(), UniformEvaluator(), 8, settings={"gumbel": rule}).suggest_move()
 for kernel in (
     puct.select, puct.mix_noise, gumbel.select, gumbel.add_candidates, gumbel.improved_policy, nodes.root_visits,

@@ -27,6 +27,7 @@ from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.resume import TrainCall, new_run, old_run
 from alphago.training.selfplay import MakeSource
 from alphago.training.session import begin, run_for, train
+from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
 
 GO = GoEnv(3, komi=0.5)
@@ -40,12 +41,13 @@ SETTINGS: dict[str, Any] = {
 TINY: dict[str, Any] = {**SIZES, **SETTINGS}
 
 
-class Listener:
+class Listener(Report):
     """A report that keeps what it is called with; `at_iteration` is called with the number of its rows."""
 
     def __init__(self, at_iteration: Callable[[int], Any] | None = None) -> None:
         self.rows: list[dict[str, Any]] = []
         self.notes: list[str] = []
+        self.records: list[GameRecord] = []
         self.at_iteration = at_iteration
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], object]) -> None:
@@ -55,6 +57,9 @@ class Listener:
         self.rows.append(metrics)
         if self.at_iteration:
             self.at_iteration(len(self.rows))
+
+    def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        self.records += records
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -183,7 +188,7 @@ class RandomGames:
     ) -> None:
         self.env, self.settings, self.numbers, self.seed = env, settings, numbers, seed
         self.left = 0  # games to play in this iteration
-        self.moves = self.readouts_done = 0
+        self.moves = self.readouts_done = self.closed = 0
         self.finished: list[GameRecord] = []
         self.published: list[NeuralNet] = []
         self.asked: list[tuple[int | None, int | None, int | None]] = []  # plies, readouts, games side by side
@@ -237,6 +242,9 @@ class RandomGames:
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         self.finished = read_arrays(arrays)
         self.numbers, self.left = range(data["next"], self.numbers.stop, self.numbers.step), data["left"]
+
+    def close(self) -> None:
+        self.closed += 1
 
 
 class Sources:

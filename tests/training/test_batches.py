@@ -23,7 +23,7 @@ from tests.training.small_runs import GO
 @pytest.fixture(scope="module")
 def sample() -> Sample:
     memory = ReplayMemory(GO)
-    memory.add(selfplay(GO, HashEvaluator(), 4, 3, groups=1, device="cpu"))
+    memory.add(selfplay(GO, HashEvaluator(), 4, 3, groups=1, device="cpu", seed=0))
     return memory.sample(20, np.random.default_rng(1))
 
 

@@ -29,7 +29,7 @@ both_searches = pytest.mark.parametrize("search", [SEARCH, GUMBEL], ids=["PUCT",
 
 def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **settings) -> list[GameRecord]:
     """Games without an opening, unless it is asked for."""
-    usual = {"opening_plies": 0, "search": SEARCH}
+    usual = {"opening_plies": 0, "search": SEARCH, "seed": 0}
     return selfplay(env, evaluator or HashEvaluator(), readouts, games, device="cpu", **{**usual, **settings})
 
 

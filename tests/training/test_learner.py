@@ -8,7 +8,9 @@ import pytest
 import torch
 from torch import nn
 
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
@@ -30,7 +32,7 @@ ENV = TicTacToeEnv()
 @pytest.fixture(scope="module")
 def memory() -> ReplayMemory:
     memory = ReplayMemory(ENV)
-    memory.add(selfplay(ENV, HashEvaluator(), 8, 20, search=SearchSettings(), groups=1, device="cpu"))
+    memory.add(selfplay(ENV, HashEvaluator(), 8, 20, search=SearchSettings(), groups=1, device="cpu", seed=0))
     return memory
 
 
@@ -195,15 +197,15 @@ def bases() -> dict[str, nn.Module]:
     }
 
 
-def go_samples(env: GoEnv, count: int) -> Sample:
+def samples_of(env: GameEnv, count: int) -> Sample:
     memory = ReplayMemory(env)
-    memory.add(selfplay(env, HashEvaluator(), 6, 8, search=SearchSettings(), groups=1, device="cpu"))
+    memory.add(selfplay(env, HashEvaluator(), 6, 8, search=SearchSettings(), groups=1, device="cpu", seed=0))
     return memory.sample(count, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
 def go_sample() -> Sample:
-    return go_samples(GO, 32)
+    return samples_of(GO, 32)
 
 
 class TestParts:
@@ -253,6 +255,15 @@ class TestParts:
         assert fall["value_loss"] < 0.7
         assert fall["ownership_loss"] < 0.8
         assert fall["score_loss"] < 0.8
+
+    def test_points_without_ownership(self) -> None:
+        """A game may have a margin and no board that is shared out."""
+        torch.manual_seed(0)
+        env = OwareEnv()
+        net = NeuralNet(env, value=AddedForecast(DenseValue(8, env.plane_shape), 8), tower_height=1, channels=8)
+        fall = self.fall(net, samples_of(env, 32), 0.02)
+        assert fall["score_loss"] < 0.8
+        assert "ownership_loss" not in fall
 
     def test_a_weight_of_zero_teaches_nothing(self, go_sample: Sample, workers: Workers) -> None:
         net = go_network()
@@ -392,7 +403,7 @@ GO4 = GoEnv(4, komi=0.5)
 @pytest.fixture(scope="module")
 def parts() -> tuple[Sample, Sample]:
     """A batch of two boards."""
-    return go_samples(GO, 24), go_samples(GO4, 40)
+    return samples_of(GO, 24), samples_of(GO4, 40)
 
 
 def plain_network() -> NeuralNet:
@@ -448,7 +459,7 @@ class TestBoards:
 
     def test_both_boards_are_learned(self, workers: Workers) -> None:
         """From one network, at once, though each has something else to learn."""
-        batch = go_samples(GoEnv(5), 32), go_samples(GoEnv(7), 32)
+        batch = samples_of(GoEnv(5), 32), samples_of(GoEnv(7), 32)
         torch.manual_seed(1)
         learner = learner_of(NeuralNet(GoEnv(7), tower_height=1, channels=8), workers, 0.02)
         learner.steps = WARM_UP_STEPS

@@ -64,13 +64,14 @@ class TestBoards:
         for plan in (new_run(asked(GoEnv(5), max_minutes=10)), new_run(asked(GoEnv(5)))):
             assert plan.settings.readouts == 16
             assert plan.settings.max_minutes == 10
-            assert plan.note.startswith("5x5 has no recipe of its own")
+            assert plan.notes[0].startswith("5x5 has no recipe of its own")
 
     def test_train_says_so(self, tmp_path: Path) -> None:
         """Where the run begins, and not where it goes on."""
         report = interrupt_at(1)
         run(tmp_path, None, max_minutes=1000, report=report, source=RandomGames)
-        assert report.notes == [f"a new run of {GO} begins in {tmp_path}", recipe_for(GO).note]
+        assert report.notes[0] == f"a new run of {GO} begins in {tmp_path}"
+        assert report.notes[2:] == [recipe_for(GO).note]
         report = interrupt_at(1)
         run(tmp_path, None, max_minutes=1000, report=report, source=RandomGames)
         assert recipe_for(GO).note not in report.notes
@@ -82,7 +83,7 @@ class TestBoards:
         chosen = {"games_in_flight": 12, "epochs": 2, "max_minutes": None}
         assert FEW_GAMES.items() | chosen.items() <= vars(plan.settings).items()
         assert plan.model.tower_height == RECIPES["7x7"].network["tower_height"]
-        assert not plan.note
+        assert not plan.notes
 
     def test_many_games(self) -> None:
         """A run of many games takes the board's recipe, and ends with the games."""

@@ -46,6 +46,16 @@ class TestSource:
         assert listener.last["steps"] > 10
         assert not same(source.published[0], net)
         assert len(source.published) == 1 + sum(row["steps"] > 0 for row in listener.rows)
+        assert source.closed == 1
+
+    def test_one_for_each_stage_and_call(self, tmp_path: Path) -> None:
+        """Each is made once, also where a run goes on, and closed once, also after an error."""
+        whole, cut, again = Sources(), Sources(), Sources()
+        run(tmp_path / "whole", 8, source=whole, curriculum=((2, 0.5),))
+        with pytest.raises(Killed), opened(tmp_path / "cut", saving=EagerSaving(kill_after=9), source=cut) as killed:
+            train_loop(killed, threading.Event())
+        go_on(tmp_path / "cut", source=again)
+        assert [[source.closed for source in sources.made] for sources in (whole, cut, again)] == [[1, 1], [1], [1]]
 
     @pytest.mark.parametrize("saves", [5, 30])
     def test_it_goes_on_to_the_bit(self, tmp_path: Path, saves: int) -> None:
@@ -61,13 +71,24 @@ class TestSource:
     def test_another_one_goes_on(self, tmp_path: Path) -> None:
         """What a run learned from is its own, wherever its next games come from."""
         run(tmp_path, 8, source=RandomGames)
+        with pytest.raises(ValueError, match=r"source must .* \S+:RandomGames, got alphago\S+:SelfPlay"):
+            go_on(tmp_path, 12)
         assert go_on(tmp_path, 12, source=Sources())[1].last["games"] == 12
 
 
 def test_a_call_without_settings_plays(tmp_path: Path) -> None:
-    (record,) = selfplay(GO, UniformEvaluator(), 4, device="cpu")
+    (record,) = selfplay(GO, UniformEvaluator(), 4, device="cpu", seed=0)
     assert record.position(GO).is_over or record.resigned
     train(GO, 1, folder=tmp_path, reports=[], readouts=2, device="cpu", **SIZES)
+
+
+def test_each_call_plays_new_games() -> None:
+    """Their records say the seed that gives them again."""
+    first, second = (selfplay(GO, HashEvaluator(), 4, 4, device="cpu") for _ in range(2))
+    assert first[0].seed is not None
+    assert len({record.seed for record in first + second}) == 8
+    again = selfplay(GO, HashEvaluator(), 4, 4, device="cpu", seed=first[0].seed[0])
+    assert [record.moves.tolist() for record in again] == [record.moves.tolist() for record in first]
 
 
 def test_each_game_is_told_as_it_ends() -> None:
@@ -80,7 +101,10 @@ def test_each_game_is_told_as_it_ends() -> None:
 def test_openings_are_drawn_unless_told_otherwise() -> None:
     """A twentieth of the longest game on average, which are not trained on."""
     drawn, none = (
-        [int((record.weights == 0).sum()) for record in selfplay(GO, HashEvaluator(), 4, 60, device="cpu", **given)]
+        [
+            int((record.weights == 0).sum())
+            for record in selfplay(GO, HashEvaluator(), 4, 60, device="cpu", seed=0, **given)
+        ]
         for given in ({}, {"opening_plies": 0})
     )
     assert sum(drawn) > 0 == sum(none)
@@ -97,7 +121,8 @@ class Unasked(HashEvaluator):
     ("error", "given", "sentence"),
     [
         (ValueError, {"readouts": 0}, "readouts must be an integer from 1 to .*, got 0"),
-        (ValueError, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),
+        (ValueError, {"num_games": 0}, "num_games must be an integer from 1 to 1000000000, got 0"),
+        (ValueError, {"num_games": 10**30}, "num_games must be an integer from 1 to 1000000000, got 1000"),
         (ValueError, {"seed": 2**63}, "seed must be"),
         (ValueError, {"device": "gpu"}, r"device .*'cpu', 'cuda', 'auto'.*, got 'gpu'"),
         (TypeError, {"games_in_fight": 3}, "selfplay has no keyword 'games_in_fight': did you mean games_in_flight"),

@@ -157,7 +157,48 @@ class TestStopping:
         assert torch.equal(torch.get_rng_state(), state)
 
 
+class Breaking(torch.optim.SGD):
+    """Takes no steps but one, its third, which multiplies all weights."""
+
+    factor, calls = 1.0, 0
+
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        self.calls += 1
+        for parameter in self.param_groups[0]["params"] if self.calls == 3 else ():
+            parameter.data *= self.factor
+
+
+class TestDivergence:
+    @pytest.mark.parametrize(
+        ("factor", "warning"),
+        [(1e3, "exploded loss: the policy's loss is "), (-1e30, "training has diverged after ")],
+    )
+    def test_a_run_ends_with_a_warning(self, tmp_path: Path, factor: float, warning: str) -> None:
+        """It ended well, after a policy loss of 5e18."""
+        _, listener = run(tmp_path, 12, optimizer=breaking(factor), source=RandomGames)
+        assert listener.notes[-1].startswith(warning)
+        assert "lower learning_rate" in listener.notes[-1]
+
+    def test_weights_that_cannot_play(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match=r"must be finite.*; training has diverged after 3 .* lower learning_rate"):
+            run(tmp_path, 16, optimizer=breaking(float("inf")), start_training_after=0)
+
+
+def breaking(factor: float) -> Any:
+    def make(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+        made = Breaking(list(parameters), lr=learning_rate)
+        made.factor = factor
+        return made
+
+    return make
+
+
 class TestModel:
+    def test_a_new_run_tells_its_network(self, tmp_path: Path) -> None:
+        _, listener = run(tmp_path, 2, source=RandomGames)
+        assert listener.noted("its network is NeuralNet(GoEnv(3")
+        assert listener.noted(" parameters), from 16 planes of 3x3")
+
     def test_it_goes_on_with_a_network(self, tmp_path: Path) -> None:
         """Trained in place; its notes are those of the run: a threshold of other weights says nothing of these."""
         net = model()
@@ -173,7 +214,9 @@ class TestModel:
         """What comes back is for the game that was trained, with the same weights: those given have learned too."""
         net = model()
         before = weights(net)
-        other = train(env, 12, model=net, folder=tmp_path, reports=[], source=RandomGames, **SETTINGS)
+        report = Listener()
+        other = train(env, 12, model=net, folder=tmp_path, reports=[report], source=RandomGames, **SETTINGS)
+        assert report.noted(f"the model is for {GO}: its weights learn {env}")
         assert (other.env, net.env, load_model(tmp_path).env) == (env, GO, env)
         assert changed(net, before)
         assert same(net, other)

@@ -167,6 +167,23 @@ class TestSearch:
             SelfPlaySettings(search={"c_puk": 1.0})
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"learning_rate": 1e300}, r"learning_rate must be a number from 0 to 1000, got 1e\+300"),
+        ({"num_games": 10**30}, "num_games must be at most 1000000000, got 1000"),
+        ({"memory_size": 2**70}, "memory_size must be at most 1000000000"),
+        ({"weight_decay": 1e300}, r"weight_decay must be at most 1000000000, got 1e\+300"),
+        ({"max_minutes": 1e12}, "max_minutes must be at most"),
+        ({"opening_plies": 1e9}, "opening_plies must be a number from 0 to 1e"),
+        ({"learning_rate": 10**400}, "learning_rate must be a number from 0 to 1000, got 1000"),
+    ],
+)
+def test_numbers_that_no_run_can_have(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        TrainingSettings(**given)
+
+
 def test_settings_reach_selfplay() -> None:
     search = SearchSettings(c_puct=2.0)
     given = {"readouts": 33, "groups": 3, "temperature_plies": 5, "resign_threshold": -0.8, "no_resign_share": 0.2}

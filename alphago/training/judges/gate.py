@@ -70,6 +70,7 @@ class Gatekeeper:
             "played": len(match.outcomes), **match.counts(), "win_rate": match.win_rate, "low": low, "high": high,
             "accepted": match.accepted, **match.by_board(), "match_seconds": time.monotonic() - began,
         }  # fmt: skip
+        run.folder.keep_match(self.name, run.games, match.results)
         append_row(run.folder.path / EVALUATIONS, row)
         verdict = "it is the best now" if match.accepted else "the best stays"
         run.note(

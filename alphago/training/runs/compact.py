@@ -14,7 +14,7 @@ from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.system.files import DAMAGED, explain_os_error, write_atomic
 from alphago.training.boards import tensor_name
-from alphago.training.runs.folder import GAMES, LOGS, STATE, WEIGHTS, RunFolder, file_size
+from alphago.training.runs.folder import GAMES, LOGS, MATCHES, STATE, WEIGHTS, RunFolder, file_size
 from alphago.training.runs.shards import Shard, Shards, digest_of, read_shard, records_to_bytes
 from alphago.training.runs.state import PIECE, State, pack_arrays, to_bytes, unpack_arrays
 
@@ -123,8 +123,8 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def is_replaceable(folder: Path, path: Path) -> bool:
-    """Return whether a file in a run's folder holds games, a state or an older network, or was damaged."""
-    return path.relative_to(folder).parts[0] in (GAMES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
+    """Return whether a file holds games, a match, a state, an older network, or is damaged."""
+    return path.relative_to(folder).parts[0] in (GAMES, MATCHES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
 
 
 def newest_files(shards: Shards, counts: dict[int, int], left: int) -> list[Shard]:

@@ -3,21 +3,24 @@
 import contextlib
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import torch
 
+from alphago.arena.match import MatchResult
+from alphago.arena.match_games import records_of
+from alphago.env.game import GameEnv
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
-from alphago.system.files import LOCK, explain_os_error, lock, set_aside
+from alphago.system.files import LOCK, explain_os_error, lock, set_aside, write_atomic
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
 from alphago.training.runs.config import holds_run, how_to_go_on, read_config, repair_config, write_config
-from alphago.training.runs.shards import Shards
+from alphago.training.runs.shards import Shards, records_to_bytes
 from alphago.training.runs.state import State, StateFiles
 
-STATE, GAMES, WEIGHTS = "state", "games", "weights"
+STATE, GAMES, WEIGHTS, MATCHES = "state", "games", "weights", "matches"
 LOGS = (METRICS, EVALUATIONS)
 
 
@@ -29,6 +32,7 @@ class RunFolder:
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
+    matches/gate-N-9x9.npz    games of the candidate after N games, which has Black in games 0, 2, …
     evaluations.jsonl         one line per examination or candidate; proof.json: the last examination, if passed
     state/N.safetensors       the newest two states to resume from, large ones in pieces
     lock                      held by the process that trains
@@ -106,6 +110,17 @@ class RunFolder:
             self.write_state(state)
         return latest
 
+    def keep_match(self, judge: str, games: int, results: Iterable[tuple[GameEnv, MatchResult]]) -> None:
+        """Write the games of a judge's match, played after `games` games of the run, as records: a file a board."""
+        boards: dict[GameEnv, list[tuple[int, ...]]] = {}
+        for env, result in results:
+            boards.setdefault(env, []).extend(result.games)
+        with explain_os_error(f"a match could not be written to {self.path}"):
+            (self.path / MATCHES).mkdir(exist_ok=True)
+            for env, played in boards.items():
+                name = f"{judge}-{games:07d}-{env.N}x{env.N}.npz"
+                write_atomic(self.path / MATCHES / name, records_to_bytes(records_of(env, played)))
+
     def write_state(self, state: State) -> None:
         """Make this the newest state; it also names the present files of games and the lengths of the logs."""
         lengths = {name: file_size(self.path / name) for name in LOGS}
@@ -125,12 +140,12 @@ class RunFolder:
             state.notes += repair_config(self.path, self.config)
             self._make_folders()  # missing after a kill between config and folders
             self.shards.restore(state.data["shards"])
-            for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
-                games = path.stem.removeprefix("games-")
+            for path in [*(self.path / WEIGHTS).glob("games-*.safetensors"), *(self.path / MATCHES).glob("*-*.npz")]:
+                games = path.stem.split("-")[1]
                 if games.isdecimal() and int(games) > state.data["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():
-                truncate(self.path / name, length)
+                state.notes += filter(None, [truncate(self.path / name, length)])
         return state
 
     def check_weights(self, net: NeuralNet | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -17,11 +18,11 @@ from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.validation import UNSET, Unset, is_int, make_settings
+from alphago.system.validation import UNSET, Unset, is_int, make_settings, qualified_name
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.precision import choose_precision
-from alphago.training.recipes import Recipe, named_recipe, recipe_for
+from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import other_version, version_errors
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
 
@@ -70,7 +71,7 @@ class Plan:
     until: Opponent | None
     config: dict[str, Any]
     positions_to_beat: int = 0  # after which the recipe's run was proved to be stronger than `until`; 0 if unknown
-    note: str = ""  # of a new run's recipe
+    notes: tuple[str, ...] = ()  # sentences on a new run's recipe and model
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of a resumed run: before and now, by name
     step_seconds: float | None = None  # of a gradient step, measured where a run begins on a CPU
 
@@ -94,6 +95,9 @@ def new_run(call: TrainCall) -> Plan:
     if model is None:
         with seeded(settings.seed):
             model = NeuralNet(env, **{**recipe.network, **call.sizes})
+    notes = [recipe.note] if recipe.note else []
+    if model.env != env:
+        notes.append(f"the model is for {model.env}: its weights learn {env}, for which a network is returned")
     model = fitted(model, env)
     check_boards(env, settings, model)
     until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
@@ -101,9 +105,17 @@ def new_run(call: TrainCall) -> Plan:
     if call.device == "cpu":
         settings, step_seconds = choose_precision(env, model, settings)
     config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
-    config |= {"changes": [], "compacted": []}
+    config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if until else 0
-    return Plan(settings, model, until, config, positions, recipe.note, step_seconds=step_seconds)
+    return Plan(settings, model, until, config, positions, tuple(notes), step_seconds=step_seconds)
+
+
+def recipe_name(recipe: Recipe) -> str:
+    """Return the name of a recipe, or where it was borrowed."""
+    if recipe.settings is FEW_GAMES:
+        return "few games"
+    names = [name for name, one in RECIPES.items() if one is recipe]
+    return names[0] if names else recipe.note or "the one of all other games"
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
@@ -136,7 +148,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     compare(network, model.config, differs)
 
     explicit = {name: value for name, value in call.explicit(recipe).items() if value is not None or name not in CHOSEN}
-    before = saved_settings(config, folder, explicit.get("optimizer"))
+    before = saved_settings(config, folder, explicit)
     settings = make_settings(TrainingSettings, **{**vars(before), **update_settings(vars(before), explicit)})
     pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
     changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
@@ -197,26 +209,48 @@ def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[
             differs(name, saved.get(name), value)
 
 
-def saved_settings(config: Mapping[str, Any], folder: Path, optimizer: Any = None) -> TrainingSettings:
-    """Return the settings in a run's config; raise ValueError if they are of another version.
+def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, Any] | None = None) -> TrainingSettings:
+    """Return the settings in a run's config; raise ValueError for those of another version.
 
-    optimizer: the function that makes the optimizer, if the run has one, since the config has only its name.
+    call: settings that the call gives; of a function or class among the run's settings the config has only the name.
     """
+    call = call or {}
     with version_errors(folder, "settings"):
         given = dict(config["settings"])
         if unknown := given.keys() - {f.name for f in fields(TrainingSettings)}:
             raise other_version(folder, "settings", ", ".join(sorted(unknown)))
-        if given["search"] is not None and set(given["search"]) == {f.name for f in fields(SearchSettings)}:
-            given["search"] = SearchSettings(**given["search"])  # fewer of them change self-play's usual search
+        given["search"] = saved_search(given["search"], folder, call.get("search"))
         if given["gate"] is not None:
             given["gate"] = Gate(**given["gate"])
         given["losses"] = LossWeights(**given["losses"])
-        was = given["optimizer"]
+        was, optimizer = given["optimizer"], call.get("optimizer")
         if callable(optimizer) and optimizer_name(optimizer) == was:
             given["optimizer"] = optimizer
         elif was not in OPTIMIZERS:
             raise ValueError(f"the run in {folder} has a custom optimizer, {was}: pass that function as optimizer=…")
         return make_settings(TrainingSettings, **given)
+
+
+def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> Any:
+    """Return the setting `search` in a run's config; raise ValueError for a class that cannot be imported.
+
+    call: what the call gives, which may be of that class.
+    """
+    if saved is not None and "class" in saved:
+        name, values = saved["class"], {key: value for key, value in saved.items() if key != "class"}
+        try:
+            kind = type(call) if qualified_name(type(call)) == name else pkgutil.resolve_name(name)
+            if not issubclass(kind, SearchSettings):
+                raise TypeError("it is no class of search settings")
+        except Exception as error:  # importing a module runs it
+            raise ValueError(
+                f"the run in {folder} has a search of its own class, {name}, which cannot be imported ({error}): "
+                "pass settings of that class as search=…"
+            ) from error
+        return make_settings(kind, **values)
+    if saved is not None and set(saved) == {f.name for f in fields(SearchSettings)}:
+        return SearchSettings(**saved)  # fewer of them change self-play's usual search
+    return saved
 
 
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:

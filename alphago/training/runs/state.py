@@ -63,7 +63,7 @@ class StateFiles:
             piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // self.piece + 1}")
             write_atomic(piece, data[begin : begin + self.piece])
         for number in numbers[: 1 - STATES]:
-            for piece in pieces(self.path(number)):
+            for piece in filter(Path.is_file, pieces(self.path(number))):
                 piece.unlink()
 
     def newest_files(self) -> list[Path]:

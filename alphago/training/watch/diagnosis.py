@@ -35,10 +35,11 @@ FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and with more samples th
 STARVED_GPU = 0.4  # share of the time; a GPU that is busy for less waits for the host
 # Share of the threads' time.  The recipes' runs had 0.9 on an idle machine, 0.41 and 0.53 on a busy one.
 STARVED_PROCESSOR = 0.6
-LITTLE_SELFPLAY = 0.05  # share of the time: games are then played twenty times slower than they could be
-LITTLE_TRAINING = 0.02  # share of the time: twice as much training would then cost 2 % more time
-SKIPPED_SHARE = 0.01  # share of the steps; sound runs skip none
-NEARLY_ALL = 0.95  # share of the games
+LITTLE_SELFPLAY = 0.05  # of the time: new games come twenty times slower than they could
+LITTLE_TRAINING = 0.02  # of the time: twice as much training would cost 2 % more
+SKIPPED_SHARE = 0.01  # of steps; sound runs skip none
+NEARLY_ALL = 0.95  # of the games
+EXPLODED = 20.0  # nats; a policy that knows nothing has ln(actions), 3.9 on 7x7 and 5.9 on 19x19
 
 PERSISTENCE = 3  # iterations in a row with a fault before it is reported
 ABSENCE = 50  # iterations in a row without it before it may be reported again
@@ -169,6 +170,17 @@ def starved_device(recent: Recent) -> Finding | None:
     return None
 
 
+def exploded_loss(recent: Recent) -> Finding | None:
+    loss = next((number(row, "policy_loss") for row in reversed(recent.trained)), None)
+    if loss is None or loss < EXPLODED:
+        return None
+    return Finding(
+        "exploded loss",
+        f"the policy's loss is {loss:.3g} nats, where one that knows nothing has 2 to 6",
+        "lower learning_rate, in a new run: these weights have learned nothing",
+    )
+
+
 def skipped_steps(recent: Recent) -> Finding | None:
     skipped, steps = recent.growth("skipped_steps"), recent.growth("steps")
     if not skipped or steps is None or skipped < SKIPPED_SHARE * (steps + skipped):
@@ -209,7 +221,7 @@ def capped_games(recent: Recent) -> Finding | None:
 Rule = Callable[[Recent], Finding | None]
 RULES: tuple[Rule, ...] = (
     pass_collapse, entropy_death, value_overfit, stale_window, under_training,
-    starved_device, skipped_steps, one_colour, capped_games,
+    starved_device, exploded_loss, skipped_steps, one_colour, capped_games,
 )  # fmt: skip
 
 
@@ -248,3 +260,8 @@ class Diagnosis:
         news = [what for what, count in self.present.items() if count >= PERSISTENCE and what not in self.absent]
         self.absent.update(dict.fromkeys(news, 0))
         return [findings[what] for what in news]
+
+    def final(self) -> list[Finding]:
+        """Return what makes the network that the run ends with useless, whether or not it was reported before."""
+        finding = exploded_loss(Recent(list(self.rows), self.settings))
+        return [] if finding is None else [finding]

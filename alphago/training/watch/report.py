@@ -4,10 +4,12 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 from tqdm.auto import tqdm
 
+from alphago.env.game import GameEnv
+from alphago.records.record import GameRecord
 from alphago.system.live_bar import LiveBar
 from alphago.training.history import Row, number
 from alphago.training.watch.diagnosis import Diagnosis
@@ -33,8 +35,11 @@ class Progress(NamedTuple):
     seconds: float
 
 
-class Report(Protocol):
-    """A callback that follows a run; `metrics` is the content of a line of metrics.jsonl."""
+class Report:
+    """A callback that follows a run; `metrics` is the content of a line of metrics.jsonl.
+
+    A class derived from it needs the methods only for which it does something.
+    """
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         """Begin, before the first game, and once more where a run goes on without its GPU.
@@ -44,6 +49,9 @@ class Report(Protocol):
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Report an iteration of self-play and training."""
+
+    def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        """Report games of self-play on a board that have ended."""
 
     def note(self, text: str) -> None:
         """Report a sentence about something between iterations, such as a match or a diagnosis."""
@@ -90,6 +98,15 @@ class Reporter:
             self.estimate = None
             self.note(*filter(None, [sentence]))
 
+    def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        """Report games that have ended, if there are any."""
+        for report in self.reports if records else ():
+            report.games(env, records)
+
+    def final_findings(self) -> list[str]:
+        """Return what the diagnosis has to say of the run's end."""
+        return list(map(str, self.diagnosis.final()))
+
     def note(self, *sentences: str) -> None:
         """Report sentences."""
         for sentence in sentences:
@@ -97,8 +114,8 @@ class Reporter:
                 report.note(sentence)
 
 
-class TensorBoardReport:
-    """Curves for TensorBoard over games, in the run's folder `tensorboard`.
+class TensorBoardReport(Report):
+    """Curves for TensorBoard, in the folder `tensorboard` of the run, over games.
 
     Making one raises ImportError with a sentence if tensorboard is not installed.
     """
@@ -106,7 +123,7 @@ class TensorBoardReport:
     def __init__(self) -> None:
         self.make_writer = tensorboard_writer()
         self.writer: Any = None
-        self.games = 0
+        self.step = 0  # games so far
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         if self.writer is not None:
@@ -116,15 +133,15 @@ class TensorBoardReport:
         self.writer.add_text("settings", f"| setting | value |\n| --- | --- |\n{rows}")
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        """Add each number of the metrics to the curve with its name."""
-        self.games = metrics["games"]
+        """Add each number of the metrics to the curve of its name."""
+        self.step = metrics["games"]
         for name, value in metrics.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                self.writer.add_scalar(name, value, self.games)
+                self.writer.add_scalar(name, value, self.step)
         self.writer.flush()
 
     def note(self, text: str) -> None:
-        self.writer.add_text("notes", text, self.games)
+        self.writer.add_text("notes", text, self.step)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         self.writer.close()
@@ -140,10 +157,11 @@ def tensorboard_writer() -> Callable[[str], Any]:
     return make_writer
 
 
-class ConsoleReport:
-    """A progress bar with the expected end, rates and losses, in games, or in seconds of a timed run.
+class ConsoleReport(Report):
+    """A progress bar of the run's time, with what is left of it, what the run does now, rates and losses.
 
-    As a context it leaves the bar's line at its end, also after an error, whose message begins on a line of its own.
+    On a terminal it moves twice a second.  As a context it leaves the bar's line at its end, also after an error, whose
+    message begins on a line of its own.
     """
 
     def __init__(self) -> None:
@@ -156,15 +174,13 @@ class ConsoleReport:
         if self.bar is not None:
             self.bar.close()
 
-    def start(self, folder: Path, settings: dict[str, Any]) -> None:
+    def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         if self.bar is not None:
             self.bar.close()
         self.folder = folder
-        minutes = settings["max_minutes"]
-        self.timed = minutes is not None
         print(f"training in {folder}", file=sys.stderr)
         games = settings["num_games"]
-        self.games, self.of = 0, "" if games is None else f"/{games}"
+        self.games_so_far, self.of = 0, "" if games is None else f"/{games}"
         self.rates = ""
         self.progress = progress
         bar_format = "{desc}: {percentage:3.0f}%|{bar}| {postfix}"
@@ -174,7 +190,7 @@ class ConsoleReport:
         """Set what the bar shows to where the run is now."""
         assert self.bar is not None
         now = self.progress()
-        parts = [f"{self.games}{self.of} games"]
+        parts = [f"{self.games_so_far}{self.of} games"]
         if now.remaining is not None:
             parts.append(f"{self.bar.format_interval(now.remaining)} left")
         if now.activity:
@@ -185,7 +201,7 @@ class ConsoleReport:
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         assert self.bar is not None
-        self.games = metrics["games"]
+        self.games_so_far = metrics["games"]
         shown = {"moves/s": f"{metrics['moves_per_second']:.0f}"}
         if metrics["policy_loss"] is not None:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
@@ -202,7 +218,7 @@ class ConsoleReport:
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         assert self.bar is not None
-        self.games = metrics["games"]
+        self.games_so_far = metrics["games"]
         self.update()
         self.bar.close()
         how = "stopped" if stopped else "finished"
@@ -210,4 +226,4 @@ class ConsoleReport:
         if stopped:
             print(f"it goes on with: alphago train --folder {shlex.quote(str(self.folder))}", file=sys.stderr)
         if not metrics["steps"]:
-            print("the network was not trained: there were fewer positions than start_training_after", file=sys.stderr)
+            print("it was not trained: there were fewer positions than start_training_after", file=sys.stderr)

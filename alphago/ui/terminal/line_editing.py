@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 
+readline: ModuleType | None
 try:
     import readline
 except ImportError:  # Windows
-    readline = None  # type: ignore[assignment]
+    readline = None
 
 
 @contextlib.contextmanager

@@ -292,7 +292,7 @@ class TerminalGame:
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            path = self.files.save(name, self.player.extract_data(), self.over, names, replace)
+            path = self.files.save(name, self.player.game_record(), self.over, names, replace)
         except (ValueError, OSError, ImportError) as reason:
             self.say(f"Not saved: {reason}.")
         else:

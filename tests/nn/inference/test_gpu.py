@@ -14,6 +14,7 @@ from alphago.cuda.host import Host, find_compiler
 from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.inference import gpu as device_evaluator
 from alphago.nn.inference.cpu import ROUNDING, NetEvaluator
 from alphago.nn.inference.frozen import example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.gpu import DeviceEvaluator, Unsuited, build_gpu_form, translate_out_of_memory

@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 from alphago.arena.match import MatchResult
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
+from alphago.records.record import load_records
 from alphago.training.group import SelfPlay
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.criteria import Gate
@@ -62,6 +64,36 @@ def match_of(gate: Gate, boards: Sequence[tuple[GoEnv, float]] = ((GO, 1.0),)) -
 def ended(*outcomes: float) -> MatchResult:
     """Games that ended so, each with a move of its own."""
     return MatchResult(np.array(outcomes, np.float32), tuple((i,) for i in range(len(outcomes))))
+
+
+class TestKeptGames:
+    """Those of each match are in the run's folder, as records."""
+
+    def test_all_games(self, gated: Small) -> None:
+        rows = read_rows(gated.folder / "evaluations.jsonl", "opponent")
+        assert len(rows) > 1
+        for row in rows:
+            games = load_records(gated.folder / "matches" / f"gate-{row['games']:07d}-3x3.npz")
+            assert len(games) == row["played"]
+            ends = [game.position(GO) for game in games]
+            assert all(end.is_over and end.score() == game.score for end, game in zip(ends, games, strict=True))
+            candidate = [game.outcome * (1 - 2 * (i % 2)) for i, game in enumerate(games)]
+            assert sum(outcome > 0 for outcome in candidate) == row["wins"]
+
+    def test_each_board_apart(self, tmp_path: Path) -> None:
+        settings = {"sizes": ((3, 0.5), (4, 0.5)), "gate": QUICK, "source": RandomGames, "plies_per_iteration": 16}
+        run(tmp_path, 4, FOUR, **settings)
+        names = sorted(path.name for path in (tmp_path / "matches").iterdir())
+        assert names == ["gate-0000004-3x3.npz", "gate-0000004-4x4.npz"]
+
+    def test_those_of_later_candidates_go(self, tmp_path: Path, gated: Small) -> None:
+        """A run that goes on from an older state plays them again."""
+        folder = Path(copytree(gated.folder, tmp_path / "run"))
+        later = folder / "matches" / "gate-0000099-3x3.npz"
+        later.write_bytes(b"")
+        go_on(folder)
+        assert not later.exists()
+        assert len(list((folder / "matches").iterdir())) == len(list((gated.folder / "matches").iterdir()))
 
 
 class TestMatch:

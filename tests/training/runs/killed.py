@@ -15,7 +15,7 @@ from tests.training.small_runs import GO, EagerSaving, opened
 
 # Compiled kernels come with the fork, too.
 memory = ReplayMemory(GO.training_variant())
-memory.add(selfplay(memory.env, HashEvaluator(), 4, 2, groups=1, device="cpu"))
+memory.add(selfplay(memory.env, HashEvaluator(), 4, 2, groups=1, device="cpu", seed=0))
 memory.sample(4, np.random.default_rng(0))
 
 SETTINGS: dict[str, Any] = {"num_games": 12, "samples_per_position": 3.0}

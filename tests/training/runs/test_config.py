@@ -1,6 +1,7 @@
 """The config of a run on disk, what spoils it, and what another version's says."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,15 @@ class TestConfig:
         assert path.read_bytes() == before
         assert (finished / "config.json.damaged").exists() == (data is not None)
         assert repair_config(finished, config) == []
+
+    def test_a_pipe(self, finished: Path) -> None:
+        """Which would be read for ever."""
+        path = finished / "config.json"
+        before = path.read_bytes()
+        path.unlink()
+        os.mkfifo(path)
+        assert go_on(finished)[1].notes[0].startswith(f"{path} is no file; it was set aside")
+        assert path.read_bytes() == before
 
     @pytest.mark.parametrize("how", ["gone", "flipped"])
     def test_a_damaged_copy_is_made_anew(self, finished: Path, how: str) -> None:

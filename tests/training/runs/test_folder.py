@@ -127,6 +127,22 @@ class TestTrouble:
         lines = (killed / "metrics.jsonl").read_text().splitlines()
         assert [json.loads(line)["iteration"] for line in lines] == [r["iteration"] for r in undisturbed.listener.rows]
 
+    @pytest.mark.parametrize("left", [0.5, 0.0])
+    def test_lost_lines_of_metrics(self, killed: Path, undisturbed: Small, left: float) -> None:
+        """It is said, and half a line is cut off instead of joined to the next."""
+        path = killed / "metrics.jsonl"
+        data = path.read_bytes()
+        if left:
+            path.write_bytes(data[: int(left * len(data))])
+        else:
+            path.unlink()
+        _, listener = go_on(killed)
+        assert listener.noted(f"{path} has lost its end: ")
+        numbers = [json.loads(line)["iteration"] for line in path.read_text().splitlines()]
+        assert numbers == sorted(set(numbers))
+        assert numbers[-1] == undisturbed.listener.rows[-1]["iteration"]
+        assert not go_on(killed)[1].noted("has lost its end")
+
     def test_a_line_that_does_not_fit(self, tmp_path: Path) -> None:
         """Metrics, cut short by a limit on the size of files as by a full disk."""
         resource = pytest.importorskip("resource")

@@ -3,6 +3,7 @@
 import json
 import shutil
 import threading
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.rule import SearchRule
 from alphago.mcts.search import SearchSettings
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
@@ -44,6 +46,19 @@ from tests.training.small_runs import (
 def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
     """An optimizer of one's own."""
     return torch.optim.NAdam(parameters, lr=learning_rate, weight_decay=weight_decay)
+
+
+@dataclass(frozen=True)
+class Patient(SearchSettings):
+    """A search of one's own: PUCT whose priors count for more."""
+
+    factor: float = 2.0
+
+    def new_rule(self, games: int, actions: int) -> SearchRule:
+        return replace(self, c_puct=self.factor * self.c_puct, factor=1.0).puct(games, actions)
+
+    def puct(self, games: int, actions: int) -> SearchRule:
+        return super().new_rule(games, actions)
 
 
 class TestExact:
@@ -87,6 +102,7 @@ class TestExact:
             {"tower_height": 1},
             {"search": SearchSettings()},
             {"search": {"considered": 2}},  # of the usual search
+            {"search": Patient(factor=3.0)},
             {"first_games_in_flight": 1},
         ],
     )
@@ -220,6 +236,26 @@ class TestChanges:
         with pytest.raises(ValueError, match=sentence):
             go_on(killed, env=env, **changed)
         assert files(killed) == before
+
+    def test_a_search_of_ones_own(self, tmp_path: Path) -> None:
+        """The config names its class; one that cannot be imported is passed again."""
+
+        class Here(Patient):
+            pass
+
+        run(tmp_path, 2, search=Here(factor=1.5))
+        _, listener = go_on(tmp_path, 4, search=Here(c_puct=0.5))
+        search = listener.settings["search"]
+        assert search["class"].endswith("Here")
+        assert (search["c_puct"], search["factor"]) == (0.5, 2.0)
+        with pytest.raises(ValueError, match=r"its own class, tests\S+Here, which cannot be imported .*search="):
+            go_on(tmp_path)
+        _, listener = go_on(tmp_path, search=Here(c_puct=0.5))
+        assert not listener.noted("search is")
+
+    def test_an_unknown_keyword(self, killed: Path) -> None:
+        with pytest.raises(TypeError, match="train has no keyword 'batchsize': did you mean batch_size"):
+            go_on(killed, batchsize=3)
 
     def test_what_can(self, killed: Path) -> None:
         """It is told, kept in the config, and lasts."""

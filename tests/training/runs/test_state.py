@@ -22,10 +22,20 @@ class TestStates:
         assert path.with_name(path.name + ".damaged").exists()
         assert same(net, undisturbed.net)
 
+    @pytest.mark.parametrize("which", [-1, 0], ids=["newest", "older"])
+    def test_a_folder_in_the_place_of_one(self, killed: Path, undisturbed: Small, which: int) -> None:
+        path = sorted((killed / "state").iterdir())[which]
+        path.unlink()
+        path.mkdir()
+        net, listener = go_on(killed)
+        assert listener.noted(f"{path} is no file; it was set aside") == (which == -1)
+        assert same(net, undisturbed.net)
+
     def test_both_are(self, killed: Path) -> None:
         for path in (killed / "state").iterdir():
             spoil(path, "flipped")
-        with pytest.raises(ValueError, match=r"is damaged .*; .* is damaged .*; .*holds no state to go on from"):
+        sentence = r"is damaged .*; .* is damaged .*; .*holds no state to go on from.* alphago train --model"
+        with pytest.raises(ValueError, match=sentence):
             go_on(killed)
         load_model(killed, GO)
 

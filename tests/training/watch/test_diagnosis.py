@@ -104,6 +104,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("starved processor", {"gpu_busy": None, "processor_share": 0.4}, "the run's threads work 40% of the time"),
     ("starved self-play", {"selfplay_share": 0.03}, "it has 3% of the time"),
     ("starved training", {"selfplay_share": 0.995}, "it has 0.5% of the time"),
+    ("exploded loss", {"policy_loss": 5e18}, "the policy's loss is 5e+18 nats"),
     ("skipped steps", {"skipped_steps": lambda i: 5 * i}, "95 of the latest 1045 gradient steps"),
     ("one colour wins", {"black_wins": 0.98, "draws": 0.0}, "Black wins 98% of 80 games"),
     ("one colour wins", {"black_wins": 0.01, "draws": 0.0}, "White wins 99% of 80 games"),

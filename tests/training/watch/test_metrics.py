@@ -21,7 +21,7 @@ from tests.training.small_runs import GO, Small
 def test_games() -> None:
     nothing = game_metrics([], GO)
     assert set(nothing.values()) == {None}
-    records = selfplay(GO, HashEvaluator(), 4, 10, device="cpu")
+    records = selfplay(GO, HashEvaluator(), 4, 10, device="cpu", seed=0)
     metrics = game_metrics(records, GO)
     assert metrics.keys() == nothing.keys()
     assert metrics["game_length"] == pytest.approx(np.mean([len(record) for record in records]))
@@ -30,7 +30,7 @@ def test_games() -> None:
     assert metrics["resignations"] == 0
     assert metrics["black_wins"] + metrics["draws"] <= 1  # type: ignore[operator]
     env = TicTacToeEnv()
-    assert game_metrics(selfplay(env, HashEvaluator(), 4, 2, device="cpu"), env)["pass_rate"] is None
+    assert game_metrics(selfplay(env, HashEvaluator(), 4, 2, device="cpu", seed=0), env)["pass_rate"] is None
 
 
 def test_means_over_boards() -> None:

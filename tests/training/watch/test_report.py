@@ -1,6 +1,7 @@
 """Reports: what they are called with, curves as TensorBoard reads them, and the console's bar."""
 
 import contextlib
+import io
 import sys
 import threading
 from pathlib import Path
@@ -100,7 +101,7 @@ def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[st
     """Behind the bar, which is not drawn again below it."""
     metrics = {"iteration": 1, "seconds": 60.0, "games": 5, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
     with contextlib.suppress(ValueError), ConsoleReport() as report:
-        report.start(tmp_path, {"max_minutes": None, "num_games": 6})
+        report.start(tmp_path, {"max_minutes": None, "num_games": 6}, nowhere)
         report.iteration(metrics)
         raise ValueError("broken")
     assert capsys.readouterr().err.endswith("\n")

@@ -1,0 +1,127 @@
+"""`train_on`: gradient steps on samples of one's own, without a run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+
+from alphago.env.game import GameEnv, Position, stack
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.validation import check_int, check_keywords, make_settings
+from alphago.training.learner import Learner
+from alphago.training.memory import Sample
+from alphago.training.settings import TrainingSettings, default_groups
+
+SUM_ERROR = 1e-3  # of a policy's probabilities
+# The settings of learning alone.
+LEARNING = ("batch_size", "learning_rate", "optimizer", "weight_decay", "losses", "gradient_norm", "bfloat16", "groups")
+
+# What the next call for a network goes on with, for as long as there is the network: its settings, optimizer and steps.
+# An optimizer refers to the parameters, not to the network.
+Kept = tuple[TrainingSettings, torch.optim.Optimizer, int]
+_KEPT: "WeakKeyDictionary[NeuralNet, Kept]" = WeakKeyDictionary()
+
+
+def train_on(
+    net: NeuralNet,
+    positions: Sequence[Position],
+    policies: Any,
+    outcomes: Any,
+    epochs: int = 1,
+    *,
+    seed: int = 0,
+    **settings: Any,
+) -> dict[str, float]:
+    """Train a network on positions, policies and outcomes, and return the mean metrics of the gradient steps.
+
+    AlphaGo.jl's `train!(nn, (positions, pi, z); epochs)`.  The network is trained in place, on the CPU, and left in
+    eval mode.  Further calls with the same settings go on with the same optimizer, whose rate warms up over its first
+    200 steps.
+
+    Args:
+        positions: n positions of the network's game.
+        policies: [n, action_space], each row the probabilities to learn, such as a search's: 0 .. 1, of sum 1.
+        outcomes: [n], -1 .. 1, how each game ended: +1 Black won (as `Position.result` and `GameRecord.outcome`).
+        epochs: how often to go through all positions, in batches of `batch_size` in a random order.
+        seed: of that order.
+        settings: keywords of TrainingSettings about learning: `batch_size`, `learning_rate`, `optimizer`,
+            `weight_decay`, `losses`, `gradient_norm`, `bfloat16`, and `groups`, the threads.
+
+    Returns:
+        The means of "policy_loss", "value_loss" and the other metrics of a run's iteration that these samples have,
+        and "steps", how many gradient steps were taken.
+
+    Raises:
+        ValueError: for shapes and numbers that are none of these, for no positions, and where no step was finite.
+        TypeError: for what is no network, and unknown keywords.
+    """
+    check_keywords("train_on", settings, ["epochs", "seed", *LEARNING])
+    if not isinstance(net, NeuralNet):
+        raise TypeError(f"net must be a NeuralNet, got {net!r}")
+    sample = sample_of(net.env, positions, policies, outcomes)
+    epochs = check_int("epochs", epochs, 1)
+    chosen = make_settings(TrainingSettings, **settings)
+    with one_torch_thread(), Workers(chosen.groups or default_groups("cpu")) as workers:
+        learner = learner_for(net, chosen, workers)
+        generator = np.random.default_rng(check_int("seed", seed, 0))
+        rows = [learner.step(batch) for _ in range(epochs) for batch in batches(sample, chosen.batch_size, generator)]
+    _KEPT[net] = chosen, learner.optimizer, learner.steps
+    net.eval()
+    steps = [row for row in rows if row is not None]
+    if not steps:
+        raise ValueError(
+            f"none of {len(rows)} gradient steps was finite, and the network is as before: try a lower learning_rate "
+            f"than {chosen.learning_rate:g}, and look for nan in the game's planes"
+        )
+    names = [name for name in steps[0] if name not in ("ownership_loss", "score_loss")]  # of which nothing is known
+    return {**{name: float(np.mean([row[name] for row in steps])) for name in names}, "steps": len(steps)}
+
+
+def sample_of(env: GameEnv, positions: Sequence[Position], policies: Any, outcomes: Any) -> Sample:
+    """Return positions, policies and outcomes (Black's view) as a Sample; raise ValueError for what does not fit."""
+    positions = list(positions)
+    count, shape = len(positions), (len(positions), env.action_space)
+    if not count or not all(isinstance(one, Position) for one in positions):
+        raise ValueError(f"positions must be a list of at least one position of {env}, got {positions[:1] or 'none'}")
+    policy, outcome = np.asarray(policies, np.float32), np.asarray(outcomes, np.float32)
+    for name, array, expected in (("policies", policy, shape), ("outcomes", outcome, shape[:1])):
+        if array.shape != expected:
+            raise ValueError(f"{name} must have shape {list(expected)}, got {list(array.shape)}")
+    if not (np.all(policy >= 0) and np.all(np.abs(policy.sum(axis=1) - 1) < SUM_ERROR)):
+        raise ValueError("policies must be probabilities from 0 to 1 whose rows sum to 1")
+    if not np.all(np.abs(outcome) <= 1):
+        raise ValueError("outcomes must be numbers from -1 (White won) to 1 (Black won)")
+    batch, slots = stack(positions, env), np.arange(count)
+    movers = batch.to_play(slots, np.empty(count, np.int8))
+    nothing = np.zeros(count, np.float32)
+    return Sample(
+        planes=batch.planes(slots, np.empty((count, env.planes, *env.plane_shape), np.float32)),
+        policy=policy,
+        value=outcome * movers,
+        weight=np.ones(count, np.float32),
+        score=nothing,
+        ownership=np.zeros((count, 0), np.int8),
+        ended=nothing,
+    )
+
+
+def batches(sample: Sample, size: int, generator: np.random.Generator) -> Iterator[Sample]:
+    """Yield all rows of a sample once, in a random order, in batches as equal as can be of at most `size`."""
+    order = generator.permutation(len(sample.value))
+    for rows in np.array_split(order, -(-len(order) // size)):
+        yield Sample(*(array[rows] for array in sample))
+
+
+def learner_for(net: NeuralNet, settings: TrainingSettings, workers: Workers) -> Learner:
+    """Return a learner of these settings, which goes on with the optimizer of the call before if that had the same."""
+    kept = _KEPT.get(net)
+    if kept is None or kept[0] != settings:
+        return Learner(net, settings, workers)
+    _, optimizer, steps = kept
+    learner = Learner(net, replace(settings, optimizer=lambda *_: optimizer), workers)
+    learner.steps = steps
+    return learner

@@ -1,0 +1,131 @@
+"""A run in a few facts, from its folder: what it trains, how far it is, how well it does, how it goes on."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from alphago.env.games import make_game
+from alphago.nn.model_files import LATEST, ModelError, read_weights
+from alphago.nn.net import load_model
+from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
+from alphago.training.runs.config import read_config
+
+PROVED = "proved to be stronger"
+LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
+
+
+def run_summary(folder: Path) -> dict[str, Any]:
+    """Return facts about the run in a folder, as plain data by name; raise ValueError if its config is damaged.
+
+    It may be that of a run in progress, of another version, or of one that has not played yet.
+    """
+    config = read_config(folder)
+    settings = config["settings"]
+    rows = rows_of(folder / METRICS, "seconds")
+    last = rows[-1] if rows else {}
+    matches = rows_of(folder / EVALUATIONS, "opponent")
+    over = why_over(settings, last, matches)
+    return {
+        "game": game_text(config),
+        **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
+        "recipe": config.get("recipe") or "none",
+        "games": of_total(f"{number(last, 'games') or 0:.0f}", settings.get("num_games")),
+        "minutes of training": of_total(f"{(number(last, 'seconds') or 0) / 60:.1f}", settings.get("max_minutes")),
+        "positions": int(number(last, "positions") or 0),
+        "gradient steps": int(number(last, "steps") or 0),
+        "readouts": settings.get("readouts"),
+        "opponent (until)": (config["until"] or {}).get("name", "none"),
+        "over": over or "no",
+        "to go on": how_to_go_on(folder, settings, over, last),
+        **latest_losses(rows),
+        **match_facts(matches),
+    }
+
+
+def game_text(config: Mapping[str, Any]) -> str:
+    """Return the game of a run's config; by name and options where it is none of the package's."""
+    with contextlib.suppress(ValueError, TypeError):
+        return str(make_game(config["game"]).replace(**config["env"]))
+    return f"{config['game']} {config['env']}"
+
+
+def network_facts(path: Path) -> dict[str, str]:
+    """Return what a network's file holds: game, parts, size, input, and the notes of its run."""
+    try:
+        net = load_model(path)
+        height, width = net.env.plane_shape
+        facts = {"network": str(net), "input": f"{net.env.planes} planes of {height}x{width}"}
+        notes: Mapping[str, str] = net.notes
+    except ModelError:  # of a game or of parts of one's own, or damaged: then this raises
+        _, description = read_weights(path)
+        facts = {"network": f"for {description['env']}, {parts_text(description['net'])}"}
+        notes = description["extra"]
+    if "games" in notes:
+        facts["games that trained it"] = notes["games"]
+    return facts
+
+
+def parts_text(net: Mapping[str, Any]) -> str:
+    """Return the parts of a network from its description."""
+    parts = [f"{slot}={part['part']}" for slot, part in net["parts"].items()]
+    custom = [f"{slot}={kind}" for slot, kind in net["custom"].items()]
+    sizes = [f"{name}={net[name]}" for name in ("tower_height", "channels") if net[name] is not None]
+    return ", ".join([*sizes, *parts, *custom])
+
+
+def rows_of(path: Path, key: str) -> list[Row]:
+    """Return the rows of a log; none where there is no such file yet."""
+    return read_rows(path, key) if path.is_file() else []
+
+
+def of_total(done: str, total: float | None) -> str:
+    """Return "412 of 1000", or "412" where nothing limits it."""
+    return done if total is None else f"{done} of {total:g}"
+
+
+def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> str:
+    """Return why a run is over; "" if it goes on."""
+    games, seconds = number(last, "games") or 0, number(last, "seconds") or 0
+    if settings.get("num_games") is not None and games >= settings["num_games"]:
+        return "yes, all games are played"
+    if settings.get("max_minutes") is not None and seconds >= 60 * settings["max_minutes"]:
+        return "yes, its time is over"
+    proofs = [row for row in matches if "sprt" in row][-1:]
+    return "".join(f"yes, {PROVED} than {row['opponent']}" for row in proofs if row["sprt"] == "accept")
+
+
+def how_to_go_on(folder: Path, settings: Mapping[str, Any], over: str, last: Row) -> str:
+    """Return the command that takes a run further: as it is, or prolonged where it is over."""
+    command = f"alphago train --folder {folder}"
+    if PROVED in over:
+        return f"{command} --until none"
+    return f"{command} {longer(settings, number(last, 'games') or 0)}" if over else command
+
+
+def longer(settings: Mapping[str, Any], games: float) -> str:
+    """Return the option of `alphago train` that doubles the games or the time of a run that is over."""
+    if settings["max_minutes"] is None or games >= (settings["num_games"] or float("inf")):
+        return f"--games {2 * settings['num_games']}"
+    return f"--minutes {2 * settings['max_minutes']:g}"
+
+
+def latest_losses(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the losses of the latest iteration with gradient steps."""
+    trained = next((row for row in reversed(rows) if number(row, "policy_loss") is not None), {})
+    losses = {name: number(trained, name) for name in LOSSES}
+    return {name.replace("_", " "): f"{loss:.3f}" for name, loss in losses.items() if loss is not None}
+
+
+def match_facts(matches: Sequence[Row]) -> dict[str, str]:
+    """Return the latest result against each opponent, and how many of the gate's candidates were accepted."""
+    facts = {}
+    for row in matches:
+        rate, low, high = (number(row, name) for name in ("win_rate", "low", "high"))
+        if None not in (rate, low, high):
+            share = f"{rate:.1%} of {row['played']} games ({low:.1%} to {high:.1%}), after {row['games']} games"
+            facts[f"against {opponent_name(row)}"] = share
+    candidates = [row["accepted"] for row in matches if "accepted" in row]
+    if candidates:
+        facts["candidates of the gate"] = f"{sum(candidates)} of {len(candidates)} accepted"
+    return facts

@@ -1,0 +1,67 @@
+"""Games of self-play as text: a line a game, the search's judgement of each move, the final position."""
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.training.watch.report import Report
+
+
+class GameReport(Report):
+    """A report that prints each game of self-play as it ends: result, moves, seconds, opening, greedy moves.
+
+    moves: whether to print every move with the search's greedy one, and the final position, as AlphaGOZero-TF does.
+    """
+
+    def __init__(self, moves: bool = False) -> None:
+        self.moves = moves
+
+    def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        for record in records:
+            tqdm.write(game_text(env, record, self.moves), file=sys.stderr)
+
+
+def game_text(env: GameEnv, record: GameRecord, moves: bool = False) -> str:
+    """Return a line about a game; with `moves`, also a line for each move, and the final position."""
+    line = game_line(env, record)
+    return f"{line}\n{move_lines(env, record)}\n{record.position(env)}\n" if moves else line
+
+
+def game_line(env: GameEnv, record: GameRecord) -> str:
+    """Return number, board, result, length, time and opening of a game, and how its moves follow the search."""
+    height, width = env.plane_shape
+    number = "a game" if record.seed is None else f"game {record.seed[1]}"
+    length = f"{len(record)} moves" + ("" if record.seconds is None else f" in {record.seconds:.1f} s")
+    parts = [f"{number} on {height}x{width}: {record.result_string} after {length}"]
+    first = opening_length(record)
+    if first:
+        parts.append(f"opening {' '.join(env.to_text(int(action)) for action in record.moves[:first])}")
+    searched = record.policies.any(axis=1)
+    if searched.any():
+        policies = record.policies[searched]
+        followed = float((policies.argmax(axis=1) == record.moves[searched]).mean())
+        chance = float(policies.max(axis=1).mean()) / POLICY_SCALE
+        parts.append(f"greedy moves of {chance:.0%} on average, {followed:.0%} of them played")
+    return "; ".join(parts)
+
+
+def opening_length(record: GameRecord) -> int:
+    """Return how many moves were drawn without search before the first that was searched."""
+    searched = np.flatnonzero(record.policies.any(axis=1))
+    return int(searched[0]) if len(searched) else len(record)
+
+
+def move_lines(env: GameEnv, record: GameRecord) -> str:
+    """Return a table: each move, the search's greedy one with its probability, and the mover's win rate."""
+    rows = [f"{'':6}{'move':10}{'greedy':16}win rate"]
+    columns = zip(record.movers.tolist(), record.moves.tolist(), record.policies, record.values.tolist(), strict=True)
+    for ply, (mover, action, policy, value) in enumerate(columns, 1):
+        best = int(policy.argmax())
+        greedy = f"{env.to_text(best)} {policy[best] / POLICY_SCALE:.1%}" if policy.any() else "-"
+        move = f"{PLAYER_NAMES[mover][0]} {env.to_text(action)}"
+        rows.append(f"{ply:4}  {move:10}{greedy:16}{(1 + value) / 2:8.1%}")
+    return "\n".join(rows)

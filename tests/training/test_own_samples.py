@@ -1,0 +1,91 @@
+"""`train_on`: a network learns what it is given, in Black's view, and goes on where it was."""
+
+import gc
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.training.own_samples import train_on
+from tests.training.small_runs import GO, same
+
+EXACT: dict[str, Any] = {"groups": 1, "bfloat16": False}
+POSITIONS = [GO.position(), GO.position().play(4), GO.position().play(4).play(0)]
+POLICIES = np.eye(10)[[4, 0, 8]]
+
+
+def network() -> NeuralNet:
+    torch.manual_seed(2)
+    return NeuralNet(GO, tower_height=1, channels=8)
+
+
+def test_it_learns_what_it_is_given() -> None:
+    """Outcomes are Black's, whoever is to move."""
+    net = network()
+    first = train_on(net, POSITIONS, POLICIES, [1, 1, -1], learning_rate=0.02, **EXACT)
+    last = train_on(net, POSITIONS, POLICIES, [1, 1, -1], 200, learning_rate=0.02, **EXACT)
+    assert (first["steps"], last["steps"]) == (1, 200)
+    assert last["policy_loss"] < first["policy_loss"]
+    assert "score_loss" not in last
+    policy, value = net(POSITIONS)
+    assert policy.argmax(axis=1).tolist() == [4, 0, 8]
+    assert (np.sign(value) == [1, 1, -1]).all()
+
+
+def test_a_further_call_goes_on() -> None:
+    """With optimizer and warm-up; with other settings it begins anew.  A network that is gone is not kept."""
+    once, twice, anew = network(), network(), network()
+    arguments = POSITIONS[:1], POLICIES[:1], [1]
+    train_on(once, *arguments, 2, **EXACT)
+    for net, epochs, decay in ((twice, 1, 0.01), (twice, 1, 0.01), (anew, 1, 0.01), (anew, 1, 0.02)):
+        train_on(net, *arguments, epochs, weight_decay=decay, **EXACT)
+    assert same(once, twice)
+    assert not same(once, anew)
+    gone = weakref.ref(once)
+    del once, net
+    gc.collect()
+    assert gone() is None
+
+
+def test_batches() -> None:
+    """All positions in each epoch, in batches as equal as can be."""
+    assert train_on(network(), POSITIONS, POLICIES, [1, 1, 1], 4, batch_size=2, **EXACT)["steps"] == 8
+
+
+def test_no_step_was_finite() -> None:
+    net = network()
+    with torch.no_grad():
+        next(net.parameters())[:] = torch.inf
+    with pytest.raises(ValueError, match=r"none of 3 gradient steps was finite.* a lower learning_rate than 0\.002"):
+        train_on(net, POSITIONS, POLICIES, [1, 1, 1], 3, **EXACT)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"positions": []}, "positions must be a list of at least one position of GoEnv.*, got none"),
+        ({"positions": [GoEnv(4).position()] * 3}, "positions must be of GoEnv"),
+        ({"policies": POLICIES[:2]}, r"policies must have shape \[3, 10\], got \[2, 10\]"),
+        ({"policies": 2 * POLICIES}, "policies must be probabilities"),
+        ({"policies": np.nan * POLICIES}, "policies must be probabilities"),
+        ({"outcomes": [[1], [1], [1]]}, r"outcomes must have shape \[3\], got \[3, 1\]"),
+        ({"outcomes": [1, 2, 1]}, "outcomes must be numbers from -1"),
+        ({"epochs": 0}, "epochs must be an integer >= 1, got 0"),
+        ({"batch_size": 0}, "batch_size must be"),
+    ],
+    ids=str,
+)
+def test_refusals(changed: dict[str, Any], sentence: str) -> None:
+    given = {"positions": POSITIONS, "policies": POLICIES, "outcomes": [1, 1, 1], **changed}
+    with pytest.raises(ValueError, match=sentence):
+        train_on(network(), **given)
+
+
+@pytest.mark.parametrize(("keyword", "sentence"), [("readouts", "'readouts'"), ("epoch", "did you mean epochs")])
+def test_keywords_of_learning_alone(keyword: str, sentence: str) -> None:
+    with pytest.raises(TypeError, match=f"train_on has no keyword .*{sentence}"):
+        train_on(network(), POSITIONS, POLICIES, [1, 1, 1], **{keyword: 3})

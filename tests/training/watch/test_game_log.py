@@ -1,0 +1,66 @@
+"""Games of self-play as text: what a line says, and what the search thought of each move."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alphago.cli import main
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.records.record import GameRecord, RecordBuilder
+from alphago.training.watch.game_log import game_line, game_text
+from tests.training.small_runs import GO, run
+
+ENV = GoEnv(2, komi=0.5)
+
+
+@pytest.fixture
+def record() -> GameRecord:
+    """An opening move, a move other than the greedy one, the greedy pass, and the end."""
+    builder = RecordBuilder(seed=(3, 12))
+    for action, mover, policy, value in ((0, 1, None, 0.0), (3, -1, (2, 0.75), -0.5), (4, 1, (4, 0.5), 0.5)):
+        row = np.zeros(5, np.float32)
+        if policy is not None:
+            row[action], row[policy[0]] = 1 - policy[1], policy[1]
+        builder.add(action, row, value, 4, mover, weight=float(policy is not None))
+    builder.add(4, np.eye(5, dtype=np.float32)[4], 0.5, 4, -1)
+    return replace(builder.finish(-1.0, -0.5, False, 5), seconds=3.14)
+
+
+def test_a_line(record: GameRecord) -> None:
+    assert game_line(ENV, record) == (
+        "game 12 on 2x2: W+0.5 after 4 moves in 3.1 s; opening A2; greedy moves of 75% on average, 67% of them played"
+    )
+    opening_alone = replace(record, policies=np.zeros_like(record.policies), seed=None, seconds=None)
+    assert game_line(ENV, opening_alone) == "a game on 2x2: W+0.5 after 4 moves; opening A2 B1 pass pass"
+
+
+def test_every_move(record: GameRecord) -> None:
+    lines = game_text(ENV, record, moves=True).splitlines()
+    assert [line.split() for line in lines[2:5]] == [
+        ["1", "B", "A2", "-", "50.0%"],
+        ["2", "W", "B1", "A1", "75.0%", "25.0%"],
+        ["3", "B", "pass", "pass", "50.0%", "75.0%"],
+    ]
+    assert "game over, W+0.5" in lines[-1]
+
+
+def test_a_run_reports_each_game_once(tmp_path: Path) -> None:
+    _, listener = run(tmp_path, 8)
+    assert sorted(record.seed for record in listener.records) == [(0, number) for number in range(8)]
+    assert all(record.seconds is not None and record.seconds > 0 for record in listener.records)
+
+
+def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = "--board-size 3 --readouts 2 --tower-height 0 --channels 4 --games 3"
+    assert main(["train", *small.split(), "--verbose", "--folder", str(tmp_path / "run")]) == 0
+    assert sorted(re.findall(r"game (\d) on 3x3: ", capsys.readouterr().err)) == ["0", "1", "2"]
+    NeuralNet(GO, tower_height=0, channels=4).save(tmp_path / "net.safetensors")
+    command = ["selfplay", str(tmp_path / "net.safetensors"), "--games", "2", "--readouts", "2", "--verbose"]
+    assert main([*command, "--folder", str(tmp_path / "games")]) == 0
+    shown = capsys.readouterr().err
+    assert len(re.findall(r"game \d on 3x3: .*\n +move +greedy +win rate\n", shown)) == 2
+    assert shown.count("game over") == 2
