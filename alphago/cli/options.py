@@ -159,7 +159,7 @@ def format_value(value: Any, separator: str = ",") -> str:
 
 
 def typed(value: str) -> str:
-    """Return a tuple in Python's notation in the notation that `read_value` parses; other texts unchanged."""
+    """Return the text of a tuple in Python's notation, ((7, 0.25),), in that of `read_value`, 7:0.25."""
     return format_value(ast.literal_eval(value))
 
 

@@ -80,7 +80,7 @@ class StonesEnv(GameEnv):
         return StonesPosition(self, batch, setup)
 
     def position(self, *, history: Sequence[Any] = (), **setup: Any) -> Position:
-        """Return the start position, or a set-up one; raise TypeError that names near misses for an unknown keyword.
+        """Return the start position, or a set-up one; a TypeError for an unknown keyword suggests similar ones.
 
         board: the stones, [height, width] of 1 Black, -1 White, 0 empty, in games whose batch or state takes it.
         to_play: "black" or "white" (or +1, -1).

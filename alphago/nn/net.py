@@ -223,7 +223,8 @@ class NeuralNet(nn.Module):
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Write weights and description to one safetensors file; after an error the file is as before.
 
-        extra: texts to keep in the file beside them, which `load_model` gives back as `notes`.
+        extra: texts to keep in the file beside them, which `load_model` returns as `notes`.
+
         Raises OSError that names the file if it cannot be written, ValueError for weights that are not finite.
         """
         model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})

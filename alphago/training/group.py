@@ -349,7 +349,7 @@ class SelfPlay:
             self.groups.append(group)
 
     def close(self) -> None:
-        """Release nothing: the threads are the run's."""
+        """Do nothing: the threads belong to the run."""
 
     @property
     def begun(self) -> int:

@@ -101,7 +101,7 @@ class Learner:
 
     @property
     def has_diverged(self) -> bool:
-        """Whether gradient steps have made a weight infinite, NaN, or larger than any that computes."""
+        """Whether gradient steps have made a weight infinite, NaN, or too large to compute with."""
         return self.steps > 0 and not all(bool((p.abs() < LARGEST_WEIGHT).all()) for p in self.net.parameters())
 
     def tensors(self) -> dict[str, torch.Tensor]:

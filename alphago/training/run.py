@@ -82,8 +82,8 @@ class Judge(Protocol):
 class Run:
     """One training run, which `alphago.training.loop.train_loop` advances.
 
-    It begins by `start` or `restore`.  `state` is all that it needs to continue from where it stands, at any move and
-    before any gradient step.  `close` closes the sources of its games.
+    `start` or `restore` begins it, `close` closes the sources of its games.  `state` has all that is needed to
+    continue, between any two moves or gradient steps.
     """
 
     def __init__(
@@ -125,11 +125,11 @@ class Run:
         self._enter(0, 0, 0, {})
 
     def close(self) -> None:
-        """Close the sources of games; nothing can be played afterwards."""
+        """Close the sources of games; no more games can be played."""
         self._sources.close()
 
     def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
-        """Begin a stage after `games` games, with new games numbered from `first` and the earlier stage's memories."""
+        """Begin a stage after `games` games, with new games numbered from `first` and with these memories."""
         self._sources.close()
         self.stage, self.entered, self.first = stage, games, first
         numbers = range(first, first + self.settings.game_limit - games)
@@ -213,7 +213,7 @@ class Run:
             self.publish()
 
     def add_games(self, board: BoardTraining, records: list[GameRecord]) -> None:
-        """Count finished games of a board, let the run folder keep them, and report them."""
+        """Count a board's finished games, queue them for the run folder, and report them."""
         self.folder.shards.add(records, board.env.N)
         self.games += len(records)
         self.reporter.games(board.env, records)

@@ -291,7 +291,7 @@ class TrainingSettings(SelfPlaySettings):
         self._set("losses", losses)
 
     def plain(self) -> dict[str, Any]:
-        """Return all settings as JSON can hold them; a function becomes its name, as does a search's own class."""
+        """Return all settings as plain data for JSON; functions and custom classes are replaced by their names."""
         return asdict(self) | {"optimizer": optimizer_name(self.optimizer), "search": plain_search(self.search)}
 
     @property
@@ -328,7 +328,7 @@ def optimizer_name(optimizer: Any) -> str:
 
 
 def plain_search(search: Any) -> Any:
-    """Return the setting `search` as JSON can hold it: settings of a class of one's own with its name as "class"."""
+    """Return the setting `search` as plain data for JSON; a custom class of settings adds its name as "class"."""
     if not isinstance(search, SearchSettings):
         return search
     own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}

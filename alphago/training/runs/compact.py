@@ -123,7 +123,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def is_replaceable(folder: Path, path: Path) -> bool:
-    """Return whether a file holds games, a match, a state, an older network, or is damaged."""
+    """Return whether a file holds games, a match, a state or an older network, or was damaged."""
     return path.relative_to(folder).parts[0] in (GAMES, MATCHES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
 
 

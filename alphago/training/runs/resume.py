@@ -111,7 +111,7 @@ def new_run(call: TrainCall) -> Plan:
 
 
 def recipe_name(recipe: Recipe) -> str:
-    """Return the name of a recipe, or where it was borrowed."""
+    """Return the name of a recipe; for a borrowed one, where it is from."""
     if recipe.settings is FEW_GAMES:
         return "few games"
     names = [name for name, one in RECIPES.items() if one is recipe]
@@ -210,9 +210,9 @@ def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[
 
 
 def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, Any] | None = None) -> TrainingSettings:
-    """Return the settings in a run's config; raise ValueError for those of another version.
+    """Return the settings in a run's config; raise ValueError if they are of another version.
 
-    call: settings that the call gives; of a function or class among the run's settings the config has only the name.
+    call: settings that the call gives, since the config has only the names of functions and classes among the settings.
     """
     call = call or {}
     with version_errors(folder, "settings"):
@@ -234,7 +234,7 @@ def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, A
 def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> Any:
     """Return the setting `search` in a run's config; raise ValueError for a class that cannot be imported.
 
-    call: what the call gives, which may be of that class.
+    call: the setting that the call gives, which may be of that class.
     """
     if saved is not None and "class" in saved:
         name, values = saved["class"], {key: value for key, value in saved.items() if key != "class"}

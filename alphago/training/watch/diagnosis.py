@@ -262,6 +262,6 @@ class Diagnosis:
         return [findings[what] for what in news]
 
     def final(self) -> list[Finding]:
-        """Return what makes the network that the run ends with useless, whether or not it was reported before."""
+        """Return the findings that make the run's last network useless, whether or not they were reported before."""
         finding = exploded_loss(Recent(list(self.rows), self.settings))
         return [] if finding is None else [finding]
