@@ -272,14 +272,14 @@ class GoEnv(StonesEnv):
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
         board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
         handicap: Black's stones at the usual places (see `handicap_points`), 0 for none.
-        move_number: plies so far, which count for `max_moves` and `first_pass`; by default those of `history`.
-        captures: the stones that Black and White have taken.
-        ko: the point where the side to move may not take back the stone that was just taken.
-        history: the boards before this one, the oldest first, a legal move between each two; superko, a network's
-            planes and `moves` know them then.
+        move_number: plies so far, which count for `max_moves` and `first_pass`; None for those of `history`.
+        captures: the numbers of stones that Black and White have captured.
+        ko: the point where the side to move may not recapture the stone that was just captured.
+        history: earlier boards, the oldest first, each a legal move before the next; they count for superko, for a
+            network's planes and for `moves`.
 
-        The four are AlphaGo.jl's n, caps, ko and recent.  Raises ValueError for a stone off the board, two on one
-        point, a chain without liberty, and what does not fit together.
+        move_number, captures, ko and history are AlphaGo.jl's n, caps, ko and recent.  Raises ValueError for a stone
+        off the board, two on one point, a chain without liberty, and arguments that contradict each other.
         """
         if handicap:
             black, to_play = [*list_points(black), *handicap_points(self.N, handicap)], to_play or "white"

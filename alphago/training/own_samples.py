@@ -39,8 +39,8 @@ def train_on(
     """Train a network on positions, policies and outcomes, and return the mean metrics of the gradient steps.
 
     AlphaGo.jl's `train!(nn, (positions, pi, z); epochs)`.  The network is trained in place, on the CPU, and left in
-    eval mode.  Further calls with the same settings continue with the same optimizer, whose rate warms up over its first
-    200 steps.
+    eval mode.  Further calls with the same settings continue with the same optimizer, whose rate warms up over its
+    first 200 steps.
 
     Args:
         positions: n positions of the network's game.
