@@ -41,12 +41,12 @@ class SearchSettings:
     c_puct: weight of prior against value.
     parent_value_weight: visits that a node's own value counts for in the mean of each of its
         actions; 1 is AlphaGo.jl's, 0 makes untried actions worth 0 as in AlphaGo Zero.
-    first_play_reduction: how much less than that an untried action is worth once all others are tried; it grows
-        with the square root of the priors tried (Leela Zero, KataGo).  0 is AlphaGo.jl's and AlphaGo Zero's; 0.2,
-        KataGo's, won 65 % of its games against it on 9x9 (docs/results.md).
-    virtual_loss: losses that a simulation counts for while it is on its way.
-    leaves: new leaves a wave chooses in one game; more than 1 fills the network's batch when there
-        are few games, at some cost in quality.
+    first_play_reduction: how much less than the node's own value an untried action is worth once nearly all are
+        tried; it grows with the square root of the tried priors' sum (Leela Zero, KataGo).  0 is AlphaGo.jl's and
+        AlphaGo Zero's; 0.2, KataGo's, won 65 % of its games against 0 on 9x9 (docs/results.md).
+    virtual_loss: losses that a simulation counts for in the nodes it passed, until its leaf is evaluated.
+    leaves: new leaves that a wave (a set of simulations evaluated together) chooses in one game; more than 1 fills
+        the network's batch when there are few games, at some cost in quality.
     dirichlet_weight, dirichlet_alpha: root noise (0.25 in the paper); None for alpha means
         0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 for 19x19.
     gumbel: search as Danihelka et al. 2022 ("Policy improvement by planning with Gumbel") instead: at the
