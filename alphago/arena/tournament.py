@@ -120,7 +120,7 @@ class Tournament:
         opening = self.settings.opening_plies
         if opening is None:
             opening = 0 if self.settings.random_opening else temperature_plies(self.env)
-        # With one leaf at a time, readouts mean the same however many games are played.
+        # With one leaf per wave, a number of readouts has the same strength however many games are played at once.
         return MatchPlan(self.settings.games, opening, self.settings.random_opening, self.settings.seed, leaves=1)
 
     def play(self, listener: ProgressListener) -> None:

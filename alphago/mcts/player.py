@@ -244,7 +244,7 @@ class MCTSPlayer:
         outcome, score = self.position.outcome, self.position.score()
         if self._winner is not None:
             outcome = float(self._winner)
-            # The board's margin is another game's if another side would win by it.
+            # If the board's margin contradicts the result, it is not this game's margin.
             score = outcome if self._was_resign or np.sign(score) != outcome else score
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 

@@ -87,7 +87,7 @@ class SearchSettings:
             return Gumbel(games, actions, considered=self.considered, c_visit=self.c_visit, c_scale=self.c_scale)
         numbers = PuctParameters(
             float(self.c_puct), float(self.parent_value_weight), float(self.first_play_reduction), self.virtual_loss
-        )  # floats, for which kernels are compiled, also where an integer was given
+        )  # converted to floats, for which the kernels are compiled
         return Puct(numbers, self.dirichlet_weight, self.dirichlet_alpha)
 
     @property
@@ -215,7 +215,10 @@ class Search:
         After any error (a broken network, Ctrl-C) the trees of the games concerned are cleared rather than left half
         changed.
         """
-        if (n, collisions) != self._size:  # most waves have the size of the one before: slices would cost a tenth
+        if (
+            n,
+            collisions,
+        ) != self._size:  # most waves have the previous wave's size, and new slices cost a tenth of a wave
             self._size = n, collisions
             part = self._wave.part(slice(n), slice(collisions))
             leaves = Leaves(part.game, part.path, part.length, self._leaf_slots[:n])

@@ -101,7 +101,7 @@ def alphazero_loss(
 class ForecastLosses(NamedTuple):
     """Scalar losses, averaged over the batch; None for what the network does not predict."""
 
-    total: torch.Tensor  # weighted
+    total: torch.Tensor  # weighted sum
     ownership: torch.Tensor | None = None  # squared error per point, 0 .. 4
     score: torch.Tensor | None = None  # Huber loss of the margin in tens of points
 

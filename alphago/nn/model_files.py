@@ -26,12 +26,12 @@ from alphago.system.validation import check_int, near_names
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
-MOST_HEADER = 2**24  # bytes
+MOST_HEADER = 2**24  # largest header in bytes
 MOST_BYTES = 2**31
 NOT_A_NETWORK = "not a network saved with NeuralNet.save"
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # each holds one JSON object
 REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # the class of a game that is not the package's; printed, never imported
-LATEST = "weights.safetensors"  # what a run folder calls its latest network
+LATEST = "weights.safetensors"  # a run folder's latest network
 PACKAGED = Path(__file__).parents[1] / "nets"  # networks that come with the package, named after their board
 
 

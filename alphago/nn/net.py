@@ -74,7 +74,7 @@ class NeuralNet(nn.Module):
         height, width, free = PRESETS[preset or "default"]
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
-        self.notes: dict[str, str] = {}  # texts that its file held beside the weights
+        self.notes: dict[str, str] = {}  # texts from the network's file
         self.parts, self.custom = describe_slots(slots)
         self.preset = preset
         self.tower_height: int | None = None

@@ -17,7 +17,7 @@ from alphago.env.game import GameEnv
 from alphago.system.validation import plain_number
 
 SLOTS = ("base_net", "value", "policy")
-PARTS: dict[str, type[nn.Module]] = {}  # what `register_part` has seen, by class name
+PARTS: dict[str, type[nn.Module]] = {}  # registered classes, by name
 PartClass = TypeVar("PartClass", bound=type[nn.Module])
 
 
@@ -30,7 +30,7 @@ def register_part(part: PartClass) -> PartClass:
     other = PARTS.setdefault(part.__name__, part)
     if class_path(other) != class_path(part):
         raise ValueError(f"the name of a part must be new, got {class_path(part)} beside {class_path(other)}")
-    PARTS[part.__name__] = part  # a class that a notebook defines again replaces itself
+    PARTS[part.__name__] = part  # a notebook may define a class again
     create: Any = part.__init__
     signature = inspect.signature(part)
 

@@ -48,7 +48,7 @@ def read_rows(path: Path, key: str) -> list[Row]:
     """
     lines = path.read_bytes().split(b"\n")
     rows: list[Row] = [row for row in map(parse_object, lines) if key in row]
-    if not rows and any(line.strip() for line in lines[:-1]):  # the last one has no end: torn
+    if not rows and any(line.strip() for line in lines[:-1]):  # the last line may be incomplete
         raise ValueError(f"{path} is not what a run writes: no line of it is a JSON object with {key!r}")
     return rows
 

@@ -17,11 +17,11 @@ from alphago.training.memory import Sample
 from alphago.training.settings import TrainingSettings, default_groups
 
 SUM_ERROR = 1e-3  # of a policy's probabilities
-# The settings of learning alone.
+# The settings that are about learning only.
 LEARNING = ("batch_size", "learning_rate", "optimizer", "weight_decay", "losses", "gradient_norm", "bfloat16", "groups")
 
-# What the next call for a network goes on with, for as long as there is the network: its settings, optimizer and steps.
-# An optimizer refers to the parameters, not to the network.
+# By network: settings, optimizer and steps, with which the next call continues; kept as long as the network exists: an
+# optimizer refers to the parameters, not to the network.
 Kept = tuple[TrainingSettings, torch.optim.Optimizer, int]
 _KEPT: "WeakKeyDictionary[NeuralNet, Kept]" = WeakKeyDictionary()
 

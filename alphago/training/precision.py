@@ -23,8 +23,8 @@ from alphago.training.memory import Sample
 from alphago.training.settings import TrainingSettings, default_groups
 
 ENOUGH = 0.5  # seconds of a measurement
-ROUNDS = 2, 9  # of it, at least and at most
-POSITIONS = 64  # in a batch for search
+ROUNDS = 2, 9  # of a measurement: least and most
+POSITIONS = 64  # in a batch of the search
 
 
 class Precision(NamedTuple):

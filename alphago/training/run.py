@@ -104,7 +104,7 @@ class Run:
         self.workers = workers
         self.device = device
         self.make_source = make_source
-        self._sources = ExitStack()  # those of the present stage, to be closed
+        self._sources = ExitStack()  # closes the sources of the present stage
         self.judges: list[Judge] = []
         self.reporter = Reporter([])
         self.stages = stages(env, settings)
@@ -139,7 +139,7 @@ class Run:
         )  # fmt: skip
         for source in self.boards.sources:
             self._sources.callback(source.close)
-        self._published: tuple[NeuralNet, int] | None = None  # what self-play uses: the network, after these steps
+        self._published: tuple[NeuralNet, int] | None = None  # the network that self-play uses, and its steps
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
         self.samples_due = 0.0

@@ -39,7 +39,7 @@ from alphago.training.watch.progress import RunProgress
 from alphago.training.watch.report import ConsoleReport, Report, Reporter
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
 
-MEASURED_MINUTES = 0.5  # of training, after which its speed is known
+MEASURED_MINUTES = 0.5  # minutes of training after which its speed is known
 
 
 @checks_keywords(TrainingSettings)

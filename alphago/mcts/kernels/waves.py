@@ -17,7 +17,7 @@ from alphago.mcts.kernels.nodes import (
 )
 from alphago.system.kernels.jit import inlined, kernel, specialise
 
-LIMIT = 1.001  # of a value: rounding may take it a little beyond 1
+LIMIT = 1.001  # of values: rounding may make them slightly larger than 1
 
 # `select_by` makes a rule's `select` of the next three, with the rule's `choose` and its own `descend` in their place.
 

@@ -119,7 +119,7 @@ class GpuStream:
         self._entered = contextlib.ExitStack()
         self._entered.enter_context(torch.no_grad())
         if self._on_gpu:
-            # What was played between two waves is on the default stream, which this one does not wait for by itself.
+            # Moves between two waves were queued on the default stream, for which this stream does not wait by itself.
             self._torch_stream.wait_stream(torch.cuda.default_stream(self._device))
             self._entered.enter_context(torch.cuda.stream(self._torch_stream))
         self._entered.enter_context(self._stream)

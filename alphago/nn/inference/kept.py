@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-KEPT = 4  # of one network, for other boards, rules, dtypes and devices; the oldest goes first
+KEPT = 4  # evaluators per network (boards, rules, dtypes, devices); the oldest is dropped first
 
 Kept = TypeVar("Kept")
 

@@ -70,10 +70,10 @@ class Plan:
     model: NeuralNet
     until: Opponent | None
     config: dict[str, Any]
-    positions_to_beat: int = 0  # after which the recipe's run was proved to be stronger than `until`; 0 if unknown
+    positions_to_beat: int = 0  # positions after which the recipe's run beat `until`; 0 if unknown
     notes: tuple[str, ...] = ()  # sentences on a new run's recipe and model
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of a resumed run: before and now, by name
-    step_seconds: float | None = None  # of a gradient step, measured where a run begins on a CPU
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # settings of a resumed run, old and new
+    step_seconds: float | None = None  # measured seconds of a gradient step, for new runs on a CPU
 
 
 def new_run(call: TrainCall) -> Plan:
@@ -249,7 +249,7 @@ def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> An
             ) from error
         return make_settings(kind, **values)
     if saved is not None and set(saved) == {f.name for f in fields(SearchSettings)}:
-        return SearchSettings(**saved)  # fewer of them change self-play's usual search
+        return SearchSettings(**saved)  # all of them; fewer only change self-play's default search
     return saved
 
 

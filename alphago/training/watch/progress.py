@@ -11,7 +11,7 @@ from alphago.training.watch.metrics import EXAMINATION, MATCHES, PLAYING
 from alphago.training.watch.report import Progress
 
 LATEST = 6  # iterations from which the speed is taken
-LEAST_SECONDS = 2.0  # of self-play before its speed is known
+LEAST_SECONDS = 2.0  # seconds of self-play after which its speed is known
 ACTIVITIES = {
     PLAYING.name: "playing",
     OPTIMIZER.name: "learning",
@@ -99,7 +99,9 @@ class RunProgress:
         step = sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
         if step is None:
             return None
-        side_by_side = run.settings.side_by_side(run.games)  # the shortest of these end first, and tell little
+        side_by_side = run.settings.side_by_side(
+            run.games
+        )  # the shortest of these end first and say little about the length of games
         length = (self.plies + side_by_side * run.goal.usual_length) / (self.finished + side_by_side)
         begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of the games in progress then
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)

@@ -133,7 +133,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in signals}
     handled = [number for number in signals if number == signal.SIGINT or before[number] == signal.SIG_DFL]
-    for number in handled:  # not those that nohup has had ignored, or a program has a use for
+    for number in handled:  # signals that nohup ignores, or that a program handles itself, stay so
         signal.signal(number, handle)
     try:
         yield
