@@ -164,9 +164,10 @@ class GoEnv(StonesEnv):
         return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
     def resized(self, size: int) -> "GoEnv":
-        """Return the game on another board, with that board's default komi and no `first_pass`.
+        """Return the game on another board, with that board's default komi.
 
-        Fixed turns are kept; without them `max_moves` becomes the other board's default, or stays endless.
+        Fixed turns and the `first_pass` with them are kept; other games lose `first_pass`, and their `max_moves`
+        becomes the other board's default, unless it is endless.
         """
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
