@@ -232,7 +232,7 @@ class Search:
             broken = self._expand(self.tree, wave, reached, priors, values)
             if broken:
                 raise ValueError(
-                    f"{type(self.evaluator).__name__} gave no usable evaluation of {broken} of {n} positions: "
+                    f"{type(self.evaluator).__name__} returned no usable evaluation of {broken} of {n} positions: "
                     "a legal action needs a positive prior and every value must be finite, from -1 to 1"
                 )
         except BaseException:

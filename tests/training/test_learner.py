@@ -338,7 +338,7 @@ class TestGoingOn:
     def test_a_memory_that_cannot_be_kept(self, workers: Workers) -> None:
         learner = learner_of(network(), workers)
         learner.optimizer.state[next(learner.net.parameters())]["history"] = []
-        with pytest.raises(ValueError, match="MuonAdamW keeps history, a list"):
+        with pytest.raises(ValueError, match="MuonAdamW cannot be saved: history is a list"):
             learner.tensors()
 
 
