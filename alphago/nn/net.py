@@ -75,7 +75,7 @@ class NeuralNet(nn.Module):
         height, width, free = PRESETS[preset or "default"]
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
-        self.notes: dict[str, str] = {}  # texts that its file held beside the weights
+        self.notes: dict[str, str] = {}  # texts from the network's file
         self.parts, self.custom = describe_slots(slots)
         self.preset = preset
         self.tower_height: int | None = None
@@ -224,7 +224,8 @@ class NeuralNet(nn.Module):
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Write weights and description to one safetensors file; after an error the file is as before.
 
-        extra: texts to keep in the file beside them, which `load_model` gives back as `notes`.
+        extra: texts to keep in the file beside them, which `load_model` returns as `notes`.
+
         Raises OSError that names the file if it cannot be written, ValueError for weights that are not finite.
         """
         model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})

@@ -18,7 +18,7 @@ from alphago.nn.threads import one_torch_thread
 from alphago.system.validation import plain_number
 
 SLOTS = ("base_net", "value", "policy")
-PARTS: dict[str, type[nn.Module]] = {}  # what `register_part` has seen, by class name
+PARTS: dict[str, type[nn.Module]] = {}  # registered classes, by name
 PartClass = TypeVar("PartClass", bound=type[nn.Module])
 
 
@@ -31,7 +31,7 @@ def register_part(part: PartClass) -> PartClass:
     other = PARTS.setdefault(part.__name__, part)
     if class_path(other) != class_path(part):
         raise ValueError(f"the name of a part must be new, got {class_path(part)} beside {class_path(other)}")
-    PARTS[part.__name__] = part  # a class that a notebook defines again replaces itself
+    PARTS[part.__name__] = part  # a notebook may define a class again
     create: Any = part.__init__
     signature = inspect.signature(part)
 
@@ -113,7 +113,7 @@ def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.T
 def few_weights(most: int) -> Iterator[None]:
     """Raise ValueError in the block as soon as this thread has built layers with far more than `most` weights.
 
-    However deeply they are nested: a description of millions of layers would take hours to build.
+    This counts nested layers too: building a description of millions of layers would take hours.
     """
     thread, built = threading.get_ident(), 0
 

@@ -129,7 +129,7 @@ class TestEvaluate:
             ("random {nets}/new.safetensors --board-size 30", "--board-size must be an integer from 2 to 25, got 30"),
             ("random {nets}/new.safetensors --komi 0.3", "--komi must be a multiple of 0.5 from -1000 to 1000, got"),
             ("random {nets}/new.safetensors --adjudicator uct", "--adjudicator must be 'gnugo', "),
-            ("random {nets}/new.safetensors --folder {nets}", "{nets} must be new, empty or of an evaluation"),
+            ("random {nets}/new.safetensors --folder {nets}", "{nets} must be a new or empty folder or an evaluation"),
         ],
     )  # fmt: skip
     def test_errors(self, nets: Path, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
