@@ -280,7 +280,7 @@ class SelfPlay:
         self.groups = [self._new_group(width, numbers[g::groups], groups) for g, width in enumerate(widths)]
 
     def _new_group(self, width: int, numbers: range, groups: int) -> Group:
-        # Where the network is elsewhere, each group has its share of the cores for its trees.
+        # With the network on a device, each group uses its share of the cores for its trees.
         threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
         return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
 
@@ -376,7 +376,7 @@ class SelfPlay:
             self.groups.append(group)
 
     def close(self) -> None:
-        """Release nothing: the threads are the run's."""
+        """Do nothing: the threads belong to the run."""
 
     @property
     def begun(self) -> int:
