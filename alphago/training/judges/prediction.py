@@ -39,11 +39,15 @@ class Prediction:
     def is_over(self) -> bool:
         return self.pieces * AT_ONCE >= len(self.watched.records)
 
+    @property
+    def at_rest(self) -> bool:
+        return True
+
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        while not self.is_over and not stop.is_set():
-            first = self.pieces * AT_ONCE
-            self.sums += predict(evaluator, self.watched.env, self.watched.records[first : first + AT_ONCE])
-            self.pieces += 1
+        """Predict the next games."""
+        first = self.pieces * AT_ONCE
+        self.sums += predict(evaluator, self.watched.env, self.watched.records[first : first + AT_ONCE])
+        self.pieces += 1
 
     def row(self) -> dict[str, Any] | None:
         """Return how often the policy's first choice was played, -ln of its probability of the move, in nats, and the

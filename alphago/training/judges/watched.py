@@ -31,8 +31,12 @@ class Examination(Protocol):
     def is_over(self) -> bool:
         """Whether all pieces are."""
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether no piece is begun that is not over."""
+
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Go on until the examination is over or `stop` is set, with so many pieces side by side.
+        """Go on until the pieces that are begun are over, else the next ones, so many side by side, or `stop` is set.
 
         Raises EngineError if an engine does not start.
         """

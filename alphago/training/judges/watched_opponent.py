@@ -75,17 +75,20 @@ class WatchedMatch:
     def is_over(self) -> bool:
         return self.pieces == PAIRS
 
+    @property
+    def at_rest(self) -> bool:
+        return not self.open and len(self.finished) % 2 == 0
+
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Play on with so many pairs side by side, on all cores."""
-        while not self.is_over and not stop.is_set():
-            if not self.open:
-                self.begin(evaluator, 2 * at_once)
-            with one_torch_thread(), Workers(len(self.open)) as workers:
-                workers.run([partial(play_games, part, self.add, stop) for part in self.open], stop)
-            for part in self.open:
-                if not len(part.active):
-                    part.close()
-            self.open = [part for part in self.open if len(part.active)]
+        """Play the games that are open to their end, else the next ones, on all cores."""
+        if not self.open:
+            self.begin(evaluator, 2 * at_once)
+        with one_torch_thread(), Workers(len(self.open)) as workers:
+            workers.run([partial(play_games, part, self.add, stop) for part in self.open], stop)
+        for part in self.open:
+            if not len(part.active):
+                part.close()
+        self.open = [part for part in self.open if len(part.active)]
 
     def begin(self, evaluator: Evaluator, count: int) -> None:
         """Begin the next games."""

@@ -25,6 +25,7 @@ from alphago.training.run import Run
 from alphago.training.watch.metrics import EXAMINATION
 
 POINTS = 20  # examinations by one opponent in a run, at most
+LONGEST = 1 / 8  # of a run: an examination that has taken longer ends with the pieces that it has
 AT_THE_END = 0.25  # of the time is kept for the network that the run ends with
 SPARE = 0.03  # of the time is left in the end, since a slice ends after the move in progress only
 SHORTEST = 0.25  # seconds of a slice
@@ -72,6 +73,7 @@ class Watcher:
         self.budget = Budget(share, clock)
         self.at_once = at_once
         self.begun = 0  # examinations
+        self.progress = 0.0  # of the run, 0 .. 1
         self.ending: int | None = None  # iterations of the run when its last network's examinations began
         self.networks: dict[int, NeuralNet] = {}  # that are being examined, by when they were taken
         self._evaluators: dict[int, Evaluator] = {}
@@ -106,7 +108,7 @@ class Watcher:
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Make the slices that are due, with the run's clock stopped; return False if `stop` came first."""
-        self.budget.trained, standing, progress = run.clock.seconds, run.standing, run.progress
+        self.budget.trained, standing, self.progress = run.clock.seconds, run.standing, run.progress
         at_the_end, due = run.is_over, [account for account in self.accounts if self.is_due(account, run)]
         if at_the_end:
             due = self.accounts if self.ending != run.iterations else []
@@ -114,7 +116,7 @@ class Watcher:
         with run.clock.stopped(), EXAMINATION, self.budget.spending():
             for account in due:
                 self.close(account, run)
-                self.begin(account, run, standing, progress)
+                self.begin(account, run, standing)
             return self.end(run, stop) if at_the_end else self.spend(run, stop)
 
     def spend(self, run: Run, stop: threading.Event) -> bool:
@@ -141,13 +143,13 @@ class Watcher:
             self.close(account, run)
         return True
 
-    def begin(self, account: Account, run: Run, standing: Mapping[str, float], progress: float) -> None:
+    def begin(self, account: Account, run: Run, standing: Mapping[str, float]) -> None:
         """Begin the examination of the network that plays now."""
         if run.iterations not in self.networks:
             fits = run.player if run.main.env == self.env else run.player.resized(self.env)
             self.networks[run.iterations] = frozen_copy(fits)
         self.begun += 1
-        account.begun, account.seed, account.network = progress, self.begun, run.iterations
+        account.begun, account.seed, account.network = self.progress, self.begun, run.iterations
         account.standing, account.seconds = standing, 0.0
         account.examination = account.watched.examination(account.seed, run.device)
 
@@ -165,7 +167,8 @@ class Watcher:
         failure = ""
         try:
             limit = Limit(stop, lambda: self.budget.left <= kept)
-            examination.go_on(self.evaluator(account.network, run), at_once, limit)
+            while not (limit.is_set() or examination.is_over or self.is_late(account)):
+                examination.go_on(self.evaluator(account.network, run), at_once, limit)
         except EngineError as error:
             failure = f"watching {account.watched.name} failed, after {self.budget.trained / 60:.1f} minutes: {error}"
         seconds = self.budget.spent - began
@@ -176,8 +179,15 @@ class Watcher:
         if failure:
             run.note(failure)
             self.drop(account)
-        elif examination.is_over:
+        elif examination.is_over or self.is_late(account):
             self.close(account, run)
+
+    def is_late(self, account: Account) -> bool:
+        """Return whether an examination should end with the pieces that it has."""
+        examination, begun = account.examination, account.begun
+        if examination is None or begun is None or not examination.pieces or not examination.at_rest:
+            return False
+        return not begun <= self.progress < begun + LONGEST
 
     def evaluator(self, network: int, run: Run) -> Evaluator:
         """Return the evaluator of a network that is being examined."""

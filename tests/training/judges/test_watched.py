@@ -41,13 +41,15 @@ class TestMatches:
         random = WatchedOpponent("random", 4, ENV)
         whole = random.examination(3, "cpu")
         whole.go_on(HashEvaluator(), PAIRS, NEVER)
+        assert (whole.is_over, whole.at_rest) == (True, True)
         parts = random.examination(3, "cpu")
         while parts.pieces < 4:
             parts.go_on(HashEvaluator(), 3, Moves(5))
         assert not parts.is_over
         later = random.examination(3, "cpu", parts.state())
         parts.close()
-        later.go_on(HashEvaluator(), 2, NEVER)
+        while not later.is_over:
+            later.go_on(HashEvaluator(), 2, NEVER)
         assert later.row() == whole.row()
         assert later.row() != random.examination(4, "cpu").row()
 
@@ -59,7 +61,7 @@ class TestMatches:
         assert sum(moves) > 0
         match.go_on(UniformEvaluator(), PAIRS, Moves(4))
         assert sum(len(game) for part in match.open for game in part.moves) > sum(moves)
-        assert match.row() is None
+        assert (match.row(), match.at_rest) == (None, False)
         match.go_on(UniformEvaluator(), PAIRS, NEVER)
         assert (match.is_over, match.open) == (True, [])
 
@@ -77,7 +79,8 @@ class TestMatches:
         match.close()
         assert process.process.returncode is not None
         again = watched.examination(0, "cpu")
-        again.go_on(UniformEvaluator(), PAIRS, NEVER)
+        while not again.is_over:
+            again.go_on(UniformEvaluator(), PAIRS, NEVER)
         assert again.pieces == PAIRS
 
 
