@@ -159,6 +159,7 @@ class Watcher:
         """Let an examination go on until it is over, or no more time is left than is `kept`."""
         examination = account.examination
         assert examination is not None
+        evaluator = self.evaluator(account.network, run)  # which others use too
         began, earned = self.budget.spent, self.budget.left - kept
         at_once = self.at_once
         if account.cost:
@@ -168,11 +169,11 @@ class Watcher:
         try:
             limit = Limit(stop, lambda: self.budget.left <= kept)
             while not (limit.is_set() or examination.is_over or self.is_late(account)):
-                examination.go_on(self.evaluator(account.network, run), at_once, limit)
+                examination.go_on(evaluator, at_once, limit)
         except EngineError as error:
             failure = f"watching {account.watched.name} failed, after {self.budget.trained / 60:.1f} minutes: {error}"
         seconds = self.budget.spent - began
-        account.spent += seconds
+        account.spent += seconds if account.spent else min(seconds, SHORTEST)  # the first slice compiles
         account.seconds += seconds
         if examination.pieces:
             account.cost = account.seconds / examination.pieces
