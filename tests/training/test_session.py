@@ -264,7 +264,9 @@ class TestFolders:
         run(tmp_path, 2, source=RandomGames)
         assert (tmp_path / "config.json").exists()
 
-    @pytest.mark.parametrize(("inside", "sentence"), [("", "a file is there"), ("run", "the run folder .* cannot be made")])
+    @pytest.mark.parametrize(
+        ("inside", "sentence"), [("", "a file is there"), ("run", "the run folder .* cannot be made")]
+    )
     def test_a_file_in_the_way(self, tmp_path: Path, inside: str, sentence: str) -> None:
         (tmp_path / "file").write_text("mine")
         with pytest.raises(OSError, match=sentence):
