@@ -66,6 +66,9 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
 
     model: None for the package's own network for that board size or, if there is none, the one for the largest board.
     """
+    from alphago.mcts.warm_up import warm_up
+
+    warm_up()  # before torch is loaded, which takes as long as a second process needs to begin
     from alphago.nn.model_files import model_file, packaged_nets, saved_game
     from alphago.nn.net import load_model  # only now: it loads torch
 

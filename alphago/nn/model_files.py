@@ -152,7 +152,7 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Return a file's tensors, and its description as `read_description` returns it.
 
-    Raises ModelError, also if the weights are not those that were saved.
+    Raises ModelError, also for contents that are not those that were saved, if the file holds their digest.
     """
     texts, data = read_regular_file(path, whole=True)
     try:
@@ -191,13 +191,20 @@ def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[M
             texts = read_header(path, header, status.st_size)
             return texts, header + file.read() if whole else header
     except FileNotFoundError:
-        near = near_names(str(path), packaged_nets())
-        meant = f": did you mean {' or '.join(near)}, which come with the package?" if near else ""
-        raise ModelError(f"there is no file {path}{meant}") from None
+        raise ModelError(f"there is no file {path}{meant_instead(str(path))}") from None
     except MemoryError:
         raise ModelError(f"{path} does not fit into the memory") from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def meant_instead(name: str) -> str:
+    """Return how a message about a missing file goes on: what a name without a folder was probably meant to be."""
+    if "/" in name or "." in name:
+        return ""
+    if near := near_names(name, packaged_nets()):
+        return f": did you mean {near[0]}?"
+    return f", and the networks that load_model knows by name are {', '.join(packaged_nets()) or 'none'}"
 
 
 def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
@@ -248,6 +255,8 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
     description: dict[str, Any] = {}
     try:
         description["env"] = shortened(texts["env"])
+        reference = str(texts.get("reference"))
+        description["reference"] = reference if re.fullmatch(REFERENCE, reference) else "MODULE:CLASS"
         for key in JSON_KEYS:
             description[key] = table(key, json.loads(texts[key]))
         check_structure(description["structure"])

@@ -18,6 +18,7 @@ from alphago.nn.model_files import ModelError
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
+from alphago.nn.threads import one_torch_thread
 from alphago.nn.value import Forecast, ForecastHead, default_value
 from alphago.system.validation import check_float, check_int, checks_keywords
 
@@ -245,6 +246,7 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
 
 
 @checks_keywords()
+@one_torch_thread()
 def load_model(
     path: str | PathLike[str],
     env: GameEnv | None = None,

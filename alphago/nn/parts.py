@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from alphago.env.game import GameEnv
+from alphago.nn.threads import one_torch_thread
 from alphago.system.validation import plain_number
 
 SLOTS = ("base_net", "value", "policy")
@@ -214,7 +215,7 @@ def last_layer(module: nn.Module) -> nn.Module:
 def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
     """Return a slot's output in eval mode, without gradients; errors (ValueError, TypeError) name the slot."""
     try:
-        with eval_mode(module), torch.no_grad():
+        with eval_mode(module), torch.no_grad(), one_torch_thread():  # two positions: threads would only wait
             output = module(inputs)
     except Exception as error:
         shape = list(inputs.shape)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,11 @@ class TestEvaluate:
         command = f"{nets / 'new.safetensors'}@4 random --games 8 --folder out --adjudicator gnugo:1"
         interrupts = "echo >> count; [ $(wc -l < count) -ge 6 ] && mkdir once && kill -INT $PPID && sleep 1"
         install_fake_gnugo(monkeypatch, Path(), rf"final_score) {interrupts}; printf '= B+1\n\n' ;;")
-        assert evaluate(command) == 130
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+        try:
+            assert evaluate(command) == 130
+        finally:
+            signal.signal(signal.SIGINT, before)
         text, bar = capsys.readouterr()
         assert re.search(r"^\S+ - random +[2468] ", text, re.MULTILINE)
         assert "Traceback" not in bar

@@ -6,12 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 
-readline: ModuleType | None
-try:
-    import readline
-except ImportError:  # Windows
-    readline = None
-
 
 @contextlib.contextmanager
 def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[None]:
@@ -19,7 +13,9 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
 
     words: commands to complete.  with_file: commands that take a file name.
     """
-    if readline is None:
+    try:
+        import readline
+    except ImportError:  # Windows
         yield
         return
     completer, delimiters = readline.get_completer(), readline.get_completer_delims()

@@ -23,6 +23,7 @@ class ScriptedPlayer:
 
     def __init__(self, env: GameEnv, moves: str = "", value: float = 0.0, resigns: bool = False) -> None:
         self.env = env
+        self.network = None
         self.moves = iter(moves.split())
         self.root_value = value
         self.resigns = resigns
