@@ -1,7 +1,6 @@
 """Games of one's own on the command line: `--game my_module:MyEnv`."""
 
 import importlib
-import inspect
 import os
 import sys
 from argparse import ArgumentTypeError
@@ -63,8 +62,8 @@ def game_class(module: ModuleType, name: str) -> type[GameEnv]:
     env: Any = getattr(module, name, None)
     if not is_game(env):
         raise ArgumentTypeError(f"{module.__name__} has no game {name!r}: {near_misses(name, games)}")
-    if inspect.isabstract(env):
-        raise ArgumentTypeError(f"{name} must define {', '.join(sorted(env.__abstractmethods__))}")
+    if env.config is GameEnv.config and env.__init__ is GameEnv.__init__:  # which could have made one
+        raise ArgumentTypeError(f"{name} must define config")
     if not isinstance(getattr(env, "name", None), str):
         raise ArgumentTypeError(f"{name} must have a name, a text, got {getattr(env, 'name', None)!r}")
     return env

@@ -22,7 +22,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.system.files import write_atomic
-from alphago.system.validation import check_int, near_names
+from alphago.system.validation import check_int, near_names, shortened
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
@@ -244,6 +244,8 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
     description: dict[str, Any] = {}
     try:
         description["env"] = shortened(texts["env"])
+        reference = str(texts.get("reference"))
+        description["reference"] = reference if re.fullmatch(REFERENCE, reference) else "MODULE:CLASS"
         for key in JSON_KEYS:
             description[key] = table(key, json.loads(texts[key]))
         check_structure(description["structure"])
@@ -276,12 +278,6 @@ def table(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {shortened(value)}")
     return value
-
-
-def shortened(value: Any) -> str:
-    """Return a value as text for a message, its middle left out if it is long."""
-    text = str(value)
-    return text if len(text) <= 200 else f"{text[:100]} … {text[-90:]}"
 
 
 def notes_of(description: Mapping[str, Any]) -> dict[str, str]:

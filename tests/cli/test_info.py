@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from examples.tic_tac_toe import TicTacToeEnv
 
 from alphago.cli import main
 from alphago.cli.rates import rate
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.judges.resignation import Resignation
 from alphago.training.recipes import RECIPES

@@ -13,7 +13,7 @@ from alphago.nn.model_files import saved_game
 MODULE = '''
 from alphago.env.go import GoEnv
 from alphago.env.game import GameEnv
-from examples.tic_tac_toe import TicTacToeEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 
 class CornersEnv(TicTacToeEnv):
     """Tic-tac-toe.
