@@ -37,3 +37,14 @@ def weights_of_a_module_are_the_same() -> None:
 def weights_are_the_same(weights_of_a_module_are_the_same: None) -> None:
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(1)
+
+
+@pytest.fixture
+def games_as_before() -> Iterator[None]:
+    """Games of one's own that a command was given are unknown again after the test."""
+    from alphago.env.games import GAMES
+
+    before = dict(GAMES)
+    yield
+    GAMES.clear()
+    GAMES.update(before)

@@ -70,6 +70,7 @@ def parsed(line: str) -> argparse.Namespace:
 LINES = [(name_of(page), line) for page in PAGES for line in command_lines(page.read_text("utf-8"))]
 
 
+@pytest.mark.usefixtures("games_as_before")
 @pytest.mark.parametrize(("page", "line"), LINES, ids=lambda text: text)
 def test_command_line(page: str, line: str) -> None:
     assert parsed(line).run

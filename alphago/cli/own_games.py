@@ -62,8 +62,6 @@ def game_class(module: ModuleType, name: str) -> type[GameEnv]:
     env: Any = getattr(module, name, None)
     if not is_game(env):
         raise ArgumentTypeError(f"{module.__name__} has no game {name!r}: {near_misses(name, games)}")
-    if env.config is GameEnv.config and env.__init__ is GameEnv.__init__:  # which could have made one
-        raise ArgumentTypeError(f"{name} must define config")
     if not isinstance(getattr(env, "name", None), str):
         raise ArgumentTypeError(f"{name} must have a name, a text, got {getattr(env, 'name', None)!r}")
     return env

@@ -14,6 +14,7 @@ from alphago.env.reversi import ReversiEnv
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
 USUAL_GAME = GoEnv.name  # if none is named; the networks of the package play it
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+FACTS = ("N", "planes", "plane_shape", "action_space", "max_moves")
 USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options that are usually not the class's default
 
 
@@ -34,7 +35,21 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     for option, parameter in known.items():
         if parameter.default is parameter.empty and parameter.kind not in VARIABLE and option not in given:
             raise ValueError(f"{option} must be given for {name}")
-    return GAMES[name](**given)
+    env = GAMES[name](**given)
+    check_defined(env)
+    return env
+
+
+def check_defined(env: GameEnv) -> None:
+    """Raise ValueError for a game that lacks what every game has."""
+    if missing := [fact for fact in FACTS if not hasattr(env, fact)]:
+        raise ValueError(f"{type(env).__name__} must define {', '.join(missing)}")
+    try:
+        config = env.config
+    except NotImplementedError as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(config, Mapping):
+        raise ValueError(f"{type(env).__name__} must have a dictionary as its config, got {config!r}")
 
 
 def is_packaged(env: type[GameEnv]) -> bool:

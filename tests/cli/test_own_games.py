@@ -33,22 +33,23 @@ class LikeGo(GoEnv): ...
 
 class HalfEnv(GameEnv):
     name = "half"
+
+class Unnamed(GameEnv):
+    name = "bare"
+    N, planes, plane_shape, action_space, max_moves = 3, 2, (3, 3), 9, 9
 '''
 SMALL = ["--games", "4", "--readouts", "2", "--tower-height", "0", "--channels", "4", "--batch-size", "8"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The current folder, with a module; games and modules are as before after the test."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games_as_before: None) -> Iterator[Path]:
+    """The current folder, with a module; modules are as before after the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "my_game.py").write_text(MODULE)
     (tmp_path / "broken_game.py").write_text("import nothing_of_this_name")
     (tmp_path / "wrong_game.py").write_text("1 / 0")
-    games = dict(GAMES)
     yield tmp_path
-    GAMES.clear()
-    GAMES.update(games)
     for name in ("my_game", "broken_game", "wrong_game"):
         sys.modules.pop(name, None)
 
@@ -88,20 +89,13 @@ def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("game", "sentence"),
     [
-        (
-            "chess",
-            "argument --game: must be one of go, gomoku, connect-four, reversi, oware, or MODULE:CLASS for",
-        ),
+        ("chess", "argument --game: must be one of go, gomoku, connect-four, reversi, oware, or MODULE:CLASS for"),
         ("no_game:X", "argument --game: there is no module no_game, neither in this folder nor installed\n"),
-        (
-            "my_game.py:X",
-            "argument --game: there is no module my_game.py, neither in this folder nor installed; write",
-        ),
+        ("my_game.py:X", "argument --game: there is no module my_game.py, neither in this folder nor installed; write"),
         ("broken_game:X", "argument --game: broken_game cannot be imported: No module named 'nothing_of_this_name'"),
         ("wrong_game:X", "argument --game: wrong_game cannot be imported: ZeroDivisionError: division by zero"),
         ("my_game:CornerEnv", "argument --game: my_game has no game 'CornerEnv': did you mean CornersEnv?"),
         ("my_game:MODULE", "argument --game: my_game has no game 'MODULE': there are CornersEnv, SizedEnv,"),
-        ("my_game:HalfEnv", "argument --game: HalfEnv must define config"),
         ("my_game:LikeGo", "argument --game: LikeGo must have a name of its own, got 'go', a game of the package"),
     ],
 )
@@ -112,9 +106,17 @@ def test_what_is_no_game(game: str, sentence: str, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")
 
 
-def test_a_game_that_needs_an_option(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", "--game", "my_game:SizedEnv"]) == 2
-    assert capsys.readouterr().err == "alphago train: --board-size must be given for sized\n"
+@pytest.mark.parametrize(
+    ("game", "sentence"),
+    [
+        ("SizedEnv", "--board-size must be given for sized"),
+        ("HalfEnv", "HalfEnv must define N, planes, plane_shape, action_space, max_moves"),
+        ("Unnamed", "Unnamed must have a config, the arguments that make it again"),
+    ],
+)
+def test_a_game_that_lacks_something(game: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--game", f"my_game:{game}"]) == 2
+    assert capsys.readouterr().err == f"alphago train: {sentence}\n"
 
 
 def test_a_game_without_a_network(capsys: pytest.CaptureFixture[str]) -> None:

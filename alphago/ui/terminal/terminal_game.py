@@ -10,9 +10,9 @@ import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
-from alphago.env.go import GoEnv
 from alphago.mcts.player import MCTSPlayer
-from alphago.system.validation import checks_keywords
+from alphago.system.validation import checks_keywords, keywords_of
+from alphago.ui.terminal.estimate import estimate
 from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import Read, Screen, Write
@@ -22,7 +22,7 @@ HELP = """\
   {move:11} a move, written like this one{passes}
   undo        take back your last move and what followed it
   hint        what the engine would play for you
-  score       who would win if the game ended here
+  score       who would win if the game ended here, and what the network expects
   save FILE   save the game so far{kind}
   save! FILE  the same, replacing a file that is not of this game
   load FILE   go on with a saved game
@@ -71,7 +71,7 @@ def play(
         raise ValueError(f"mode must be 0 (you are Black) or 1 (you are White), got {mode!r}")
     height = getattr(nn, "tower_height", None)
     if nn is not None and tower_height not in (None, height):
-        own = f"left out, or {height} as of the network that is given" if height is not None else "left out"
+        own = f"left out or {height}, the given network's" if height is not None else "left out with a given network"
         raise ValueError(f"tower_height must be {own}, got {tower_height}")
     start = _handicap_position(env, handicap) if handicap else env.position()
     limit, screen = Limit(num_readouts, seconds), Screen(read, write)
@@ -89,7 +89,7 @@ def play(
 
 
 def _handicap_position(env: GameEnv, handicap: int) -> Position:
-    if not isinstance(env, GoEnv):
+    if "handicap" not in keywords_of(env.position):
         raise ValueError(f"handicap must be 0 in a game other than Go, got {handicap!r}")
     return env.position(handicap=handicap)
 
@@ -283,7 +283,15 @@ class TerminalGame:
         return before + STONES_COUNT if self.player.env.has_captures else ""
 
     def score(self, _: str) -> None:
+        """Show the count of the board as it stands, and the end that the network expects."""
         self.say(f"If the game ended here: {result_text(self.position.score())}.{self.stones_count('  ')}")
+        if self.over:
+            return
+        if (expected := estimate(self.player.network, self.position)) is not None:
+            self.say(expected[0])
+            self.screen.draw(expected[1])
+        elif self.player.env.has_ownership:
+            self.say("That is the board as it stands: this engine makes no forecast of the end.")
 
     def save(self, name: str, replace: bool = False) -> None:
         """Save the game, or say why not.

@@ -46,6 +46,7 @@ class Terminal:
     def __init__(self, code: str) -> None:
         import pty
 
+        self.shown = ""  # and not yet returned
         self.ours, theirs = pty.openpty()
         # Started in the background, this process ignores Ctrl-C, and its children would with it.
         heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -77,12 +78,13 @@ class Terminal:
             self.process.send_signal(signal.SIGINT)
             return self.read_until(text)
 
-    def read_until(self, text: str, seconds: float = 600) -> str:
-        """What was shown up to and with `text`."""
-        seen, end = "", time.monotonic() + seconds
-        while text not in seen:
+    def read_until(self, text: str, seconds: float = 120) -> str:
+        """What was shown up to and with `text`; what came after it is left for the next call."""
+        end = time.monotonic() + seconds
+        while text not in self.shown:
             ready, _, _ = select.select([self.ours], [], [], max(0, end - time.monotonic()))
             if not ready:
-                raise TimeoutError(seen)
-            seen += os.read(self.ours, 4096).decode()
-        return seen
+                raise TimeoutError(self.shown)
+            self.shown += os.read(self.ours, 4096).decode()
+        before, _, self.shown = self.shown.partition(text)
+        return before + text

@@ -1,0 +1,39 @@
+"""A network's forecast at the terminal: who wins by how much, which stones die, whose each point becomes."""
+
+from typing import Any
+
+import numpy as np
+
+from alphago.env.board import draw_board, result_text
+from alphago.env.game import PLAYER_NAMES, Position
+
+DECIDED = 0.5  # ownership, of -1 .. 1, from which a point counts as a side's
+
+
+def estimate(network: Any, position: Position) -> tuple[str, str] | None:
+    """Return sentences on the end that a network expects, and a drawing of the points' owners.
+
+    None for an engine that makes no forecast, and for a game without points.
+    """
+    if not hasattr(network, "forecast"):
+        return None
+    try:
+        net = network if network.env == position.env else network.resized(position.env)
+        forecast = net.forecast(position)
+    except ValueError:  # a value head without score and ownership
+        return None
+    decided = np.where(np.abs(forecast.ownership) >= DECIDED, np.sign(forecast.ownership), 0).astype(np.int8)
+    result = result_text(round(forecast.score, 1))
+    lines = [f"The network expects {result} in the end, and Black to win with {forecast.win_probability:.0%}."]
+    dead = [text for colour, name in PLAYER_NAMES.items() if (text := dead_stones(position, decided, colour, name))]
+    if dead:
+        lines.append(f"It takes for dead: {'; '.join(dead)}.")
+    lines.append("The points that it gives to Black (X) and White (O):")
+    return "\n".join(lines), draw_board(decided)
+
+
+def dead_stones(position: Position, owners: np.ndarray, colour: int, name: str) -> str:
+    """Return the stones of a colour on points of the other one, "White C3 D4"; "" if there are none."""
+    board = getattr(position, "board", np.zeros_like(owners))
+    points = np.flatnonzero((board == colour) & (owners == -colour))
+    return f"{name} {' '.join(position.env.to_text(int(point)) for point in points)}" if len(points) else ""

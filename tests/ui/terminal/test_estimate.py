@@ -1,0 +1,53 @@
+"""The end that a network expects, in words."""
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import UniformEvaluator
+from alphago.nn.net import NeuralNet
+from alphago.nn.reading import PositionForecast
+from alphago.ui.terminal.estimate import estimate
+from alphago.ui.terminal.terminal_game import play
+
+
+class Oracle:
+    """A network with a forecast: Black owns the left of a 5x5 board, White the right, nobody the middle."""
+
+    env = GoEnv(5)
+
+    def forecast(self, position):
+        columns = np.array([0.9, 0.6, 0.4, -0.6, -0.9], np.float32)
+        return PositionForecast(0.731, -2.04, np.tile(columns, (5, 1)))
+
+
+def test_words_and_owners() -> None:
+    sentences, board = estimate(Oracle(), GoEnv(5).position(black="A1 D2 E5", white="B3 C3 E4"))
+    assert sentences == (
+        "The network expects W+2 in the end, and Black to win with 73%.\n"
+        "It takes for dead: Black E5 D2; White B3.\n"
+        "The points that it gives to Black (X) and White (O):"
+    )
+    assert board.splitlines()[1] == " 5  X X . O O  5"
+
+
+@pytest.mark.parametrize("size_free", [True, False])
+def test_networks(size_free: bool) -> None:
+    """Also of another board and rule; AlphaGo Zero's value head knows the winner alone."""
+    net = NeuralNet(GoEnv(5), tower_height=0, channels=4, size_free=size_free)
+    position = GoEnv(5, komi=0.5, ko="simple").position(black="C3")
+    assert (estimate(net, position) is not None) == size_free
+    if size_free:
+        assert estimate(net, GoEnv(7).position()) is not None
+
+
+def test_at_the_terminal() -> None:
+    net = NeuralNet(GoEnv(5), tower_height=0, channels=4)
+    for network, sentence in ((net, "The network expects "), (UniformEvaluator(), "this engine makes no forecast")):
+        shown, typed = [], iter(["c3", "score", "quit"])
+        play(GoEnv(5), network, 2, read=lambda prompt, typed=typed: next(typed), write=shown.append)
+        assert sentence in "\n".join(shown)
+    shown, typed = [], iter(["score", "quit"])
+    play(ConnectFourEnv(), UniformEvaluator(), 2, read=lambda prompt: next(typed), write=shown.append)
+    assert "forecast" not in "\n".join(shown)
