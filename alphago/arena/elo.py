@@ -7,7 +7,7 @@ import numpy as np
 
 POINTS_PER_NAT = 400 / math.log(10)  # a rating difference that is a factor e in the odds
 PRIOR_GAMES = 1.0  # drawn games added to every pair that met, so that 100 % stays finite
-Z = 1.959964  # of a two-sided 95 % interval
+Z = 1.959964  # standard deviations of a two-sided 95 % interval
 
 
 class Rating(NamedTuple):
@@ -43,7 +43,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     strengths = np.zeros(len(points))  # in nats
     hessian = np.zeros((0, 0))
     for _ in range(100):
-        chances = 1 / (1 + np.exp(strengths[None] - strengths[:, None]))  # [P, P], that i beats j
+        chances = 1 / (1 + np.exp(strengths[None] - strengths[:, None]))  # [P, P], chance that i beats j
         gradient = (points - games * chances).sum(axis=1)[free]
         weights = games * chances * (1 - chances)
         hessian = (np.diag(weights.sum(axis=1)) - weights)[np.ix_(free, free)]

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from alphago.env.go_rules import Rules
 from alphago.system.validation import check_int, check_positive, checks_keywords
 
-COMMAND = "gtp:"  # before the command of an engine, in its name
-LEVELS = (0, 10)  # of GNU Go
-LONGEST_REPLY = 1000  # lines
-POLL_SECONDS = 0.5  # between two looks at whether a process still runs while its reply is awaited
+COMMAND = "gtp:"  # how the name of an engine given by its command begins
+LEVELS = (0, 10)  # GNU Go's lowest and highest
+LONGEST_REPLY = 1000  # in lines
+POLL_SECONDS = 0.5  # between two checks whether a process from which a reply is awaited still runs
 
 
 class EngineError(RuntimeError):
@@ -105,7 +105,7 @@ def find_engine(name: str) -> Engine | None:
 
 
 def engine_of_command(name: str) -> Engine:
-    """Return the engine of "gtp:" and a command as one types it into a shell, without pipes and variables."""
+    """Return the engine of "gtp:" and a command as typed into a shell, without pipes and variables."""
     try:
         program, *arguments = shlex.split(name.removeprefix(COMMAND))
     except ValueError as error:  # nothing to unpack, or an open quotation mark

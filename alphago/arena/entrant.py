@@ -156,7 +156,7 @@ def common_game(
 
 
 def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
-    """Return the game with these rules and fixed turns (0: none; None: unchanged), if it has such options."""
+    """Return the game with these rules and turns (0: none), or None for its own; ValueError if it lacks them."""
     given: dict[str, Any] = {} if rules is None else rules._asdict()
     given |= {} if turns is None else {"turns": turns or None}
     return with_settings(env, given)

@@ -28,7 +28,7 @@ from alphago.system.validation import check_int, checks_keywords
 
 @dataclass(frozen=True, repr=False)
 class MatchResult:
-    """What `black` achieved against `white`; both played both colours.  As text it is one sentence.
+    """The results of a match from the side of the player given as `black`; as text it is one sentence.
 
     outcomes: float32 [games], `black`'s result: 1, 0 or -1, or between in games with graded results. In games 0, 2, …
         it had Black.

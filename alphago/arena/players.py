@@ -118,7 +118,8 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
 def find_player(name: str) -> PlayoutSettings | Engine | Path | Literal["random"]:
     """Return the player of this name: one without a network, or the file or run folder of a network.
 
-    Raises ValueError that names near misses for an unknown name, EngineError for an engine that is not installed.
+    Raises ValueError, which suggests similar names, for an unknown name, EngineError for an engine that is not
+    installed.
     """
     if name == "random":
         return "random"

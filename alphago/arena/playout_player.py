@@ -45,7 +45,7 @@ class PlayoutTree(NamedTuple):
     amaf_visits: np.ndarray  # playouts in which that side was the first to play there ("all moves as first")
     amaf_points: np.ndarray
     first_child: np.ndarray
-    children: np.ndarray  # how many
+    children: np.ndarray  # number of children
     used: np.ndarray  # [1], nodes in use
 
 
@@ -53,10 +53,10 @@ class PlayoutGame(NamedTuple):
     """The buffers of one simulation's game."""
 
     row: np.ndarray  # int32 [words], the position
-    path: np.ndarray  # int32 [plies + 1], the nodes it went through
+    path: np.ndarray  # int32 [plies + 1], the nodes on the way
     actions: np.ndarray  # int32 [plies]
-    first_side: np.ndarray  # int32 [A], 0 for the root's mover, 1 for the other
-    state: np.ndarray  # int64 [1], of the random stream
+    first_side: np.ndarray  # int32 [A], the side that was first to play there: 0 the root's mover, 1 the other
+    state: np.ndarray  # int64 [1], state of the random stream
 
 
 class PlayoutPlayer:

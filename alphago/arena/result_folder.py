@@ -38,7 +38,7 @@ class ResultFolder:
             self._compare(path, settings)
             self._read_games()
         elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise ValueError(f"{self.path} must be new, empty or of an evaluation: choose another folder")
+            raise ValueError(f"{self.path} must be a new or empty folder or an evaluation's: choose another one")
         else:
             try:
                 self.path.mkdir(parents=True, exist_ok=True)

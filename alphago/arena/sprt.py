@@ -17,7 +17,7 @@ import numpy as np
 from alphago.arena.elo import expected_score
 from alphago.system.validation import checks_keywords
 
-RARE = 1e-3  # count of an outcome that has not occurred, which with 0 would be impossible
+RARE = 1e-3  # count used for an outcome that has not occurred: with 0 it would be impossible
 
 State = Literal["accept", "reject", "continue"]
 
@@ -27,7 +27,7 @@ class Verdict(NamedTuple):
 
     state: State
     ratio: float  # log likelihood ratio
-    samples: int  # games or pairs that it rests on
+    samples: int  # number of games or pairs tested
 
 
 @checks_keywords()

@@ -41,14 +41,14 @@ class TournamentSettings:
     """The settings shared by all matches of a tournament."""
 
     games: int = setting(
-        "in each match, an even number: each opening is played with both colours", default=200, least=2
+        "games in each match, an even number: each opening is played with both colours", default=200, least=2
     )
     random_opening: int = setting("plies on random points, the same in all matches", default=2, least=0)
     opening_plies: int | None = setting(
-        "plies drawn in proportion to visits; None for none where openings are random, else N^2 / 12",
+        "first plies, drawn in proportion to visits; None for 0 if openings are random, else N^2 / 12",
         default=None, least=0,
     )  # fmt: skip
-    seed: int = setting("of openings and of players that draw; another one gives other games", default=0, least=0)
+    seed: int = setting("random seed of openings and of drawn moves; each seed gives other games", default=0, least=0)
     adjudicator: str | None = setting(
         'counts final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; where the two differ both '
         "are reported",
@@ -120,7 +120,7 @@ class Tournament:
         opening = self.settings.opening_plies
         if opening is None:
             opening = 0 if self.settings.random_opening else temperature_plies(self.env)
-        # With one leaf at a time, readouts mean the same however many games are played.
+        # With one leaf per wave, a number of readouts has the same strength however many games are played at once.
         return MatchPlan(self.settings.games, opening, self.settings.random_opening, self.settings.seed, leaves=1)
 
     def play(self, listener: ProgressListener) -> None:

@@ -57,9 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser_of(verb: str, words: Sequence[str] = ()) -> Parser:
-    """Return the parser of a verb; the options that it parses have the function to call as `run`.
+    """Return the parser of a verb; its parsed options have the function to call as `run`.
 
-    words: that it will parse; a game of the user's own among them gives the parser that game's options.
+    words: the words to parse; if they name a game of the user's own, the parser gets that game's options.
     """
     if any(word.startswith("--game") for word in words):
         from alphago.cli.own_games import import_named_game  # only now: `alphago plot` needs no games

@@ -29,7 +29,7 @@ class SearchRun:
 
     game: str
     rule: str
-    checksum: int  # of all visits, 0 .. 2^32 - 1
+    checksum: int  # checksum of all visits, 0 .. 2^32 - 1
     simulations: int
     seconds: float
 

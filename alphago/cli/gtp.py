@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chosen_readouts(policy: str, readouts: int | None) -> int:
-    """Return the simulations a move of a policy; raise ValueError for a number that it cannot have."""
+    """Return the simulations per move for a policy; raise ValueError for a number that does not fit it."""
     if readouts is None:
         return 800 if policy == "mcts" else 0
     if policy != "mcts" and readouts:

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return sections about a run or a network: those that stand before the machine's, and those after."""
+    """Return sections of facts about a run or a network: those to print before the machine's, and those after."""
     path = Path(what)
     if not path.is_dir():
         path = model_file(what)
@@ -87,7 +87,7 @@ def time_shares(folder: str) -> dict[str, float]:
 
 
 def resignation_notes(path: Path) -> dict[str, Any]:
-    """Return the resignation threshold, how many resignations it rests on, and the share of them that was not lost."""
+    """Return the resignation threshold, on how many resignations it was measured, and their share not lost."""
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {
         "mover's value below": ("resign_threshold", str), "resignations judged": ("resignations_judged", int),

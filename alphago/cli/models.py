@@ -35,9 +35,9 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
 
 
 def add_game_settings(parser: argparse.ArgumentParser) -> None:
-    """Add an option for every keyword of every game except board_size, with the help that it has in each game.
+    """Add an option for every keyword of every game except board_size, with each game's help for it.
 
-    A keyword of a game of one's own that is an option of the command already has none.
+    A keyword of a user's own game gets none if the command already has an option of that name.
     """
     keywords: dict[str, list[tuple[str, Setting]]] = {}
     for name, env in GAMES.items():
@@ -64,8 +64,11 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
 def load(model: str | None, board_size: int | None, komi: float | None, game: str | None = None) -> tuple[GameEnv, Any]:
     """Return the game and the network to play it with; raise ValueError if they do not match.
 
-    Without a model, the network is the package's own for that board size or, if there is none, its largest one.
+    model: None for the package's own network for that board size or, if there is none, the one for the largest board.
     """
+    from alphago.mcts.warm_up import warm_up
+
+    warm_up()  # before torch is loaded, which takes as long as a second process needs to begin
     from alphago.nn.model_files import model_file, packaged_nets, saved_game
     from alphago.nn.net import load_model  # only now: it loads torch
 

@@ -91,7 +91,7 @@ class Setting:
         raise argparse.ArgumentTypeError(f"must be {' or '.join(map(self.expected, types)) or 'none'}, got {text!r}")
 
     def expected(self, kind: Any) -> str:
-        """Return how error messages describe the values of a type; the example of pairs is that of the help."""
+        """Return the words by which error messages describe the values of a type, with the example of its help."""
         if Ellipsis not in get_args(kind):
             return EXPECTED.get(kind, "a pair such as 0:40")
         example = TUPLES.search(self.text)
@@ -159,7 +159,7 @@ def format_value(value: Any, separator: str = ",") -> str:
 
 
 def typed(value: str) -> str:
-    """Return a tuple that is written as in Python as `read_value` parses it."""
+    """Return the text of a tuple in Python's notation, ((7, 0.25),), in that of `read_value`, 7:0.25."""
     return format_value(ast.literal_eval(value))
 
 

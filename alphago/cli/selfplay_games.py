@@ -75,11 +75,12 @@ class GameFolder:
     """A context manager that saves games as they end, shows a progress bar, and prints a summary when it exits."""
 
     def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool, verbose: bool = False) -> None:
-        """Check the arguments; the folder is made, and locked, where the context begins.
+        """Check the arguments; `__enter__` makes and locks the folder.
 
         path: the folder, new or empty; None for a new one in `runs`.
-        as_records: one file of records, instead of an SGF file for each game.
+        as_records: whether to write one file of records instead of an SGF file for each game.
         verbose: whether to print each game.
+
         Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
         """
         check_int("--games", games, 1)

@@ -13,7 +13,7 @@ from alphago.system.stopwatch import TRANSFER
 # A product and a sum stay two roundings, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")
 THREADS = 32  # per block: one warp, so that the boards of a wave spread over as many multiprocessors as possible
-BLOCKS = 65_535  # at most; with more items a thread takes several
+BLOCKS = 65_535  # largest number; with more items a thread processes several
 # Streams to use again.  They are never destroyed: torch remembers which streams copied from a block of pinned memory,
 # and asks those streams whether the block is free again, perhaps long after their last use here.
 KEPT: list[Any] = []
@@ -110,7 +110,7 @@ class Device:
     def new_stream(self) -> Any:
         try:
             return KEPT.pop()
-        except IndexError:  # and not a look before: another thread may take the last one
+        except IndexError:  # not checked in advance: another thread may take the last stream
             return self._cupy.cuda.Stream(non_blocking=True)
 
     def keep_stream(self, stream: Any) -> None:

@@ -19,8 +19,8 @@ _INCLUDE = re.compile(r'#include "(\S+)"\n')
 class Program:
     """The kernels of one game: constants, then a `.cu` file with its includes in place.
 
-    path: the file; its includes stand beside it or in FOLDER.
-    numbers: the game's constants (see `constants`), beside those of `alphago.system.kernels.hashing` and LANES.
+    path: the file, whose includes are beside it or in FOLDER.
+    numbers: the game's constants (see `constants`); those of `alphago.system.kernels.hashing` and LANES are added.
     """
 
     def __init__(self, path: Path, numbers: dict[str, int]) -> None:

@@ -50,7 +50,7 @@ def point_text(point: int, height: int, width: int) -> str:
 def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, str] | None = None) -> str:
     """Return a drawing of `board` [height, width]: X for 1, O for -1, brackets around the point `last`.
 
-    marks: signs of empty points; a dot where there is none.
+    marks: signs for empty points, instead of a dot.
     """
     height, width = board.shape
     signs = [".XO"[colour] for colour in board.ravel()]
@@ -69,18 +69,18 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
 
 
 class StonesEnv(GameEnv):
-    """A game with stones, whose positions are drawn and whose moves are written with the letters of the drawing.
+    """A game with stones: positions are drawn, and moves are written with the letters of the drawing.
 
     An action is a point, row by row from the top, written 'D4', and the pass may follow; or, in a game with as many
-    actions as columns, a column, written 'D'.  Where there are other actions they are numbers, unless the game has
-    `to_text` and `from_text` of its own.
+    actions as columns, a column, written 'D'.  Other actions are written as numbers, unless the game has its own
+    `to_text` and `from_text`.
     """
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "StonesPosition":
         return StonesPosition(self, batch, setup)
 
     def position(self, *, history: Sequence[Any] = (), **setup: Any) -> Position:
-        """Return the start position, or a set-up one; raise TypeError that names near misses for an unknown keyword.
+        """Return the start position, or a set-up one; a TypeError for an unknown keyword suggests similar ones.
 
         board: the stones, [height, width] of 1 Black, -1 White, 0 empty, in games whose batch or state takes it.
         to_play: "black" or "white" (or +1, -1).
@@ -140,7 +140,7 @@ class StonesPosition(Position):
 
     @property
     def move_number(self) -> int:
-        """The moves so far."""
+        """The number of moves so far."""
         return len(self.moves)
 
     @property
@@ -168,11 +168,10 @@ class StonesPosition(Position):
 
 
 def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[np.ndarray, int], Any]) -> Any:
-    """Return the position that boards lead to, from the first one on by a legal move between each two.
+    """Return the position to which boards lead, each by a legal move from the one before.
 
-    Args:
-        to_play: the side to move in the end; None for the one whose turn it then is, Black's if it may be either's.
-        start: the position of a board with a side to move.
+    to_play: the side to move at the end; None for the one whose turn it then is, Black's if either is possible.
+    start: makes the position of a board with a side to move.
     """
     ends, gaps = [], []
     for mover in (1, -1):

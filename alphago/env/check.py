@@ -115,7 +115,7 @@ class _Game:
     def view(self, batch: GameBatch, slot: int) -> _View:
         """Return every verb's answer for a slot, after checking that the answers agree with each other."""
         for verb in ("legal_mask", "planes") if isinstance(batch, PlainBatch) else ():
-            # As the state returns them: the batch stretches and converts nearly fitting ones.
+            # Arrays as the state returns them: the batch would broadcast and convert unfit ones.
             array = self.run(verb, getattr(batch.states[slot], verb))  # type: ignore[attr-defined]
             dtype, shape = np.dtype(DTYPES[verb]), _shape(batch.env, verb)
             if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):

@@ -53,7 +53,7 @@ class DeviceBatch(GameBatch):
     def copy(self, sources: Any, targets: Any, of: GameBatch | None = None) -> None:
         if of is None or (isinstance(of, DeviceBatch) and of.device == self.device):
             rows = self._rows if of is None else of._rows
-        else:  # only the rows to copy travel
+        else:  # only the rows to be copied are transferred
             index = self.backend.download(self.backend.upload(sources, np.int64))
             rows = self.backend.upload(of.rows[index], np.int32)  # type: ignore[attr-defined]
             sources = np.arange(len(targets))

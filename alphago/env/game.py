@@ -75,7 +75,7 @@ class GameEnv:
 
     @property
     def usual_length(self) -> float:
-        """The plies of a typical game of self-play: a guess by which a run forecasts its time until it knows better."""
+        """The plies of a typical game of self-play, by which a run estimates its time until it has measured it."""
         return self.max_moves if self.fixed_length else 0.7 * self.max_moves
 
     @cached_property
@@ -128,14 +128,14 @@ class GameEnv:
 
     def resized(self, size: int) -> "GameEnv":
         """Return the same game on a board of another size; raise ValueError if there is none."""
-        raise ValueError(f"{self} has one board size, got {size}")
+        raise ValueError(f"{self} has only one board size, got {size}")
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
         """Return a random set-up for a game of self-play: keywords of `GameBatch.reset` and `position`."""
         return {}
 
     def position(self, **setup: Any) -> "Position":
-        """Return the start position for these set-up keywords; the TypeError for an unknown one names similar ones."""
+        """Return the start position for these set-up keywords; a TypeError for an unknown one suggests similar ones."""
         batch = self.new_batch(1)
         taker = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(taker):
@@ -274,7 +274,7 @@ class GameBatch(ABC):
         self.replay(*leaves)
         self.to_play(leaves.slots, out.movers)
         over = self.is_over(leaves.slots, out.over)
-        if np.count_nonzero(over):  # several times as fast as `any`, and called every wave
+        if np.count_nonzero(over):  # several times as fast as `any`, which matters in every wave
             ended = leaves.slots[over]
             out.outcomes[over] = self.outcome(ended, np.empty(len(ended), np.float32))
         return out

@@ -164,7 +164,11 @@ class GoEnv(StonesEnv):
         return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
     def resized(self, size: int) -> "GoEnv":
-        """Return the game on another board with its komi, no `first_pass`, and fixed turns kept or its `max_moves`."""
+        """Return the game on another board, with that board's default komi.
+
+        Fixed turns and the `first_pass` with them are kept; other games lose `first_pass`, and their `max_moves`
+        becomes the other board's default, unless it is endless.
+        """
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
         cap = 0 if self.max_moves == ENDLESS else None
@@ -269,14 +273,14 @@ class GoEnv(StonesEnv):
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
         board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
         handicap: Black's stones at the usual places (see `handicap_points`), 0 for none.
-        move_number: plies so far, which count for `max_moves` and `first_pass`; by default those of `history`.
-        captures: the stones that Black and White have taken.
-        ko: the point where the side to move may not take back the stone that was just taken.
-        history: the boards before this one, the oldest first, a legal move between each two; superko, a network's
-            planes and `moves` know them then.
+        move_number: plies so far, which count for `max_moves` and `first_pass`; None for those of `history`.
+        captures: the numbers of stones that Black and White have captured.
+        ko: the point where the side to move may not recapture the stone that was just captured.
+        history: earlier boards, the oldest first, each a legal move before the next; they count for superko, for a
+            network's planes and for `moves`.
 
-        The four are AlphaGo.jl's n, caps, ko and recent.  Raises ValueError for a stone off the board, two on one
-        point, a chain without liberty, and what does not fit together.
+        move_number, captures, ko and history are AlphaGo.jl's n, caps, ko and recent.  Raises ValueError for a stone
+        off the board, two on one point, a chain without liberty, and arguments that contradict each other.
         """
         if handicap:
             black, to_play = [*list_points(black), *handicap_points(self.N, handicap)], to_play or "white"

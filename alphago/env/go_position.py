@@ -51,9 +51,9 @@ class GoPosition(StonesPosition):
 
     @cached_property
     def captures(self) -> tuple[int, int]:
-        """The stones that Black and White have taken, those before a set-up included as far as it says so.
+        """The numbers of stones that Black and White have captured, including those that a set-up gives.
 
-        Stones that took themselves off are the other side's captures.
+        Stones that a suicide removes are the other side's captures.
         """
         before = self.setup.get("captures", (0, 0))
         counts = []

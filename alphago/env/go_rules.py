@@ -132,7 +132,7 @@ def list_points(points: Stones) -> list[str | int]:
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """Return a set's name and planes, or None and the number of planes for boards alone; else raise ValueError."""
+    """Return the name of a plane set (None for boards alone) and its number of planes; raise ValueError for others."""
     if isinstance(planes, str) and planes in go_planes.SETS:
         return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:

@@ -1,4 +1,4 @@
-"""Set-up positions of Go: stones, and the past that they are given."""
+"""Set-up positions of Go: stones, and what came before them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -23,7 +23,7 @@ class Past(NamedTuple):
 
 
 def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float | None, past: Past) -> GoPosition:
-    """Return the position of stones [N, N] with a past; raise ValueError for what does not fit together."""
+    """Return the position of stones [N, N] with what came before; raise ValueError if that does not fit together."""
     history = check_history(past.history, env.plane_shape)
     if past.ko is not None:
         if history:
@@ -43,7 +43,7 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
 
 
 def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = None, number: int = 0) -> GoPosition:
-    """Return the position of stones [N, N] without a past, after `number` plies."""
+    """Return the position of stones [N, N] after `number` plies that are not known."""
     batch = env.new_batch(1)
     batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play, komi=komi)
     batch.rows[0, layout.PLY] = number  # type: ignore[attr-defined]
@@ -53,7 +53,7 @@ def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = 
 
 
 def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any]:
-    """Return the keywords of `position` for stones [N, N] and the side to move, without defaults."""
+    """Return the keywords of `position` for stones [N, N] and the side to move; defaults are left out."""
     texts = {
         colour: " ".join(env.to_text(int(action)) for action in np.flatnonzero(stones == sign))
         for colour, sign in (("black", 1), ("white", -1))
@@ -63,7 +63,7 @@ def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any
 
 
 def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
-    """Return the board before the other side took the stone that the mover may not take back at `ko`."""
+    """Return the board before the other side captured the stone that the mover may not recapture at `ko`."""
     try:
         before = set_up(env, stones, mover).play(ko).board
     except IllegalMove:
@@ -74,9 +74,9 @@ def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str)
 
 
 def earlier_captures(captures: Sequence[int], later: tuple[int, int]) -> tuple[int, int]:
-    """Return the stones that Black and White had taken before they took `later` of these `captures`.
+    """Return the stones that Black and White had captured before the captures `later`, out of these `captures`.
 
-    Raises ValueError unless both are at least as many.
+    Raises ValueError if either of `captures` is smaller than that of `later`.
     """
     if np.shape(captures) != (2,) or not all(is_int(a, b) for a, b in zip(captures, later, strict=True)):
         least = "" if later == (0, 0) else f", at least {later[0]} and {later[1]} as the boards show"

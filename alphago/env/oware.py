@@ -81,11 +81,11 @@ class OwareBatch(RowBatch):
         to_play: int | str = 1,
         move_number: int = 0,
     ) -> None:
-        """Set the slots to the start position, or to one set-up.
+        """Set the slots to the start position, or to one set-up; raise ValueError for an impossible one.
 
-        houses: seeds in Black's houses from the left, then in White's.  margin: Black's captured seeds minus White's.
-        to_play: "black" or "white" (or +1, -1).  move_number: plies so far, of which a game has `max_moves`.
-        Raises ValueError for an impossible set-up.
+        houses: seeds in Black's houses from the left, then in White's; None for 4 in each.
+        margin: Black's captured seeds minus White's.
+        to_play: "black" or "white" (or +1, -1). move_number: plies so far, which count for `max_moves`.
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
         if seeds.shape != (HOUSES,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.sum() > SEEDS:

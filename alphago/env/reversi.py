@@ -43,7 +43,7 @@ class ReversiEnv(StonesEnv):
         self.plane_shape = (self.N, self.N)
         self.pass_action = self.N * self.N
         self.action_space = self.N * self.N + 1
-        self.max_moves = 2 * (self.N * self.N - 4)  # between two passes there is a stone
+        self.max_moves = 2 * (self.N * self.N - 4)  # at least every second ply places a stone
 
     @property
     def config(self) -> dict[str, Any]:

@@ -16,11 +16,10 @@ class StonesBatch(RowBatch):
     """Base of batches whose rows hold a board of stones (see `alphago.env.kernels.rows`)."""
 
     def reset(self, slots: np.ndarray, *, board: Any = None, to_play: int | str | None = None) -> None:
-        """Put the start position, or a set-up one, into the slots.
+        """Set the slots to the start position, or to one set-up; raise ValueError for a board that no game has.
 
-        board: [height, width] of 1 Black, -1 White, 0 empty; by default the start's.
-        to_play: "black" or "white" (or +1, -1); by default whose turn it usually is on this board.
-        Raises ValueError for a board that no game has.
+        board: [height, width] of 1 Black, -1 White, 0 empty; None for the start's.
+        to_play: "black" or "white" (or +1, -1); None for the side whose turn it usually is on this board.
         """
         super().reset(slots)
         if board is None and to_play is None:
@@ -35,21 +34,21 @@ class StonesBatch(RowBatch):
             self.settle(row)
 
     def cells(self, row: np.ndarray) -> np.ndarray:
-        """Return the stones of a row, int64 [height * width], to read and to write."""
+        """Return a view of a row's stones, int64 [height * width]."""
         height, width = self.env.plane_shape
         return row[HEADER : HEADER + height * width]
 
     def usual_mover(self, cells: np.ndarray) -> int:
-        """Return the side whose turn it is on a board, unless a set-up says otherwise."""
+        """Return the side whose turn it is on a board if the set-up does not say."""
         return 1
 
     @abstractmethod
     def settle(self, row: np.ndarray) -> None:
-        """Set what follows from board and side to move in a row; raise ValueError for a board that no game has."""
+        """Set the words of a row that follow from board and side to move; raise ValueError for an impossible board."""
 
 
 class LineBatch(StonesBatch):
-    """Base of batches of games that the first line of `connect` stones wins, and that never take a stone."""
+    """Base of batches of games in which the first line of `connect` stones wins and stones are never captured."""
 
     connect: int
 

@@ -68,7 +68,7 @@ class HashEvaluator(Evaluator):
 
 
 class FunctionEvaluator(Evaluator):
-    """An evaluator on a function of a position that returns (policy [A], value), +1 for a Black win (AlphaGo.jl's)."""
+    """An evaluator on a function from a position to (policy [A], value), where +1 is a Black win as in AlphaGo.jl."""
 
     def __init__(self, function: Callable[[Position], tuple[Any, Any]]) -> None:
         self.function = function
@@ -84,10 +84,10 @@ class FunctionEvaluator(Evaluator):
 
 
 def read_answer(answer: Any, env: GameEnv) -> tuple[np.ndarray, float]:
-    """Return the policy, float32 [A], and the value that a function gave for a position.
+    """Return the policy, float32 [A], and the value, -1 .. 1, that a function returned for a position.
 
-    Raises TypeError for anything but a pair, ValueError for a policy that is no weights (finite, none below 0, not all
-    0) of all actions, and for a value that is no number in -1 .. 1.
+    Raises TypeError for anything but a pair, ValueError for a policy whose weights are not one for each action, finite,
+    at least 0 and not all 0, and for a value that is no number from -1 to 1.
     """
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise TypeError(f"the network's function must return (policy, value), got {reprlib.repr(answer)}")
@@ -119,9 +119,9 @@ class CpuEvaluator(Evaluator):
 
 
 def as_network(network: Any, env: GameEnv | None = None) -> Any:
-    """Load the network that a name or path stands for, as `load_model` does; return anything else as it is.
+    """Return the network that a name or path stands for, loaded by `load_model`; any other object unchanged.
 
-    Wherever a network is taken, a packaged one's name ("7x7"), a file and a run folder are too.
+    So a packaged network's name ("7x7"), a file or a run folder may be given wherever a network is taken.
     """
     if not isinstance(network, (str, PathLike)):
         return network

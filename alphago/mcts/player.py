@@ -20,7 +20,7 @@ _GAME = np.zeros(1, np.int64)
 
 
 class SearchResult(NamedTuple):
-    """What a search says of its position, in arrays over all actions, from the view of the player to move.
+    """What a search found for its position, in arrays over all actions, from the view of the player to move.
 
     Action a is row `a // N`, column `a % N` of a board of side N, and a pass the last one; `env.to_text(a)` names it.
     """
@@ -94,7 +94,7 @@ class MCTSPlayer:
         """
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
-            raise ValueError(f"a position of {position.env} was given to a player of {self.env}")
+            raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         record = RecordBuilder(position.setup_in(self.env))
         before = position.env.position(**position.setup)  # its own game: the player's may differ in when one may pass
         for action in position.moves:
@@ -244,7 +244,7 @@ class MCTSPlayer:
         outcome, score = self.position.outcome, self.position.score()
         if self._winner is not None:
             outcome = float(self._winner)
-            # The board's margin is another game's if another side would win by it.
+            # If the board's margin contradicts the result, it is not this game's margin.
             score = outcome if self._was_resign or np.sign(score) != outcome else score
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 

@@ -38,7 +38,7 @@ class Ranges:
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)
         bounds = [whole_games(wave.game, bound) for bound in bounds]
-        # Where in `priors` each range begins: there may be rows for those alone that are not over.
+        # Where in `priors` each range begins: `priors` may have rows only for games that are not over.
         rows = np.arange(len(values) + 1)
         if len(priors) < len(values):
             rows[1:] = np.cumsum(~reached.over)

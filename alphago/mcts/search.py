@@ -41,12 +41,12 @@ class SearchSettings:
     c_puct: weight of prior against value.
     parent_value_weight: visits that a node's own value counts for in the mean of each of its
         actions; 1 is AlphaGo.jl's, 0 makes untried actions worth 0 as in AlphaGo Zero.
-    first_play_reduction: how much less than that an untried action is worth once all others are tried; it grows
-        with the square root of the priors tried (Leela Zero, KataGo).  0 is AlphaGo.jl's and AlphaGo Zero's; 0.2,
-        KataGo's, won 65 % of its games against it on 9x9 (docs/results.md).
-    virtual_loss: losses that a simulation counts for while it is on its way.
-    leaves: new leaves a wave chooses in one game; more than 1 fills the network's batch when there
-        are few games, at some cost in quality.
+    first_play_reduction: how much less than the node's own value an untried action is worth once nearly all are
+        tried; it grows with the square root of the tried priors' sum (Leela Zero, KataGo).  0 is AlphaGo.jl's and
+        AlphaGo Zero's; 0.2, KataGo's, won 65 % of its games against 0 on 9x9 (docs/results.md).
+    virtual_loss: losses that a simulation counts for in the nodes it passed, until its leaf is evaluated.
+    leaves: new leaves that a wave (a set of simulations evaluated together) chooses in one game; more than 1 fills
+        the network's batch when there are few games, at some cost in quality.
     dirichlet_weight, dirichlet_alpha: root noise (0.25 in the paper); None for alpha means
         0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 for 19x19.
     gumbel: search as Danihelka et al. 2022 ("Policy improvement by planning with Gumbel") instead: at the
@@ -87,7 +87,7 @@ class SearchSettings:
             return Gumbel(games, actions, considered=self.considered, c_visit=self.c_visit, c_scale=self.c_scale)
         numbers = PuctParameters(
             float(self.c_puct), float(self.parent_value_weight), float(self.first_play_reduction), self.virtual_loss
-        )  # floats, for which kernels are compiled, also where an integer was given
+        )  # converted to floats, for which the kernels are compiled
         return Puct(numbers, self.dirichlet_weight, self.dirichlet_alpha)
 
     @property
@@ -215,7 +215,10 @@ class Search:
         After any error (a broken network, Ctrl-C) the trees of the games concerned are cleared rather than left half
         changed.
         """
-        if (n, collisions) != self._size:  # most waves have the size of the one before: slices would cost a tenth
+        if (
+            n,
+            collisions,
+        ) != self._size:  # most waves have the previous wave's size, and new slices cost a tenth of a wave
             self._size = n, collisions
             part = self._wave.part(slice(n), slice(collisions))
             leaves = Leaves(part.game, part.path, part.length, self._leaf_slots[:n])
@@ -229,7 +232,7 @@ class Search:
             broken = self._expand(self.tree, wave, reached, priors, values)
             if broken:
                 raise ValueError(
-                    f"{type(self.evaluator).__name__} gave no usable evaluation of {broken} of {n} positions: "
+                    f"{type(self.evaluator).__name__} returned no usable evaluation of {broken} of {n} positions: "
                     "a legal action needs a positive prior and every value must be finite, from -1 to 1"
                 )
         except BaseException:

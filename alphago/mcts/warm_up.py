@@ -22,7 +22,7 @@ from alphago.mcts.kernels import gumbel, puct
 from alphago.mcts.search import Search, SearchSettings
 from alphago.system.cores import available_cores
 
-SEARCHES = 2  # side by side
+SEARCHES = 2  # games searched side by side
 
 
 @cache
@@ -40,7 +40,7 @@ def warm_up() -> "subprocess.Popen[bytes] | None":
             [sys.executable, "-m", "alphago.mcts.warm_up"], env={**os.environ, "PYTHONPATH": paths},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-    except OSError:  # no process to be had: this one compiles them itself
+    except OSError:  # no second process: this one compiles the kernels itself
         return None
     atexit.register(end, process)
     return process

@@ -101,7 +101,7 @@ def alphazero_loss(
 class ForecastLosses(NamedTuple):
     """Scalar losses, averaged over the batch; None for what the network does not predict."""
 
-    total: torch.Tensor  # weighted
+    total: torch.Tensor  # weighted sum
     ownership: torch.Tensor | None = None  # squared error per point, 0 .. 4
     score: torch.Tensor | None = None  # Huber loss of the margin in tens of points
 
@@ -122,10 +122,12 @@ def forecast_loss(
 ) -> ForecastLosses:
     """Return the losses of what a network predicts beside the winner, averaged over the batch.
 
-    ownership: [B, points], 1 where a point became the mover's, -1, 0; no columns in games without it.
-    score: [B], the mover's margin in points.
-    weight: [B], as in `alphazero_loss`.  weights: how much ownership and score count in `total`.
-    ended: [B], 0 for positions of games that were resigned, whose ownership and score are unknown, else 1; None for 1.
+    ownership: [B, points], 1 where a point is the mover's at the end, -1 the other side's, else 0; [B, 0] in games
+        without it.
+    score: [B], the mover's final margin in points.
+    weight: [B], as in `alphazero_loss`.
+    ended: [B], 0 for positions of resigned games, whose ownership and score are unknown, else 1; None for 1 in all.
+    weights: how much ownership and score count in `total`.
     """
     share = weight / weight.sum().clamp_min(1e-12)
     if ended is not None:

@@ -1,4 +1,4 @@
-"""Whether a model file holds the network that it describes, and one that can play a game."""
+"""Checks whether a model file holds the network that it describes, and whether that can play a game."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -24,7 +24,7 @@ def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], e
 def check_modules(
     path: str | PathLike[str], config: Mapping[str, Any], modules: Mapping[str, nn.Module | None]
 ) -> None:
-    """Raise ModelError unless there is a module for each slot that the file leaves open, and for no default one."""
+    """Raise ModelError for a custom slot of the file without a module, or a default slot with one."""
     parts, custom = config["parts"], config["custom"]
     for slot, module in modules.items():
         if slot in custom and module is None:
@@ -36,7 +36,7 @@ def check_modules(
 def check_tower_size(
     path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], tower_height: Any, channels: Any
 ) -> None:
-    """Raise ModelError, before memory is allocated, unless the file can hold a tower of that size."""
+    """Raise ModelError if the file has too few weights for a tower of that size; called before memory is allocated."""
     sizes = (tower_height, channels)
     numbers = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
@@ -48,7 +48,7 @@ def check_tower_size(
 def check_tensors(
     path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
 ) -> None:
-    """Raise ModelError unless names, shapes and dtypes are those of the network and every weight is finite."""
+    """Raise ModelError unless the tensors have the expected names, shapes and dtypes, and only finite numbers."""
     for name in expected:
         if name not in tensors:
             raise ModelError(f"{path} lacks the weight {name}, which the network has")

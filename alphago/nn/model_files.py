@@ -26,12 +26,12 @@ from alphago.system.validation import check_int, near_names
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
-MOST_HEADER = 2**24  # bytes
+MOST_HEADER = 2**24  # largest header in bytes
 MOST_BYTES = 2**31
 NOT_A_NETWORK = "not a network saved with NeuralNet.save"
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # each holds one JSON object
 REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # the class of a game that is not the package's; printed, never imported
-LATEST = "weights.safetensors"  # what a run folder calls its latest network
+LATEST = "weights.safetensors"  # a run folder's latest network
 PACKAGED = Path(__file__).parents[1] / "nets"  # networks that come with the package, named after their board
 
 
@@ -50,7 +50,7 @@ def packaged_nets() -> list[str]:
 def model_file(path: str | PathLike[str]) -> Path:
     """Return the file of a network: for the name of a packaged network, a run folder (its latest network), or a file.
 
-    Raises ModelError for a name like "5x5" that no packaged network has, TypeError for what is no name or path.
+    Raises ModelError for a name such as "5x5" that no packaged network has, TypeError for what is no name or path.
     """
     if not isinstance(path, (str, PathLike)):
         raise TypeError(
@@ -100,8 +100,9 @@ def write_network(
 ) -> None:
     """Write tensors and their description to one file; after an error the file is as before.
 
-    config: see NeuralNet.config.  extra: further texts.  Raises OSError that names the file, and leaves what was at
-    `path`, if that fails; ValueError if something in `tensors` is no tensor, or not finite.
+    config: see NeuralNet.config. extra: further texts.
+    Raises OSError that names the file if it cannot be written, ValueError if a value of `tensors` is no tensor or not
+    finite.
     """
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
@@ -130,7 +131,7 @@ def write_network(
 
 
 def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, Any]) -> str:
-    """Return a digest of all that a file holds, except the digest itself."""
+    """Return a digest of all that a file holds, except this digest."""
     digest = hashlib.sha256(json.dumps({**texts, "digest": None}, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {list(tensor.shape)} {fingerprint({name: tensor})}".encode())
@@ -149,9 +150,9 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Read tensors and description, as `read_description` returns it.
+    """Return a file's tensors, and its description as `read_description` returns it.
 
-    Raises ModelError, also for weights that are not those that were saved.
+    Raises ModelError, also for contents that are not those that were saved, if the file holds their digest.
     """
     texts, data = read_regular_file(path, whole=True)
     try:
@@ -165,14 +166,17 @@ def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], di
 
 
 def read_description(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read `env` as text, and `env_config`, `structure`, `net` and `extra` as dicts; raise ModelError."""
+    """Return a file's description; raise ModelError if it cannot be read.
+
+    It has `env` as text, and `env_config`, `structure`, `net` and `extra` as dictionaries.
+    """
     return parse_description(path, read_regular_file(path)[0])
 
 
 def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[Mapping[str, Any], bytes]:
-    """Return the texts in a file's header, and if `whole` all of its bytes; raise ModelError.
+    """Return the texts in a file's header, and with `whole` all of its bytes; raise ModelError if that fails.
 
-    No more than the header is read before its sizes are found to be the file's, and of a pipe or device nothing.
+    Only the header is read before the sizes in it are compared with the file's; pipes and devices are not read at all.
     """
     try:
         status = os.stat(path)
@@ -187,13 +191,20 @@ def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[M
             texts = read_header(path, header, status.st_size)
             return texts, header + file.read() if whole else header
     except FileNotFoundError:
-        near = near_names(str(path), packaged_nets())
-        meant = f": did you mean {' or '.join(near)}, which come with the package?" if near else ""
-        raise ModelError(f"there is no file {path}{meant}") from None
+        raise ModelError(f"there is no file {path}{meant_instead(str(path))}") from None
     except MemoryError:
         raise ModelError(f"{path} does not fit into the memory") from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def meant_instead(name: str) -> str:
+    """Return how a message about a missing file goes on: what a name without a folder was probably meant to be."""
+    if "/" in name or "." in name:
+        return ""
+    if near := near_names(name, packaged_nets()):
+        return f": did you mean {near[0]}?"
+    return f", and the networks that load_model knows by name are {', '.join(packaged_nets()) or 'none'}"
 
 
 def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
@@ -218,7 +229,7 @@ def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
 
 
 def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[str, Any]:
-    """Return the texts in a header, which is a length and then JSON; raise ModelError if it describes another size."""
+    """Return the texts in a header, a length followed by JSON; raise ModelError if it is for a file of another size."""
     try:
         entries = json.loads(header[8:])
         texts = entries.pop("__metadata__", {})
@@ -262,7 +273,7 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
 
 
 def check_structure(structure: Mapping[str, Any]) -> None:
-    """Raise ValueError unless it is such as `game_structure` returns."""
+    """Raise ValueError for anything but what `game_structure` returns."""
     if not isinstance(structure["game"], str):
         raise ValueError(f"game must be a name, got {shortened(structure['game'])}")
     sides = structure["plane_shape"]
@@ -281,7 +292,7 @@ def table(name: str, value: Any) -> dict[str, Any]:
 
 
 def shortened(value: Any) -> str:
-    """Return a value as text for a message, its middle left out if it is long."""
+    """Return a value as text for a message; the middle of a long one is left out."""
     text = str(value)
     return text if len(text) <= 200 else f"{text[:100]} … {text[-90:]}"
 

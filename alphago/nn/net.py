@@ -18,6 +18,7 @@ from alphago.nn.model_files import ModelError
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
+from alphago.nn.threads import one_torch_thread
 from alphago.nn.value import Forecast, ForecastHead, default_value
 from alphago.system.validation import check_float, check_int, checks_keywords
 
@@ -74,7 +75,7 @@ class NeuralNet(nn.Module):
         height, width, free = PRESETS[preset or "default"]
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
-        self.notes: dict[str, str] = {}  # texts that its file held beside the weights
+        self.notes: dict[str, str] = {}  # texts from the network's file
         self.parts, self.custom = describe_slots(slots)
         self.preset = preset
         self.tower_height: int | None = None
@@ -223,7 +224,8 @@ class NeuralNet(nn.Module):
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Write weights and description to one safetensors file; after an error the file is as before.
 
-        extra: texts to keep in the file beside them, which `load_model` gives back as `notes`.
+        extra: texts to keep in the file beside them, which `load_model` returns as `notes`.
+
         Raises OSError that names the file if it cannot be written, ValueError for weights that are not finite.
         """
         model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})
@@ -244,6 +246,7 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
 
 
 @checks_keywords()
+@one_torch_thread()
 def load_model(
     path: str | PathLike[str],
     env: GameEnv | None = None,

@@ -14,10 +14,11 @@ from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from alphago.env.game import GameEnv
+from alphago.nn.threads import one_torch_thread
 from alphago.system.validation import plain_number
 
 SLOTS = ("base_net", "value", "policy")
-PARTS: dict[str, type[nn.Module]] = {}  # what `register_part` has seen, by class name
+PARTS: dict[str, type[nn.Module]] = {}  # registered classes, by name
 PartClass = TypeVar("PartClass", bound=type[nn.Module])
 
 
@@ -30,7 +31,7 @@ def register_part(part: PartClass) -> PartClass:
     other = PARTS.setdefault(part.__name__, part)
     if class_path(other) != class_path(part):
         raise ValueError(f"the name of a part must be new, got {class_path(part)} beside {class_path(other)}")
-    PARTS[part.__name__] = part  # a class that a notebook defines again replaces itself
+    PARTS[part.__name__] = part  # a notebook may define a class again
     create: Any = part.__init__
     signature = inspect.signature(part)
 
@@ -112,7 +113,7 @@ def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.T
 def few_weights(most: int) -> Iterator[None]:
     """Raise ValueError in the block as soon as this thread has built layers with far more than `most` weights.
 
-    However deeply they are nested: a description of millions of layers would take hours to build.
+    This counts nested layers too: building a description of millions of layers would take hours.
     """
     thread, built = threading.get_ident(), 0
 
@@ -214,7 +215,7 @@ def last_layer(module: nn.Module) -> nn.Module:
 def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
     """Return a slot's output in eval mode, without gradients; errors (ValueError, TypeError) name the slot."""
     try:
-        with eval_mode(module), torch.no_grad():
+        with eval_mode(module), torch.no_grad(), one_torch_thread():  # two positions: threads would only wait
             output = module(inputs)
     except Exception as error:
         shape = list(inputs.shape)

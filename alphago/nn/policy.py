@@ -58,7 +58,10 @@ class DensePolicy(nn.Module):
 
 @register_part
 class FlatPolicy(nn.Module):
-    """A head without a board, a dense layer: [B, features] -> logits [B, action_space], near uniform when new."""
+    """A head for features without a board: one dense layer, [B, features] -> logits [B, action_space].
+
+    It is initialised near 0, so that an untrained policy is near uniform.
+    """
 
     def __init__(self, features: int, action_space: int) -> None:
         super().__init__()

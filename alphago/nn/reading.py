@@ -1,4 +1,4 @@
-"""What a network says of positions, as people read it: Black's view, probabilities, points."""
+"""What a network says of positions, in terms for people: Black's view, probabilities, points."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -78,7 +78,7 @@ def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, posit
 
 
 def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Tensor:
-    """Return the planes of some slots, [n, planes, height, width], with the device and dtype of the network."""
+    """Return the planes of some slots, [n, planes, height, width], on the network's device and in its dtype."""
     env = batch.env
     planes = batch.planes(slots, np.empty((len(slots), env.planes, *env.plane_shape), np.float32))
     return torch.from_numpy(planes).to(next(net.parameters(), torch.zeros(0)))

@@ -20,9 +20,10 @@ POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 6553
 class GameRecord:
     """The moves of one game with the results of the search at each; T plies, A actions.
 
-    Values are the mover's.  `setup` is what `env.position(**setup)` needs to start the game again.  `policies` are
-    uint16 in units of 1 / 65535, so that files stay small: divided by POLICY_SCALE they are probabilities, whose sum is
-    1 but for rounding; `training_data` gives them so.  Rows of moves without a search mean nothing and weigh 0.
+    `values` are from the view of the player about to move; `outcome` and `score` from Black's. `env.position(**setup)`
+    is the start of the game.  `policies` are uint16 in units of 1 / 65535, so that files stay small: divided by
+    POLICY_SCALE they are probabilities, of sum 1 up to rounding, as `training_data` returns them.  Moves without a
+    search have a meaningless policy and weight 0.
     """
 
     moves: np.ndarray  # int16 [T]
@@ -57,9 +58,9 @@ class GameRecord:
         return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
 
     def training_data(self, env: GameEnv) -> tuple[list[Position], list[np.ndarray], list[float]]:
-        """Return AlphaGo.jl's positions, policies and outcomes: an entry for each move with a weight, in order.
+        """Return AlphaGo.jl's positions, policies and outcomes: one of each for every move with a weight, in order.
 
-        Policies are float32 [A] and sum to 1.  Outcomes are Black's, -1 .. 1, the same for all of a game.
+        Policies are float32 [A] of sum 1.  Outcomes are from Black's view, -1 .. 1, the same for all of a game.
         """
         position, positions = self.position(env, 0), []
         for action in self.moves:
@@ -113,7 +114,7 @@ def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
 
 
 def load_records(path: str | Path) -> list[GameRecord]:
-    """Read what `save_records` wrote; raise ValueError for another file."""
+    """Return the records in a file that `save_records` wrote; raise ValueError for another file."""
     data = Path(path).read_bytes()  # numpy leaves a file open if it cannot read it
     if not data.startswith(b"PK"):
         raise ValueError(f"{path} holds no game records (it is no .npz archive)")

@@ -85,7 +85,7 @@ def point_text(env: GoEnv, action: int) -> bytes:
 
 
 def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
-    """Return the only game in a file; raise ValueError that names the file if it holds none that can be used.
+    """Return the only game in a file; raise ValueError that names the file if it cannot be used.
 
     env: as in `parse_sgf`.
     """
@@ -119,7 +119,7 @@ def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None =
 def parse_games(
     data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None, most: int | None = None
 ) -> list[SgfGame]:
-    """Return the main lines of all games in the text, at most `most`, as `parse_sgf` does."""
+    """Return the main lines of all games in an SGF text, `most` at the most, as `parse_sgf` does."""
     grammar = load_grammar()
     where = name
     try:
@@ -137,9 +137,9 @@ def parse_games(
 
 
 def plain_bytes(data: bytes | str) -> tuple[bytes, str | None]:
-    """Return the text as bytes that the grammar reads, and their encoding, None for the one that it names.
+    """Return the text as bytes for the grammar, and their encoding, None for the one that the text names.
 
-    The first node of a file of the Nihon Ki-in begins without its semicolon.
+    Files of the Nihon Ki-in lack the semicolon of the first node, which is added.
     """
     encoding = None
     if isinstance(data, bytes) and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -185,9 +185,9 @@ def read_game(nodes: list[Node], required: GoEnv | None, encoding: str | None) -
 def with_plays(
     game: SgfGame, env: GoEnv, plays: list[tuple[int, int, str]], later: Mapping[int, Mapping[int, int]]
 ) -> SgfGame:
-    """Return the game with the plays as moves of alternating colours, all of them legal in `env`.
+    """Return the game with these plays, legal in `env`, as its moves; passes come between plays of one colour.
 
-    later: stones by point that the file sets up after so many plays, where they already have to be.
+    later: by number of plays, stones by point that the file sets up then, which must be on the board already.
     """
     position = game.position(env)
     inserted, comments = set[int](), dict[int, str]()
@@ -244,7 +244,7 @@ def text_reader(encoding: str) -> Callable[[Node, str], str]:
 
 
 def set_up(env: GoEnv, node: Node, stones: dict[int, int]) -> None:
-    """Add and remove the stones that a node sets up."""
+    """Update `stones` (action: 1, -1 or 0) by the set-up of a node."""
     for name, sign in (("AB", 1), ("AW", -1), ("AE", 0)):
         for raw in node.get(name, []):
             corners = [divmod(read_point(env, part, "stone"), env.N) for part in raw.split(b":")]

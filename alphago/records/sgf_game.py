@@ -105,7 +105,7 @@ class SgfGame:
         Raises ValueError if the game has no result.
         """
         if self.outcome is None:
-            raise ValueError(f"result must be known to make a record, got {shown(self.result)}")
+            raise ValueError(f"result must say who won, to make a record, got {shown(self.result)}")
         position = self.position(env, 0)
         builder = RecordBuilder(dict(position.setup))
         for ply, action in enumerate(self.moves):

@@ -48,9 +48,9 @@ def flush_folder(folder: Path) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """Return a file's bytes; raise ValueError if the disk can no longer read them, OSError for other reasons.
+    """Return a file's bytes; raise OSError if it cannot be opened.
 
-    A folder, a pipe or a device, which may never end, is a ValueError too.
+    Raises ValueError if the disk fails to read it (EIO), and for a folder, or a pipe or device, which may never end.
     """
     if path.exists() and not path.is_file():
         raise ValueError("is no file")

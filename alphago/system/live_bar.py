@@ -1,4 +1,4 @@
-"""A progress bar that shows the time and moves while nothing is counted."""
+"""A progress bar that shows the time and moves even while nothing is counted."""
 
 import threading
 from collections.abc import Callable
@@ -10,9 +10,9 @@ EVERY = 0.5  # seconds between two drawings
 
 
 class LiveBar(tqdm):
-    """A tqdm bar on stderr that is drawn twice a second on a terminal, whatever is counted.
+    """A tqdm bar on stderr that is redrawn twice a second on a terminal, even if nothing was counted.
 
-    update: called before each such drawing, from the bar's own thread, to set what the bar shows.
+    update: called before each redrawing, from the bar's own thread, to set what the bar shows.
     """
 
     def __init__(self, *args: Any, update: Callable[[], object] | None = None, **options: Any) -> None:
@@ -31,7 +31,7 @@ class LiveBar(tqdm):
             self.refresh()
 
     def close(self) -> None:
-        """Draw the bar once more and leave it on its line."""
+        """Draw the bar once more and end its line."""
         if self._thread is not None and not self._closing.is_set():
             self._closing.set()
             self._thread.join()

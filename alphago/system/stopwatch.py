@@ -9,8 +9,8 @@ from contextlib import ContextDecorator, contextmanager
 class Stopwatch:
     """Seconds by kind of work, for one thread at a time.
 
-    Inside `with watch.running(...)`, `with NET:` or a function decorated with `@NET` counts for that kind.  Entering
-    and leaving one takes a microsecond together.
+    Time inside `with watch.running(...)`, `with NET:` or a function decorated with `@NET` counts for that kind of work,
+    or for a kind entered inside it. Entering and leaving a kind together take a microsecond.
 
     clock: returns the time in seconds.
     """
@@ -50,7 +50,7 @@ class Stopwatch:
 
     @property
     def current(self) -> tuple[str, float]:
-        """The kind of work that counts now, "" for none, and the seconds since it began; from any thread."""
+        """The kind of work that counts now ("" for none) and the seconds since it began, for any thread."""
         kinds = self._kinds[-1:]
         return (kinds[0], time.perf_counter() - self._since) if kinds else ("", 0.0)
 

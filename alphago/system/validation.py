@@ -102,9 +102,9 @@ def check_ranges(instance: Any, owner: str = "") -> None:
 def checks_keywords(*further: type) -> Callable[[Call], Call]:
     """Decorate a function or class, so that an unknown keyword raises TypeError that suggests similar names.
 
-    So do missing arguments, too many, and one given twice, in a sentence that says how to call it.
+    Missing arguments, too many of them, or one given twice raise TypeError with a sentence on how to call it.
 
-    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring stay.
+    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring are kept.
     """
 
     def decorate(call: Call) -> Call:

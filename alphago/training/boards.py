@@ -67,9 +67,9 @@ class BoardTraining:
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
-        """Continue from what `state` returned, with the games that were in memory, oldest first.
+        """Continue from what `state` returned; `records` are the games that were in memory, oldest first.
 
-        Raises ValueError where another class of source has played the unfinished games.
+        Raises ValueError if the games in progress were played by another class of source.
         """
         was, now = data["source_class"], qualified_name(type(self.source))
         if was != now:

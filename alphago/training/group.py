@@ -53,7 +53,7 @@ class Group:
         self.may_resign = np.zeros(width, np.bool_)
         self.plies = np.zeros(width, np.int32)
         self.opening = np.zeros(width, np.int32)  # first plies, which the policy plays without search
-        longest = min(env.max_moves, 2 * env.action_space)  # where there is a cap at all
+        longest = min(env.max_moves, 2 * env.action_space)  # `max_moves` may be endless
         self.opening_plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
         self.readouts = settings.readouts
         self.capacity = width  # how many slots, from the first, are in use; only grows
@@ -261,7 +261,7 @@ class SelfPlay:
         self.groups = [self._new_group(width, numbers[g::groups], groups) for g, width in enumerate(widths)]
 
     def _new_group(self, width: int, numbers: range, groups: int) -> Group:
-        # Where the network is elsewhere, each group has its share of the cores for its trees.
+        # With the network on a device, each group uses its share of the cores for its trees.
         threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
         return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
 
@@ -349,7 +349,7 @@ class SelfPlay:
             self.groups.append(group)
 
     def close(self) -> None:
-        """Release nothing: the threads are the run's."""
+        """Do nothing: the threads belong to the run."""
 
     @property
     def begun(self) -> int:

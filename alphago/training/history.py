@@ -48,7 +48,7 @@ def read_rows(path: Path, key: str) -> list[Row]:
     """
     lines = path.read_bytes().split(b"\n")
     rows: list[Row] = [row for row in map(parse_object, lines) if key in row]
-    if not rows and any(line.strip() for line in lines[:-1]):  # the last one has no end: torn
+    if not rows and any(line.strip() for line in lines[:-1]):  # the last line may be incomplete
         raise ValueError(f"{path} is not what a run writes: no line of it is a JSON object with {key!r}")
     return rows
 
@@ -67,7 +67,10 @@ def append_row(path: Path, row: Mapping[str, Any]) -> None:
 
 
 def truncate(path: Path, length: int) -> str:
-    """Shorten a log to `length` bytes; return a sentence, else "", if it is shorter: then half a line is cut off."""
+    """Shorten a log to `length` bytes and return "".
+
+    If it is shorter already, cut off an incomplete last line and return a sentence that says so.
+    """
     data = path.read_bytes() if path.is_file() else b""
     whole = data[:length] if len(data) >= length else data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
@@ -96,6 +99,6 @@ def number(row: Row, key: str) -> float | None:
 
 
 def opponent_name(row: Row) -> str:
-    """Return who played a match with how many readouts of the run's network, as `watch` takes it: "gnugo:10@64"."""
+    """Return a match's opponent and the readouts of the run's network, as `watch` writes them: "gnugo:10@64"."""
     readouts = number(row, "readouts")
     return str(row["opponent"]) + ("" if readouts is None else f"@{readouts:.0f}")

@@ -18,7 +18,7 @@ from alphago.training.settings import TrainingSettings
 from alphago.training.watch.measures import Outputs, batch_metrics, to_numbers
 
 WARM_UP_STEPS = 200
-LARGEST_WEIGHT = 1e6  # sound ones are below 100
+LARGEST_WEIGHT = 1e6  # weights of a sound network are below 100
 CPU = torch.device("cpu")
 
 
@@ -101,7 +101,7 @@ class Learner:
 
     @property
     def has_diverged(self) -> bool:
-        """Whether gradient steps have made a weight infinite, NaN, or larger than any that computes."""
+        """Whether gradient steps have made a weight infinite, NaN, or too large to compute with."""
         return self.steps > 0 and not all(bool((p.abs() < LARGEST_WEIGHT).all()) for p in self.net.parameters())
 
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -140,9 +140,9 @@ class Learner:
         self.steps, self.skipped = steps, skipped
 
     def _remembered(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
-        """Return optimizer state on the device and in the layout of steps; counts are there only if it is fused."""
+        """Return a tensor of optimizer state as steps need it; step counts are on the device only if it is fused."""
         if tensor.shape == parameter.shape:
-            # Laid out as the parameter is: the fused step goes through memory without looking at strides.
+            # In the parameter's memory layout: the fused step ignores strides.
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)
         on_device = tensor.dim() > 0 or self.optimizer.defaults.get("fused")
         return tensor.to(self.device, copy=True) if on_device else tensor.clone()

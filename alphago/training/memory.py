@@ -112,7 +112,7 @@ class ReplayMemory:
         self.added = added
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return `count` positions drawn independently from all, or the `newest`, in a memory that is not empty."""
+        """Return `count` positions drawn independently from the `newest` ones in memory (None: from all)."""
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
         if self._ends is None:

@@ -66,7 +66,7 @@ class MuonAdamW(torch.optim.AdamW):
         momenta = [self.state[kernel]["momentum"] for kernel in kernels]
         torch._foreach_lerp_(momenta, gradients, 1 - MOMENTUM)
         directions = [d.flatten(1) for d in torch._foreach_lerp(gradients, momenta, MOMENTUM)]
-        alone = len(directions) == 1  # a product of stacks of one is slower than one of matrices
+        alone = len(directions) == 1  # for one matrix a batched product is slower
         turned = [orthogonalised(directions[0])] if alone else orthogonalised(torch.stack(directions)).unbind()
         outputs, inputs = directions[0].shape
         torch._foreach_mul_(kernels, 1 - rate * weight_decay)

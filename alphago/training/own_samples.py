@@ -1,4 +1,4 @@
-"""`train_on`: gradient steps on samples of one's own, without a run."""
+"""`train_on`: gradient steps on samples of your own, without a run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,11 +17,11 @@ from alphago.training.memory import Sample
 from alphago.training.settings import TrainingSettings, default_groups
 
 SUM_ERROR = 1e-3  # of a policy's probabilities
-# The settings of learning alone.
+# The settings that are about learning only.
 LEARNING = ("batch_size", "learning_rate", "optimizer", "weight_decay", "losses", "gradient_norm", "bfloat16", "groups")
 
-# What the next call for a network goes on with, for as long as there is the network: its settings, optimizer and steps.
-# An optimizer refers to the parameters, not to the network.
+# By network: settings, optimizer and steps, with which the next call continues; kept as long as the network exists: an
+# optimizer refers to the parameters, not to the network.
 Kept = tuple[TrainingSettings, torch.optim.Optimizer, int]
 _KEPT: "WeakKeyDictionary[NeuralNet, Kept]" = WeakKeyDictionary()
 
@@ -39,8 +39,8 @@ def train_on(
     """Train a network on positions, policies and outcomes, and return the mean metrics of the gradient steps.
 
     AlphaGo.jl's `train!(nn, (positions, pi, z); epochs)`.  The network is trained in place, on the CPU, and left in
-    eval mode.  Further calls with the same settings go on with the same optimizer, whose rate warms up over its first
-    200 steps.
+    eval mode.  Further calls with the same settings continue with the same optimizer, whose rate warms up over its
+    first 200 steps.
 
     Args:
         positions: n positions of the network's game.
@@ -56,8 +56,8 @@ def train_on(
         and "steps", how many gradient steps were taken.
 
     Raises:
-        ValueError: for shapes and numbers that are none of these, for no positions, and where no step was finite.
-        TypeError: for what is no network, and unknown keywords.
+        ValueError: for other shapes or numbers, for no positions, and if no step had finite losses and gradients.
+        TypeError: for a `net` that is no network, and for unknown keywords.
     """
     check_keywords("train_on", settings, ["epochs", "seed", *LEARNING])
     if not isinstance(net, NeuralNet):
@@ -82,7 +82,7 @@ def train_on(
 
 
 def sample_of(env: GameEnv, positions: Sequence[Position], policies: Any, outcomes: Any) -> Sample:
-    """Return positions, policies and outcomes (Black's view) as a Sample; raise ValueError for what does not fit."""
+    """Return positions, policies and outcomes (Black's view) as a Sample; raise ValueError for unfit ones."""
     positions = list(positions)
     count, shape = len(positions), (len(positions), env.action_space)
     if not count or not all(isinstance(one, Position) for one in positions):
@@ -110,14 +110,14 @@ def sample_of(env: GameEnv, positions: Sequence[Position], policies: Any, outcom
 
 
 def batches(sample: Sample, size: int, generator: np.random.Generator) -> Iterator[Sample]:
-    """Yield all rows of a sample once, in a random order, in batches as equal as can be of at most `size`."""
+    """Yield all rows of a sample once, in random order, in batches of nearly equal size, at most `size`."""
     order = generator.permutation(len(sample.value))
     for rows in np.array_split(order, -(-len(order) // size)):
         yield Sample(*(array[rows] for array in sample))
 
 
 def learner_for(net: NeuralNet, settings: TrainingSettings, workers: Workers) -> Learner:
-    """Return a learner of these settings, which goes on with the optimizer of the call before if that had the same."""
+    """Return a learner; it continues with the optimizer of the previous call if that had the same settings."""
     kept = _KEPT.get(net)
     if kept is None or kept[0] != settings:
         return Learner(net, settings, workers)

@@ -23,8 +23,8 @@ from alphago.training.memory import Sample
 from alphago.training.settings import TrainingSettings, default_groups
 
 ENOUGH = 0.5  # seconds of a measurement
-ROUNDS = 2, 9  # of it, at least and at most
-POSITIONS = 64  # in a batch for search
+ROUNDS = 2, 9  # of a measurement: least and most
+POSITIONS = 64  # in a batch of the search
 
 
 class Precision(NamedTuple):
@@ -35,9 +35,9 @@ class Precision(NamedTuple):
 
 
 def choose_precision(env: GameEnv, net: NeuralNet, settings: TrainingSettings) -> Precision:
-    """Return the settings with the fastest `bfloat16` and `selfplay_dtype` for this CPU, where they are None.
+    """Return the settings with the fastest `bfloat16` and `selfplay_dtype` for this CPU in place of None.
 
-    The network and torch's random numbers stay as they are.
+    The network and torch's random state are not changed.
     """
     flags = [settings.bfloat16] if settings.bfloat16 is not None else [False, True][: 1 + has_native_bfloat16()]
     with one_torch_thread(), Workers(settings.groups or default_groups("cpu")) as workers:
@@ -50,7 +50,7 @@ def choose_precision(env: GameEnv, net: NeuralNet, settings: TrainingSettings) -
 
 
 def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
-    """Return the name of the dtype in which an evaluator of the network is the fastest on this CPU."""
+    """Return the name of the dtype in which evaluators of the network are fastest on this CPU."""
     names = list(dict.fromkeys(map(dtype_name, (choose_dtype(None), fastest_float()))))
     if len(names) == 1:
         return names[0]
@@ -62,7 +62,7 @@ def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
 
 
 def measure(tasks: Sequence[Callable[[], object]]) -> list[float]:
-    """Return the median seconds of each task, run in turns after one run of each that does not count."""
+    """Return the median seconds of each task; tasks are run in turns, after a first run of each that does not count."""
     for task in tasks:
         task()
     times: list[list[float]] = [[] for _ in tasks]
@@ -78,7 +78,7 @@ def measure(tasks: Sequence[Callable[[], object]]) -> list[float]:
 
 
 def random_sample(env: GameEnv, count: int) -> Sample:
-    """Return a batch of noise, the same on every call."""
+    """Return a batch of random numbers as a Sample, the same on every call."""
     generator = np.random.default_rng(1)
     points = env.plane_shape[0] * env.plane_shape[1] if env.has_ownership else 0
     return Sample(

@@ -1,8 +1,8 @@
 """Recipes: the measured network and settings for each board (docs/results.md).
 
-`train(GoEnv(9))` takes the recipe of its board, or of the next larger one that has a recipe; arguments of the call
-take precedence.  They are for runs that end by the clock: a run of few games, `train(GoEnv(9), num_games=100)`, takes
-FEW_GAMES instead of the recipe's settings, since it has to learn more from each.
+`train(GoEnv(9))` uses the recipe of its board, or of the next larger board that has one; arguments of the call take
+precedence.  Recipes are for runs that end by the clock: a run of few games, `train(GoEnv(9), num_games=100)`, uses
+FEW_GAMES instead of the recipe's settings, since it has to learn more from each game.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class Recipe:
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
     def for_games(self, games: int) -> "Recipe":
-        """Return the recipe for a run of that many games, which ends with them."""
+        """Return the recipe for a run that ends after that many games."""
         if games < MANY_GAMES:
             return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, note="")
         return replace(self, settings={**self.settings, "max_minutes": None})

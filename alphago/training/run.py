@@ -82,8 +82,8 @@ class Judge(Protocol):
 class Run:
     """One training run, which `alphago.training.loop.train_loop` advances.
 
-    It begins by `start` or `restore`.  `state` is all that it needs to continue from where it stands, at any move and
-    before any gradient step.  `close` closes the sources of its games.
+    `start` or `restore` begins it, `close` closes the sources of its games.  `state` has all that is needed to
+    continue, between any two moves or gradient steps.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Run:
         self.workers = workers
         self.device = device
         self.make_source = make_source
-        self._sources = ExitStack()  # those of the present stage, to be closed
+        self._sources = ExitStack()  # closes the sources of the present stage
         self.judges: list[Judge] = []
         self.reporter = Reporter([])
         self.stages = stages(env, settings)
@@ -125,11 +125,11 @@ class Run:
         self._enter(0, 0, 0, {})
 
     def close(self) -> None:
-        """Close the sources of games; nothing can be played afterwards."""
+        """Close the sources of games; no more games can be played."""
         self._sources.close()
 
     def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
-        """Begin a stage after `games` games, with new games numbered from `first` and the earlier stage's memories."""
+        """Begin a stage after `games` games, with new games numbered from `first` and with these memories."""
         self._sources.close()
         self.stage, self.entered, self.first = stage, games, first
         numbers = range(first, first + self.settings.game_limit - games)
@@ -139,7 +139,7 @@ class Run:
         )  # fmt: skip
         for source in self.boards.sources:
             self._sources.callback(source.close)
-        self._published: tuple[NeuralNet, int] | None = None  # what self-play uses: the network, after these steps
+        self._published: tuple[NeuralNet, int] | None = None  # the network that self-play uses, and its steps
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
         self.samples_due = 0.0
@@ -213,13 +213,13 @@ class Run:
             self.publish()
 
     def add_games(self, board: BoardTraining, records: list[GameRecord]) -> None:
-        """Count finished games of a board, let the run folder keep them, and report them."""
+        """Count a board's finished games, queue them for the run folder, and report them."""
         self.folder.shards.add(records, board.env.N)
         self.games += len(records)
         self.reporter.games(board.env, records)
 
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
-        """Yield the batches (lists of parts) that are due while `may_go_on`, drawing each while another is learned."""
+        """Yield the batches that are due (see batches.py) while `may_go_on`; each is drawn while another is learned."""
 
         def draw(generator: np.random.Generator) -> list[Part]:
             return [to_device(sample, self.learner.device) for sample in self.boards.sample(generator)]

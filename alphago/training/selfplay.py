@@ -21,9 +21,9 @@ from alphago.training.settings import NO_LIMIT, SelfPlaySettings
 class GameSource(Protocol):
     """The source of a run's games on one board: threads of this machine (SelfPlay), or other machines.
 
-    An iteration is `publish` (where there is another network), `begin`, `go_on` until it returns True, and `take`.
-    Between two moves `state` holds all that another source of the same class and settings needs to continue.
-    A run makes one for each board of a stage, and closes it where the stage or the run's call ends.
+    An iteration is `publish` (if the network has changed), `begin`, `go_on` until it returns True, and `take`. Between
+    two moves `state` has all that another source of the same class and settings needs to continue. A run makes a source
+    for each board of a stage, and closes it when the stage or the call of `train` ends.
     """
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
@@ -48,7 +48,7 @@ class GameSource(Protocol):
         """Continue from what `state` returned; call it after `publish`."""
 
     def close(self) -> None:
-        """Release what the games need: threads, processes, connections; nothing is played afterwards."""
+        """Release threads, processes and connections; no more games are played."""
 
     @property
     def begun(self) -> int:
@@ -82,18 +82,17 @@ def selfplay(
 ) -> list[GameRecord]:
     """Play games of a network against itself and return their records, in the order of their numbers.
 
-    Each call plays new games.  Their records say the seed, `record.seed[0]`, which gives the same games again on a CPU;
-    on a GPU sums differ in their last bits from one batch size to another, which may decide between moves that are
-    equally good.
+    Each call plays new games.  Their records have the seed, `record.seed[0]`, with which a call on a CPU plays the same
+    games again; on a GPU sums differ in their last bits from one batch size to another, which may decide between moves
+    that are equally good.
 
-    Args:
-        nn: a NeuralNet, its name, file or run folder as `load_model` takes it ("7x7"), an evaluator, or a function on
-            positions.
-        device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU where there is one
-            that suits game and network.
-        seed: of the games' random streams; None for a fresh one.
-        on_game: called with the number and the record of each game as it ends, from several threads at once.
-        settings: keywords of SelfPlaySettings.
+    nn: a NeuralNet, its name, file or run folder as `load_model` takes it ("7x7"), an evaluator, or a function on
+        positions.
+    device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU if there is one that
+        supports game and network.
+    seed: of the games' random streams; None for a fresh one.
+    on_game: called with the number and the record of each game as it ends, from several threads at once.
+    settings: keywords of SelfPlaySettings.
     """
     check_env(env)
     warm_up()

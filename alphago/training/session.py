@@ -39,7 +39,7 @@ from alphago.training.watch.progress import RunProgress
 from alphago.training.watch.report import ConsoleReport, Report, Reporter
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
 
-MEASURED_MINUTES = 0.5  # of training, after which its speed is known
+MEASURED_MINUTES = 0.5  # minutes of training after which its speed is known
 
 
 @checks_keywords(TrainingSettings)
@@ -74,13 +74,13 @@ def train(
             the recipe's minutes.
         preset: a recipe by its name (see `alphago.training.recipes`): network and settings that this call does not
             set.  None: timed runs use the board's recipe, or the next larger board's; counted runs use none.
-        model: a network to go on with, trained in place, or its name or path as `load_model` takes it; None for a new
-            one of `tower_height` residual blocks and `channels` channels (see NeuralNet).  Of one for another board or
-            komi the weights are trained in place, and what is returned is a network for `env` that shares them.
-        folder: where the run is kept (see RunFolder); None for a new one under runs/.  If there is a run in it, it goes
-            on where it was, with the settings of this call: all may change but those in
-            `alphago.training.runs.resume.STRUCTURAL`; game and network may not.  What the call leaves out is as
-            before, and None takes a setting off: `gate=None`, `until=None`.
+        model: a network to continue with, trained in place, or its name or path as `load_model` takes it; None for a
+            new one of `tower_height` residual blocks and `channels` channels (see NeuralNet).  If it is for another
+            board or komi, the result is a network for `env` that shares its weights.
+        folder: where the run is kept (see RunFolder); None for a new folder under runs/.  If the folder holds a run, it
+            is resumed with the settings of this call: all may change except game, network and those in
+            `alphago.training.runs.resume.STRUCTURAL`.  Settings that the call leaves out stay as before, and None
+            unsets one: `gate=None`, `until=None`.
         reports: callbacks that follow the run; None for a progress bar.
         until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
             ends early when the network is proved to be stronger (by a sequential test, see
@@ -176,7 +176,7 @@ def run_for(
     device: str,
     source: MakeSource,
 ) -> Iterator[Run]:
-    """Make the run of a plan, with its threads, reports and judges, for the block."""
+    """Make the run of a plan, with its threads, reports and judges, for use within the block."""
     groups = plan.settings.groups or 1
     with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, ConsoleReport() as console:
         run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source)
@@ -195,7 +195,7 @@ def run_for(
 
 @contextmanager
 def explain_divergence(run: Run) -> Iterator[None]:
-    """Say of a ValueError in the block that the learning rate is too high, if the network's weights show it."""
+    """Add to a ValueError in the block that the learning rate is too high, if the network's weights show that."""
     try:
         yield
     except ValueError as error:
@@ -205,7 +205,7 @@ def explain_divergence(run: Run) -> Iterator[None]:
 
 
 def divergence(run: Run) -> str:
-    """Return a sentence on what to do about a network whose weights are lost."""
+    """Return a sentence on what to do about a network whose weights have diverged."""
     return (
         f"training has diverged after {run.learner.steps} gradient steps: a new run needs a lower learning_rate than "
         f"{run.settings.learning_rate:g}"
@@ -300,7 +300,7 @@ def estimate(plan: Plan, metrics: Row) -> str | None:
 
 
 def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
-    """Return changed settings as config.json keeps them."""
+    """Return the changed settings in the form in which config.json logs them."""
 
     def plain(value: Any) -> Any:
         value = plain_search(value)

@@ -48,19 +48,19 @@ class SelfPlaySettings:
         "games played side by side, over all groups; None for 64, and 4096 on a GPU", default=None, least=1
     )
     groups: int | None = setting(
-        "threads, each with its own share of the games; None for one per core, and 4 on a GPU, where the other cores "
-        "help them with their trees",
+        "threads, each with its own share of the games; None for one per core, or for 4 on a GPU, where the other "
+        "cores help with the trees",
         default=None,
         least=1,
     )
     temperature_plies: int | None = setting(
-        "plies whose move is drawn in proportion to visits; None for N^2 / 12.  A search by Gumbel draws none",
+        "first plies, whose moves are drawn in proportion to visits; None for N^2 / 12.  A Gumbel search draws none",
         default=None,
         least=0,
     )
     resign_threshold: float | None = setting(
-        "a player whose root value is below it resigns; None for never, since a young network is sure of nonsense: one "
-        "that has seen White win every game would resign all others after a few moves",
+        "a player whose root value (-1 .. 1, its own view) is below it resigns; None for never, since young networks "
+        "are wrong: one that has seen White win every game would resign as Black after a few moves",
         default=None,
         least=-1,
         most=1,
@@ -72,16 +72,16 @@ class SelfPlaySettings:
         most=1,
     )
     opening_plies: float | None = setting(
-        "how many first moves are drawn from the network's policy, without search, on average, and not trained on; "
-        "each game draws its number from an exponential distribution; None for a twentieth of the longest game, of "
-        "which no more than 2 plies per action count",
+        "average number of first moves that are drawn from the network's policy, without search, and not trained on; "
+        "each game draws its number from an exponential distribution; None for a twentieth of the longest game, "
+        "counted as at most 2 plies per action",
         default=None,
         least=0,
         most=1_000_000,
     )
     search: SearchSettings | Mapping[str, Any] | None = setting(
         "see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes some "
-        "settings of that one",
+        "settings of that search",
         default=None,
     )
 
@@ -142,14 +142,14 @@ class TrainingSettings(SelfPlaySettings):
         least=1,
     )
     num_games: int | None = setting(
-        "games of self-play in all (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million); None for as many as there are before "
-        "`max_minutes` are over",
+        "games of self-play in all (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million); None for as many as are played in "
+        "`max_minutes`",
         default=1000,
         least=1,
     )
     memory_size: int = setting(
-        "most positions kept for sampling (AlphaGo.jl 500 000; the paper the last 500 000 games); how many are kept "
-        "grows with the run, see `alphago.training.memory.window`",
+        "largest number of positions kept for sampling (AlphaGo.jl 500 000; the paper the last 500 000 games); the "
+        "number grows with the run, see `alphago.training.memory.window`",
         default=500_000,
         least=1,
     )
@@ -161,32 +161,32 @@ class TrainingSettings(SelfPlaySettings):
     )
     samples_per_position: float = setting("how often a position is drawn for training on average", default=8.0, least=0)
     search_share: float = setting(
-        "how much of a value target comes from the search, per ply; see ReplayMemory", default=0.03, least=0, most=1
+        "share of a value target that comes from the search, per ply; see ReplayMemory", default=0.03, least=0, most=1
     )
     surprise_share: float = setting(
-        "how much of the draws for training go to positions in proportion to the search's surprise, instead of to all "
-        "alike; see ReplayMemory",
+        "share of the samples that go to positions in proportion to the search's surprise, instead of to all equally; "
+        "see ReplayMemory",
         default=1.0,
         least=0,
         most=1,
     )
     first_readouts: int | None = setting(
-        "readouts at the beginning, from which they rise to `readouts` in equal ratios over the run; None for "
-        "`readouts` all along",
+        "readouts at the beginning, which rise to `readouts` in equal ratios over the run; None for `readouts` in all "
+        "of the run",
         default=None,
         least=1,
     )
     first_games_in_flight: int | None = setting(
         "games side by side at the beginning; they grow to `games_in_flight`, never above 1/16 of the games played: "
-        "with many games side by side results arrive late; None for `games_in_flight` all along",
+        "with many games side by side results arrive late; None for `games_in_flight` in all of the run",
         default=None,
         least=1,
     )
     plies_per_iteration: int = setting("moves played in every game between two rounds of training", default=16, least=1)
     learning_rate: float = setting(
-        "of the optimizer; Muon moves at MUON_RATE times the rate", default=2e-3, least=0, most=1000
+        "learning rate of the optimizer; Muon's steps use MUON_RATE times it", default=2e-3, least=0, most=1000
     )
-    weight_decay: float = setting("of the optimizer", default=0.01, least=0)
+    weight_decay: float = setting("weight decay of the optimizer", default=0.01, least=0)
     optimizer: str | MakeOptimizer = setting(
         '"muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of '
         "parameters, learning rate and weight decay that makes a torch.optim.Optimizer whose state is tensors or "
@@ -201,7 +201,7 @@ class TrainingSettings(SelfPlaySettings):
         default="cosine",
     )
     gradient_norm: float | None = setting(
-        "gradients longer than this are clipped to it; None for none", default=5.0, positive=True
+        "gradients of a larger norm are scaled to this norm; None for no clipping", default=5.0, positive=True
     )
     bfloat16: bool | None = setting(
         "whether a step computes in bfloat16 what loses nothing by it; None where the CPU is made for it", default=None
@@ -219,18 +219,18 @@ class TrainingSettings(SelfPlaySettings):
     curriculum: tuple[tuple[int | Sizes, float], ...] = setting(
         "smaller boards to begin with, each as (board size, share of the run), in order: ((7, 0.25),) plays the first "
         "quarter of the run on 7x7.  Instead of a size there may be several, as in `sizes`: ((((7, 0.5), (9, 0.5)), "
-        "0.25),).  With () the game's own board is played all along.  For size-free networks",
+        "0.25),).  With () the whole run is on the game's own board.  For size-free networks",
         default=(),
     )
     sizes: Sizes = setting(
         "boards to play side by side after the curriculum, each as (board size, share of the moves and of each batch): "
-        "((7, 0.3), (9, 0.7)).  The game's own board is one of them, the others have their usual komi; () plays the "
-        "game's own alone",
+        "((7, 0.3), (9, 0.7)).  They include the game's own board; other boards have their default komi; () plays "
+        "only the game's own",
         default=(),
     )
     gate: Gate | float | Mapping[str, Any] | None = setting(
-        "a win rate, such as 0.55, or a Gate: self-play is by the best network so far, until another one wins so often "
-        "against it; None lets the latest play, a dictionary changes some settings of the Gate",
+        "a win rate, such as 0.55, or a Gate: self-play uses the best network so far, until a later one has this win "
+        "rate against it; None: self-play uses the latest network; a dictionary changes some settings of the Gate",
         default=None,
     )
     max_minutes: float | None = setting(
@@ -239,8 +239,8 @@ class TrainingSettings(SelfPlaySettings):
         positive=True,
     )
     exact_rules: bool = setting(
-        "self-play by the game's own rules instead of `env.training_variant()`, which for Go allows passing late only, "
-        "varies komi, and lets outcomes depend on the margin a little",
+        "whether self-play uses the game itself instead of `env.training_variant()`, which for Go forbids early "
+        "passes, varies komi, and lets outcomes depend a little on the margin",
         default=False,
     )
     seed: int = setting("of games, samples and initial weights", default=0, least=0, most=SEED_END - 1)
@@ -291,7 +291,7 @@ class TrainingSettings(SelfPlaySettings):
         self._set("losses", losses)
 
     def plain(self) -> dict[str, Any]:
-        """Return all settings as JSON can hold them; a function becomes its name, as does a search's own class."""
+        """Return all settings as plain data for JSON; functions and custom classes are replaced by their names."""
         return asdict(self) | {"optimizer": optimizer_name(self.optimizer), "search": plain_search(self.search)}
 
     @property
@@ -328,7 +328,7 @@ def optimizer_name(optimizer: Any) -> str:
 
 
 def plain_search(search: Any) -> Any:
-    """Return the setting `search` as JSON can hold it: settings of a class of one's own with its name as "class"."""
+    """Return the setting `search` as plain data for JSON; a custom class of settings adds its name as "class"."""
     if not isinstance(search, SearchSettings):
         return search
     own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}

@@ -229,7 +229,9 @@ class TestPlayers:
 class TestArguments:
     @pytest.mark.parametrize("readouts", [-1, (5, -1), (1, 2, 3), ()])
     def test_readouts(self, readouts) -> None:
-        with pytest.raises(ValueError, match=r"readouts must be (one for both players or a pair|an integer >= 0), got"):
+        with pytest.raises(
+            ValueError, match=r"readouts must be (one value for both players or a pair|an integer >= 0), got"
+        ):
             evaluate(GO, "random", "random", 2, readouts)
 
     def test_num_games(self) -> None:

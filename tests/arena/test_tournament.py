@@ -202,7 +202,7 @@ class TestResume:
     def test_a_folder_with_other_contents(self, tmp_path: Path) -> None:
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "config.json").write_text("{}")
-        with pytest.raises(ValueError, match="out must be new, empty or of an evaluation"):
+        with pytest.raises(ValueError, match="out must be a new or empty folder or an evaluation"):
             tournament(tmp_path)
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["config.json"]
         (tmp_path / "out" / "evaluation.json").write_text("[1]")
@@ -384,7 +384,7 @@ class TestArguments:
         (tmp_path / "file").write_text("")
         with pytest.raises(OSError, match=r"the folder .*out cannot be made: Not a directory"):
             ResultFolder(tmp_path / "file" / "out", GO, [], {})
-        with pytest.raises(ValueError, match="file must be new, empty or of an evaluation"):
+        with pytest.raises(ValueError, match="file must be a new or empty folder or an evaluation"):
             ResultFolder(tmp_path / "file", GO, [], {})
 
 

@@ -46,7 +46,7 @@ SMALL = {
         ],
     ),
     "policy_targets.py": (
-        "--net 7x7 --judge 7x7 --size 7 --positions 2 --repeats 2 --readouts 2 --settings 4/2/1 4/4/2",
+        "--net 7x7 --judge 7x7 --size 7 --positions 1 --repeats 2 --readouts 2 --settings 4/2/1 4/4/2",
         [
             r"policy +\d\.\d{4} \(",
             r"4/2/1 +\d\.\d{4} \(\+0\.0000 \+- 0\.0000\)",

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,11 @@ class TestEvaluate:
         command = f"{nets / 'new.safetensors'}@4 random --games 8 --folder out --adjudicator gnugo:1"
         interrupts = "echo >> count; [ $(wc -l < count) -ge 6 ] && mkdir once && kill -INT $PPID && sleep 1"
         install_fake_gnugo(monkeypatch, Path(), rf"final_score) {interrupts}; printf '= B+1\n\n' ;;")
-        assert evaluate(command) == 130
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+        try:
+            assert evaluate(command) == 130
+        finally:
+            signal.signal(signal.SIGINT, before)
         text, bar = capsys.readouterr()
         assert re.search(r"^\S+ - random +[2468] ", text, re.MULTILINE)
         assert "Traceback" not in bar
@@ -124,7 +129,7 @@ class TestEvaluate:
             ("random {nets}/new.safetensors --board-size 30", "--board-size must be an integer from 2 to 25, got 30"),
             ("random {nets}/new.safetensors --komi 0.3", "--komi must be a multiple of 0.5 from -1000 to 1000, got"),
             ("random {nets}/new.safetensors --adjudicator uct", "--adjudicator must be 'gnugo', "),
-            ("random {nets}/new.safetensors --folder {nets}", "{nets} must be new, empty or of an evaluation"),
+            ("random {nets}/new.safetensors --folder {nets}", "{nets} must be a new or empty folder or an evaluation"),
         ],
     )  # fmt: skip
     def test_errors(self, nets: Path, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

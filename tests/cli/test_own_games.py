@@ -89,15 +89,9 @@ def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("game", "sentence"),
     [
-        (
-            "chess",
-            "argument --game: must be one of go, gomoku, connect-four, reversi, oware, or MODULE:CLASS for",
-        ),
+        ("chess", "argument --game: must be one of go, gomoku, connect-four, reversi, oware, or MODULE:CLASS for"),
         ("no_game:X", "argument --game: there is no module no_game, neither in this folder nor installed\n"),
-        (
-            "my_game.py:X",
-            "argument --game: there is no module my_game.py, neither in this folder nor installed; write",
-        ),
+        ("my_game.py:X", "argument --game: there is no module my_game.py, neither in this folder nor installed; write"),
         ("broken_game:X", "argument --game: broken_game cannot be imported: No module named 'nothing_of_this_name'"),
         ("wrong_game:X", "argument --game: wrong_game cannot be imported: ZeroDivisionError: division by zero"),
         ("my_game:CornerEnv", "argument --game: my_game has no game 'CornerEnv': did you mean CornersEnv?"),

@@ -104,8 +104,8 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
         (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),
         (["--komi", "1.3"], "--komi must be a multiple of 0.5"),
-        (["--sizes", "7:0.3,9:0.3"], "--sizes must be pairs of a board size and its share"),
-        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "--sizes must name the board that is trained for, 5, got"),
+        (["--sizes", "7:0.3,9:0.3"], "--sizes must be pairs (board size, share)"),
+        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "--sizes must include the size of the game, 5, got"),
         (["--gate", "1.5"], "a gate's win_rate must be"),
     ],
 )

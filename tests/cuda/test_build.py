@@ -122,7 +122,7 @@ def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None
 
 
 @needs_nvcc
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
+@pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_80", marks=pytest.mark.slow), "sm_90"])
 def test_nvcc_compiles_without_warnings_or_spills(architecture: str, tmp_path: Path) -> None:
     path = tmp_path / "kernels.cu"
     path.write_text(PROGRAM.text)

@@ -9,15 +9,7 @@ from hypothesis import strategies as st
 
 from alphago.env.board import check_player
 from alphago.env.go import GoEnv
-from alphago.env.go_rules import (
-    NAMED,
-    Rules,
-    check_komi,
-    handicap_points,
-    named_rules,
-    read_rules,
-    rules_name,
-)
+from alphago.env.go_rules import NAMED, Rules, check_komi, handicap_points, named_rules, read_rules, rules_name
 from tests.diagrams import draw, play, tidy
 
 FEW = settings(max_examples=80, deadline=None)

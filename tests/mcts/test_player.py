@@ -201,7 +201,7 @@ class TestVerbs:
         player.play_move(12)
         player.tree_search(30)
         visits = player.visits().tolist()
-        with pytest.raises(ValueError, match=r"a position of GoEnv\(9\) was given to a player of GoEnv\(5\)"):
+        with pytest.raises(ValueError, match=r"position must be of GoEnv\(5\), got one of GoEnv\(9\)"):
             player.initialize_game(GO9.position())
         assert player.visits().tolist() == visits
         assert (player.position.env, player.position.moves) == (GO5, (12,))

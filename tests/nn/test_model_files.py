@@ -433,6 +433,7 @@ def test_every_packaged_network_plays_its_board():
         policy, value = net(net.env.position())
         assert policy.sum() == pytest.approx(1, abs=1e-5)
         assert -1 <= value <= 1
+        assert b'"digest":"' in model_file(name).read_bytes()[:2000]
         assert model_file(name).stat().st_size <= 4 * 2**20
 
 

@@ -9,15 +9,7 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.records.record import (
-    ARRAYS,
-    POLICY_SCALE,
-    GameRecord,
-    RecordBuilder,
-    load_records,
-    quantise,
-    save_records,
-)
+from alphago.records.record import ARRAYS, POLICY_SCALE, GameRecord, RecordBuilder, load_records, quantise, save_records
 
 GO = GoEnv(3)
 

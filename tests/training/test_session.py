@@ -170,8 +170,7 @@ class Breaking(torch.optim.SGD):
 
 class TestDivergence:
     @pytest.mark.parametrize(
-        ("factor", "warning"),
-        [(1e3, "exploded loss: the policy's loss is "), (-1e30, "training has diverged after ")],
+        ("factor", "warning"), [(1e3, "exploded loss: the policy's loss is "), (-1e30, "training has diverged after ")]
     )
     def test_a_run_ends_with_a_warning(self, tmp_path: Path, factor: float, warning: str) -> None:
         """It ended well, after a policy loss of 5e18."""
@@ -235,8 +234,8 @@ class TestModel:
             (GO, {"model": model(env=GoEnv(5), size_free=False)}, "fit one board size"),
             (GO, {"model": model(size_free=False), "curriculum": ((2, 0.5),)}, r"GoEnv\(2.* fit one board size"),
             (TicTacToeEnv(), {"model": model()}, "is another game"),
-            (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has one board size, "),
-            (TicTacToeEnv(), {"sizes": ((3, 0.5), (4, 0.5))}, "has one board size, "),
+            (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has only one board size, "),
+            (TicTacToeEnv(), {"sizes": ((3, 0.5), (4, 0.5))}, "has only one board size, "),
             (GoEnv(5), {"sizes": ((3, 0.5), (4, 0.5))}, r"sizes must include the size of the game, 5, got \(\(3"),
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
             (GO, {"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),

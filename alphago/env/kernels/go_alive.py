@@ -15,7 +15,7 @@ from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_row import bordered_points, cell, point_of
 from alphago.system.kernels.jit import kernel, load, part, store
 
-VITAL = 2  # regions that a chain needs
+VITAL = 2  # vital regions that a pass-alive chain needs
 
 
 def scratch_words(size):

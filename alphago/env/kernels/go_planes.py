@@ -25,18 +25,18 @@ ONE_LIBERTY, TWO_LIBERTIES, MORE_LIBERTIES = 2, 3, 4  # chains of either colour
 FORBIDDEN = 5  # empty points where the mover may not play: suicide, superko
 LAST_MOVE, SECOND_LAST_MOVE, THIRD_LAST_MOVE = 6, 7, 8  # where the latest three moves were played
 OWN_REGION, ENEMY_REGION = 9, 10  # empty regions that touch stones of one side only
-ON_BOARD = 11  # ones
+ON_BOARD = 11  # all ones
 PASSED = 12  # all ones if the last move was a pass
 KOMI = 13  # the mover's komi in tens of points
 SCORE = 14  # the mover's margin if the game ended here, in tens of points, -3 to 3
-AHEAD = 15  # its sign
+AHEAD = 15  # the sign of that margin
 KO = 16  # points forbidden because a board would be repeated
 OWN_ALIVE, ENEMY_ALIVE = 17, 18  # stones and points that are pass-alive
-PLIES_LEFT = 19  # until the longest game allowed, in shares of 2 N^2 plies, at most 1
+PLIES_LEFT = 19  # plies left until `max_moves`, divided by 2 N^2, at most 1
 PLANES = 20
 
-# What a network may be trained with, by name: the planes in their order.  Each set has another even number of
-# planes, so that a network's input tells which it is (boards alone are an odd number).
+# Sets of rule planes that networks are trained with, in order.  Each set has a different even number of planes, so that
+# the number of a network's planes tells which set it is (boards alone are an odd number).
 SETS = {
     "rules": tuple(range(OWN, AHEAD + 1)),
     "turns": (*range(OWN, KO + 1), PLIES_LEFT),

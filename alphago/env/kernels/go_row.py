@@ -30,17 +30,17 @@ PASSES_TO_END = 26  # passes in a row that end the game
 BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
 HEADER = 32
 
-# Words of a cell. A stone's: the points of its chain's head and of the next stone of the chain; a head's liberties
-# and hash are the chain's. An empty point's: HEAD is 0 until a stone was taken from it, and PLACE says where the point
-# is in the list of empty points. EMPTY_POINT is the list: entry i in cell i, whatever is on point i.
+# Words of a cell. Of a stone: HEAD and NEXT are the points of its chain's head and of the chain's next stone; a head's
+# liberties and hash are the chain's. Of an empty point: HEAD is 0 until a stone was taken from it, PLACE its index in
+# the list of empty points. EMPTY_POINT is that list: entry i is in cell i, whatever is on point i.
 COLOUR, HEAD, NEXT, EMPTY_POINT, LIBERTIES_LOW, LIBERTIES_HIGH, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
 PLACE = NEXT
 CELL = 8
 
 # A chain's pseudo-liberties as one number: the sum of squares of points from bit 0, the sum of points, the count.
-# k stones have at most 2 k + 2 of them, and an empty point is in 4: at most 834 on 25x25, where squares then need 29
-# bits, the sum 20 and the count 10.
-SUM_BITS, COUNT_BITS = 31, 52  # where the latter two begin
+# k stones have at most 2 k + 2 pseudo-liberties, and an empty point counts at most 4 times: at most 834 on 25x25, where
+# the sum of squares needs 29 bits, the sum 20 and the count 10.
+SUM_BITS, COUNT_BITS = 31, 52  # first bits of the sum and of the count
 
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3  # a side's bit is set in its own stones and in the border
 NO_ACTION = -1

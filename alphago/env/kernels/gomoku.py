@@ -1,7 +1,7 @@
 """Gomoku on packed rows (see `rows`): `connect` stones or more in a line win.
 
-After the cells come the latest `depth` actions, the one of ply i at i % depth: stones never leave the
-board, so older boards are the newest one without them.  Before a set-up board there are none: UNKNOWN.
+After the cells come the latest `depth` actions, that of ply i at index i % depth: stones never leave the board, so an
+older board is the newest one without the stones played since.  Before a set-up board they are UNKNOWN.
 """
 
 import numpy as np

@@ -88,7 +88,7 @@ def play(row, action):
 
 @kernel
 def settle(row):
-    """Set margin and end of a row whose cells were set up."""
+    """Set margin and end of the game in a row whose cells were set up."""
     margin = 0
     for point in range(points(row)):
         margin += load(row, HEADER + point)

@@ -68,7 +68,7 @@ def longest_line(row, point):
 
 @kernel
 def has_line(row, colour, length):
-    """Return whether a side has that many stones or more in a straight line."""
+    """Return whether a side has at least `length` stones in a straight line."""
     for point in range(points(row)):
         if load(row, HEADER + point) == colour and longest_line(row, point) >= length:
             return True

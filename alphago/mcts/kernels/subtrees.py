@@ -54,7 +54,7 @@ def untry_children(tree, game, node):
         after = tree.next_sibling[game, child]
         tree.waiting[game, node, tree.action[game, child]] = tree.prior[game, child]
         if tree.state[game, child] == NEW:
-            tree.parent[game, child] = NONE  # unreachable: it goes with the next move
+            tree.parent[game, child] = NONE  # unreachable: removed when the next move is played
         else:
             tree.next_sibling[game, child] = tree.cached[game, node]
             tree.cached[game, node] = child

@@ -17,7 +17,7 @@ from alphago.mcts.kernels.nodes import (
 )
 from alphago.system.kernels.jit import inlined, kernel, specialise
 
-LIMIT = 1.001  # of a value: rounding may take it a little beyond 1
+LIMIT = 1.001  # of values: rounding may make them slightly larger than 1
 
 # `select_by` makes a rule's `select` of the next three, with the rule's `choose` and its own `descend` in their place.
 
@@ -102,9 +102,10 @@ def select_by(choose: Any) -> Any:
 def expand(tree, wave, reached, priors, values):
     """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
 
-    reached: whether each leaf's game is over, and its mover.
-    priors: float32 [n, A], or a row for each leaf that is not over, in order.
-    values: float32 [n], the movers'.
+    reached: whether each leaf's game is over, and who is to move there.
+    priors: float32 [n, A]; or [m, A], rows for only the m leaves whose game is not over, in order.
+    values: float32 [n], from the view of the player to move at the leaf.
+
     Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
     """
     broken = 0

@@ -1,5 +1,6 @@
 """`NetEvaluator`: a frozen copy of a network, as fast as the CPU allows, for search."""
 
+import contextlib
 import copy
 import threading
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from alphago.nn.inference.hardware import choose_dtype, dtype_name, fastest_floa
 from alphago.nn.inference.int8 import input_ranges, random_planes
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import game_structure
+from alphago.nn.threads import one_torch_thread
 from alphago.system.stopwatch import BOARDS, NET
 
 # (planes [n, …], logits [n, A], values [n]), all float32; the latter two are overwritten
@@ -26,6 +28,7 @@ Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
 # tracing makes; in bfloat16 with many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2, torch.int8: 0.2}
 BATCH_SIZE = openvino.BATCH_SIZE
+SMALL = 4_000_000  # weights
 NOT_FINITE = "the network's output is not finite: its weights are too large"
 
 
@@ -68,7 +71,7 @@ class NetEvaluator:
             raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
         frozen = frozen_parts(base_net, value, policy)
         self.env = env
-        with TRACING, torch.no_grad():
+        with TRACING, torch.no_grad(), threads_for(frozen):
             self._run, self._compute_dtype, self.form = choose_form(frozen, env, torch_dtype, form)
         if exact and self.form != "openvino":
             self._run = in_blocks(self._run)
@@ -112,6 +115,12 @@ class NetEvaluator:
 
     def __repr__(self) -> str:
         return f"NetEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
+
+
+def threads_for(frozen: Frozen) -> contextlib.AbstractContextManager[None]:
+    """Return a block with one torch thread for a network that is checked sooner with one than threads wait."""
+    small = sum(weight.numel() for weight in frozen.parameters()) <= SMALL
+    return one_torch_thread() if small else contextlib.nullcontext()
 
 
 def check_batch(batch: GameBatch, env: GameEnv) -> None:

@@ -39,7 +39,7 @@ def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Fr
     frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
     for name, tensor in frozen.state_dict().items():
         if isinstance(tensor, torch.Tensor) and not bool(torch.isfinite(tensor).all()):
-            raise ValueError(f"the network's weights must be finite, got NaN or infinite numbers first in {name}")
+            raise ValueError(f"the network's weights must be finite, got NaN or infinite numbers in {name}")
     return frozen
 
 

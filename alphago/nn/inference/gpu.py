@@ -110,7 +110,7 @@ class DeviceEvaluator:
             agrees = agrees_with_cpu(net, frozen, self.env, self._dtype, self._torch_device)
         if not agrees:
             self._net, self.form, self._dtype = choose_gpu_form(frozen, self.env, self._dtype, self._torch_device)
-            self._local = threading.local()  # streams have the form that they were made for
+            self._local = threading.local()  # new streams, as existing ones use the old form
             return
         for name, tensor in own.items():
             tensor.copy_(new[name])
@@ -155,7 +155,7 @@ class DeviceEvaluator:
 
     def _finish(self, stream: GpuStream, count: int) -> tuple[Reached, np.ndarray, np.ndarray]:
         """Compute the first `count` positions in the stream's buffers, wait, and return state, priors and values."""
-        with NET:  # and what the boards' kernels still have to do before it can begin
+        with NET:  # includes waiting for the boards' kernels
             answer = stream.compute(count)
         if answer.broken[0]:
             raise ValueError(NOT_FINITE)

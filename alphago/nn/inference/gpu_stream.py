@@ -100,7 +100,7 @@ class PaddedBatch:
 
 
 class GpuStream:
-    """A thread's CUDA stream, to which its calls inside `with stream:` go, and its buffers; on "host" only these."""
+    """A thread's buffers and CUDA stream, to which its calls inside `with stream:` go; on "host" there is no stream."""
 
     def __init__(
         self, env: GameEnv, net: nn.Module, dtype: torch.dtype, device: torch.device, backend: Backend
@@ -119,7 +119,7 @@ class GpuStream:
         self._entered = contextlib.ExitStack()
         self._entered.enter_context(torch.no_grad())
         if self._on_gpu:
-            # What was played between two waves is on the default stream, which this one does not wait for by itself.
+            # Moves between two waves were queued on the default stream, for which this stream does not wait by itself.
             self._torch_stream.wait_stream(torch.cuda.default_stream(self._device))
             self._entered.enter_context(torch.cuda.stream(self._torch_stream))
         self._entered.enter_context(self._stream)

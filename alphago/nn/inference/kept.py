@@ -1,4 +1,4 @@
-"""Evaluators kept with their network: making one takes seconds (calibration, compilation), asking again nothing."""
+"""Evaluators kept with their network: making one takes seconds (calibration, compilation), the next request nothing."""
 
 import hashlib
 import threading
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-KEPT = 4  # of one network, for other boards, rules, dtypes and devices; the oldest goes first
+KEPT = 4  # evaluators per network (boards, rules, dtypes, devices); the oldest is dropped first
 
 Kept = TypeVar("Kept")
 
@@ -19,9 +19,9 @@ _EVALUATORS: WeakKeyDictionary[nn.Module, dict[Hashable, tuple[str, Any]]] = Wea
 
 
 def kept(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Kept]) -> Kept:
-    """Return what `make` returned for these parts and this key before, if the parts are as they were; else make it.
+    """Return what `make` returned earlier for these parts and this key, if the parts have not changed; else call it.
 
-    What is kept goes when the first part does.  Several threads may call it at once; one of them makes what all get.
+    It is kept as long as the first part exists.  Several threads may call at once: one of them makes it for all.
     """
     with _LOCK:
         found, now = _EVALUATORS.setdefault(parts[0], {}), state_digest(parts)
@@ -35,10 +35,10 @@ def kept(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Kept]) 
 
 
 def state_digest(parts: tuple[nn.Module, ...]) -> str:
-    """Return a digest of all that modules compute with: weights and buffers, to the last bit, and further attributes.
+    """Return a digest of all that modules compute with: weights and buffers, bit for bit, and other attributes.
 
-    It reads the numbers, a millisecond for each megabyte, because torch does not count changes by `tensor.data` or
-    through a NumPy view.  Objects other than tensors and arrays count by their `repr`; hooks do not count.
+    It reads all numbers, a millisecond per megabyte, because torch does not notice changes by `tensor.data` or through
+    a NumPy view.  Objects other than tensors and arrays count by their `repr`; hooks do not count.
     """
     digest = hashlib.sha256()
     for number, part in enumerate(parts):
@@ -51,14 +51,14 @@ def state_digest(parts: tuple[nn.Module, ...]) -> str:
 
 
 def attributes(module: nn.Module) -> dict[str, Any]:
-    """Return a module's own tensors and further attributes, without its mode and its submodules."""
+    """Return a module's own tensors and other attributes, without its mode and its submodules."""
     tensors = {**dict(module.named_parameters(recurse=False)), **dict(module.named_buffers(recurse=False))}
     others = {name: value for name, value in vars(module).items() if name[0] != "_" and name != "training"}
     return tensors | others
 
 
 def as_bytes(value: Any) -> bytes:
-    """Return the numbers of a tensor or array with their shape and dtype, and the `repr` of anything else."""
+    """Return a tensor's or array's numbers, shape and dtype as bytes; for other objects their `repr`."""
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu().contiguous()
         header, value = f"{value.dtype} {list(value.shape)}", value.reshape(-1).view(torch.uint8).numpy()

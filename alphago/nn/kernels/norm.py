@@ -103,7 +103,7 @@ def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
 
 @kernel
 def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, running_variance):
-    """Move running statistics, float32 [C], towards `mean` and `deviation` (unbiased) of a batch of `count` points."""
+    """Move running statistics, float32 [C], towards mean and unbiased variance of a batch of `count` points."""
     for c in range(len(mean)):
         variance = (deviation[c] * deviation[c] - epsilon) * count / max(count - 1, 1)
         running_mean[c] += np.float32(momentum * (mean[c] - running_mean[c]))

@@ -1,7 +1,7 @@
 """Compiled kernels in files, from which later processes load them instead of compiling.
 
-The cache is optional: what cannot be read, or is damaged, is compiled anew, and a disk that takes no files costs one
-warning.  numba's own cache raises in these cases, and falls back to other folders where its own is read-only.
+The cache is optional: what cannot be read, or is damaged, is compiled anew, and a disk that cannot be written costs one
+warning.  numba's own cache raises in these cases, and uses other folders if its own is read-only.
 """
 
 import functools
@@ -21,9 +21,9 @@ from numba.core.serialize import dumps
 
 
 class KernelCache:
-    """The compiled code of one function, a file for each signature; numba asks it before it compiles.
+    """The compiled code of one function, one file per signature; numba asks it before compiling.
 
-    A file is the SHA-256 digest of the rest, and the rest a pickle of the signature and of numba's compile result.  Its
+    A file is the SHA-256 digest of its rest, and the rest a pickle of the signature and of numba's compile result.  Its
     name holds a digest of what the code depends on: versions, processor, signature, and the text of the source file.
     """
 
@@ -47,7 +47,7 @@ class KernelCache:
         return Path(self.cache_path, f"{self.stem}-{hashlib.sha256(repr(depends).encode()).hexdigest()[:32]}.kernel")
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
-        """Return the compiled function; None where there is none, or where its file is damaged."""
+        """Return the compiled function; None if it has no file or a damaged one."""
         target_context.refresh()
         try:
             data = self.path(signature, target_context.codegen()).read_bytes()
@@ -59,7 +59,7 @@ class KernelCache:
             return None
 
     def save_overload(self, signature: Any, result: CompileResult) -> None:
-        """Write a compiled function, whole or not at all; warn once if it cannot be written."""
+        """Write a compiled function atomically; warn once if it cannot be written."""
         if result.library.has_dynamic_globals or any(not lifted.can_cache for lifted in result.lifted):
             return
         data = dumps((signature, result._reduce()))
@@ -83,13 +83,13 @@ class KernelCache:
 
 @functools.cache
 def file_digest(path: Path, modified: int, size: int) -> bytes:
-    """Return a digest of a file's text, which is read again when it has changed."""
+    """Return a digest of a file's text; the file is read again only if it has changed."""
     return hashlib.sha256(path.read_bytes()).digest()
 
 
 @functools.cache
 def warn_once(folder: str, reason: str) -> None:
-    """Warn that nothing can be kept in the folder."""
+    """Warn that compiled kernels cannot be kept in the folder, once per folder and reason."""
     warnings.warn(
         f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew",
         RuntimeWarning, stacklevel=2,

@@ -9,13 +9,15 @@ class Gate:
     """The conditions under which a candidate, the latest network, replaces the network that self-play uses."""
 
     win_rate: float = setting(
-        "what it has to reach against the best so far, a draw counting half (the paper: 0.55)",
+        "win rate that the candidate needs against the best so far, a draw counting half (the paper: 0.55)",
         default=0.55,
         positive=True,
         most=1,
     )
     games: int = setting(
-        "of a match, an even number: each opening is played with both colours (the paper: 400)", default=100, least=2
+        "games of a match, an even number: each opening is played with both colours (the paper: 400)",
+        default=100,
+        least=2,
     )
     every: int | None = setting(
         "games of self-play between two candidates; None for as many as between two checkpoints", default=None, least=1
@@ -25,7 +27,7 @@ class Gate:
     )
     sprt: tuple[float, float] | None = setting(
         "two Elo differences instead of the win rate: the candidate has to pass the sequential test of the second "
-        "against the first (see Sprt), which may end the match early; undecided after `games`, it does not",
+        "against the first (see Sprt), which may end the match early; a test undecided after `games` is not passed",
         default=None,
     )
 
@@ -44,11 +46,11 @@ class Gate:
 class Opponent:
     """A player that a run is to beat, and the schedule of the matches against it."""
 
-    name: str = setting('as `evaluate` takes it ("gnugo:10", "rave:1000", "random")', default="")
-    readouts: int = setting("of the network per move; 0 plays its policy alone", default=64, least=0)
+    name: str = setting('the player as `evaluate` takes it ("gnugo:10", "rave:1000", "random")', default="")
+    readouts: int = setting("the network's simulations per move; 0 plays its policy alone", default=64, least=0)
     first: float = setting("minutes of training before the first match", default=1.0, least=0)
     every: float = setting("minutes of training between two matches", default=1.0, least=0)
-    most_games: int = setting("of a match", default=100, least=1)
+    most_games: int = setting("largest number of games in a match", default=100, least=1)
     random_opening: int = setting("plies on random points at the start of each pair of games", default=2, least=0)
 
     def __post_init__(self) -> None:

@@ -29,7 +29,7 @@ COPIES = 3  # least number of copies of the weights: latest network, learning ne
 class CompactSize(NamedTuple):
     """The size of a compact folder."""
 
-    games: int  # in memory
+    games: int  # games in memory
     games_before: int
     size: int  # bytes
     files: int
@@ -111,7 +111,7 @@ def shrink_unfinished(state: State, boards: Sequence[int]) -> None:
 def without_policies(games: torch.Tensor, share: float) -> torch.Tensor:
     """Return a state's games in progress, with policies only for the first `share` (0 .. 1) of them."""
     arrays = unpack_arrays(games)
-    first = int(arrays["lengths"][: int(share * len(arrays["lengths"]))].sum())  # plies
+    first = int(arrays["lengths"][: int(share * len(arrays["lengths"]))].sum())  # number of plies
     for name in ("policies", "weights"):
         arrays[name][first:] = 0
     return pack_arrays(arrays)
@@ -123,7 +123,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def is_replaceable(folder: Path, path: Path) -> bool:
-    """Return whether a file holds games, a match, a state, an older network, or is damaged."""
+    """Return whether a file holds games, a match, a state or an older network, or was damaged."""
     return path.relative_to(folder).parts[0] in (GAMES, MATCHES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
 
 

@@ -111,7 +111,7 @@ class RunFolder:
         return latest
 
     def keep_match(self, judge: str, games: int, results: Iterable[tuple[GameEnv, MatchResult]]) -> None:
-        """Write the games of a judge's match, played after `games` games of the run, as records: a file a board."""
+        """Write the games of a judge's match, played after `games` games of the run, as records: one file per board."""
         boards: dict[GameEnv, list[tuple[int, ...]]] = {}
         for env, result in results:
             boards.setdefault(env, []).extend(result.games)

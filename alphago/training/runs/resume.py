@@ -70,10 +70,10 @@ class Plan:
     model: NeuralNet
     until: Opponent | None
     config: dict[str, Any]
-    positions_to_beat: int = 0  # after which the recipe's run was proved to be stronger than `until`; 0 if unknown
+    positions_to_beat: int = 0  # positions after which the recipe's run beat `until`; 0 if unknown
     notes: tuple[str, ...] = ()  # sentences on a new run's recipe and model
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of a resumed run: before and now, by name
-    step_seconds: float | None = None  # of a gradient step, measured where a run begins on a CPU
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # settings of a resumed run, old and new
+    step_seconds: float | None = None  # measured seconds of a gradient step, for new runs on a CPU
 
 
 def new_run(call: TrainCall) -> Plan:
@@ -111,7 +111,7 @@ def new_run(call: TrainCall) -> Plan:
 
 
 def recipe_name(recipe: Recipe) -> str:
-    """Return the name of a recipe, or where it was borrowed."""
+    """Return the name of a recipe; for a borrowed one, where it is from."""
     if recipe.settings is FEW_GAMES:
         return "few games"
     names = [name for name, one in RECIPES.items() if one is recipe]
@@ -210,9 +210,9 @@ def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[
 
 
 def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, Any] | None = None) -> TrainingSettings:
-    """Return the settings in a run's config; raise ValueError for those of another version.
+    """Return the settings in a run's config; raise ValueError if they are of another version.
 
-    call: settings that the call gives; of a function or class among the run's settings the config has only the name.
+    call: settings that the call gives, since the config has only the names of functions and classes among the settings.
     """
     call = call or {}
     with version_errors(folder, "settings"):
@@ -234,7 +234,7 @@ def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, A
 def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> Any:
     """Return the setting `search` in a run's config; raise ValueError for a class that cannot be imported.
 
-    call: what the call gives, which may be of that class.
+    call: the setting that the call gives, which may be of that class.
     """
     if saved is not None and "class" in saved:
         name, values = saved["class"], {key: value for key, value in saved.items() if key != "class"}
@@ -249,7 +249,7 @@ def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> An
             ) from error
         return make_settings(kind, **values)
     if saved is not None and set(saved) == {f.name for f in fields(SearchSettings)}:
-        return SearchSettings(**saved)  # fewer of them change self-play's usual search
+        return SearchSettings(**saved)  # all of them; fewer only change self-play's default search
     return saved
 
 

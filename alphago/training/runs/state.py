@@ -38,8 +38,8 @@ class State:
 class StateFiles:
     """The newest states of a run, numbered: state/000012.safetensors.
 
-    A state of more than `piece` bytes continues in 000012.safetensors.2, .3 and so on.  A new state appears whole,
-    under a new number; only then is the oldest removed.
+    A state of more than `piece` bytes continues in 000012.safetensors.2, .3 and so on.  The first file of a new state
+    is written last, and only then is the oldest state removed.
     """
 
     def __init__(self, folder: Path, piece: int = PIECE) -> None:

@@ -1,4 +1,4 @@
-"""A run in a few facts, from its folder: what it trains, how far it is, how well it does, how it goes on."""
+"""A run in a few facts, from its folder: what it trains, how far it is, how well it does, how to continue it."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
 def run_summary(folder: Path) -> dict[str, Any]:
     """Return facts about the run in a folder, as plain data by name; raise ValueError if its config is damaged.
 
-    It may be that of a run in progress, of another version, or of one that has not played yet.
+    The run may be in progress, of another version, or without any games yet.
     """
     config = read_config(folder)
     settings = config["settings"]
@@ -44,14 +44,14 @@ def run_summary(folder: Path) -> dict[str, Any]:
 
 
 def game_text(config: Mapping[str, Any]) -> str:
-    """Return the game of a run's config; by name and options where it is none of the package's."""
+    """Return the game of a run's config as text; for a game that is not the package's, its name and options."""
     with contextlib.suppress(ValueError, TypeError):
         return str(make_game(config["game"]).replace(**config["env"]))
     return f"{config['game']} {config['env']}"
 
 
 def network_facts(path: Path) -> dict[str, str]:
-    """Return what a network's file holds: game, parts, size, input, and the notes of its run."""
+    """Return the contents of a network's file: game, parts, size, input, and the notes of its run."""
     try:
         net = load_model(path)
         height, width = net.env.plane_shape
@@ -67,7 +67,7 @@ def network_facts(path: Path) -> dict[str, str]:
 
 
 def parts_text(net: Mapping[str, Any]) -> str:
-    """Return the parts of a network from its description."""
+    """Return the parts of a network as text, from its description."""
     parts = [f"{slot}={part['part']}" for slot, part in net["parts"].items()]
     custom = [f"{slot}={kind}" for slot, kind in net["custom"].items()]
     sizes = [f"{name}={net[name]}" for name in ("tower_height", "channels") if net[name] is not None]
@@ -75,12 +75,12 @@ def parts_text(net: Mapping[str, Any]) -> str:
 
 
 def rows_of(path: Path, key: str) -> list[Row]:
-    """Return the rows of a log; none where there is no such file yet."""
+    """Return the rows of a log; [] if there is no such file yet."""
     return read_rows(path, key) if path.is_file() else []
 
 
 def of_total(done: str, total: float | None) -> str:
-    """Return "412 of 1000", or "412" where nothing limits it."""
+    """Return "412 of 1000", or "412" if there is no limit."""
     return done if total is None else f"{done} of {total:g}"
 
 
@@ -96,7 +96,7 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
 
 
 def how_to_go_on(folder: Path, settings: Mapping[str, Any], over: str, last: Row) -> str:
-    """Return the command that takes a run further: as it is, or prolonged where it is over."""
+    """Return the command that continues a run, or prolongs it if it is over."""
     command = f"alphago train --folder {folder}"
     if PROVED in over:
         return f"{command} --until none"

@@ -35,15 +35,15 @@ FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and with more samples th
 STARVED_GPU = 0.4  # share of the time; a GPU that is busy for less waits for the host
 # Share of the threads' time.  The recipes' runs had 0.9 on an idle machine, 0.41 and 0.53 on a busy one.
 STARVED_PROCESSOR = 0.6
-LITTLE_SELFPLAY = 0.05  # of the time: new games come twenty times slower than they could
-LITTLE_TRAINING = 0.02  # of the time: twice as much training would cost 2 % more
-SKIPPED_SHARE = 0.01  # of steps; sound runs skip none
-NEARLY_ALL = 0.95  # of the games
+LITTLE_SELFPLAY = 0.05  # share of the time: games are then played twenty times slower than they could be
+LITTLE_TRAINING = 0.02  # share of the time: twice as much training would then cost 2 % more time
+SKIPPED_SHARE = 0.01  # share of the steps; sound runs skip none
+NEARLY_ALL = 0.95  # share of the games
 EXPLODED = 20.0  # nats; a policy that knows nothing has ln(actions), 3.9 on 7x7 and 5.9 on 19x19
 
 PERSISTENCE = 3  # iterations in a row with a fault before it is reported
 ABSENCE = 50  # iterations in a row without it before it may be reported again
-ROWS = 500  # kept: enough to know how long games once were
+ROWS = 500  # rows kept: enough to know how long games once were
 
 
 @dataclass(frozen=True)
@@ -262,6 +262,6 @@ class Diagnosis:
         return [findings[what] for what in news]
 
     def final(self) -> list[Finding]:
-        """Return what makes the network that the run ends with useless, whether or not it was reported before."""
+        """Return the findings that make the run's last network useless, whether or not they were reported before."""
         finding = exploded_loss(Recent(list(self.rows), self.settings))
         return [] if finding is None else [finding]

@@ -1,4 +1,4 @@
-"""Games of self-play as text: a line a game, the search's judgement of each move, the final position."""
+"""Games of self-play as text: a line per game, the search's judgement of each move, the final position."""
 
 import sys
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from alphago.training.watch.report import Report
 class GameReport(Report):
     """A report that prints each game of self-play as it ends: result, moves, seconds, opening, greedy moves.
 
-    moves: whether to print every move with the search's greedy one, and the final position, as AlphaGOZero-TF does.
+    moves: whether to print every move with the search's greedy move, and the final position, as AlphaGOZero-TF does.
     """
 
     def __init__(self, moves: bool = False) -> None:
@@ -32,7 +32,7 @@ def game_text(env: GameEnv, record: GameRecord, moves: bool = False) -> str:
 
 
 def game_line(env: GameEnv, record: GameRecord) -> str:
-    """Return number, board, result, length, time and opening of a game, and how its moves follow the search."""
+    """Return number, board, result, length, time and opening of a game, and how often its moves follow the search."""
     height, width = env.plane_shape
     number = "a game" if record.seed is None else f"game {record.seed[1]}"
     length = f"{len(record)} moves" + ("" if record.seconds is None else f" in {record.seconds:.1f} s")
@@ -50,7 +50,7 @@ def game_line(env: GameEnv, record: GameRecord) -> str:
 
 
 def opening_length(record: GameRecord) -> int:
-    """Return how many moves were drawn without search before the first that was searched."""
+    """Return the number of moves that were drawn without search before the first searched move."""
     searched = np.flatnonzero(record.policies.any(axis=1))
     return int(searched[0]) if len(searched) else len(record)
 

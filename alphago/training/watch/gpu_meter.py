@@ -76,9 +76,9 @@ class Utilization(ctypes.Structure):
 
 
 def read_driver(device: str, library: Any = LIBRARY) -> Read:
-    """Return a function that reads how busy a GPU is; it returns None where the driver's library is missing or fails.
+    """Return a function that returns how busy a GPU is, 0 .. 1; None if the driver's library is missing or fails.
 
-    device: from `device_name`.  library: NVML, or the name of its file.
+    device: from `device_name`. library: NVML, or the name of its file.
     """
     try:
         nvml = ctypes.CDLL(library) if isinstance(library, str) else library

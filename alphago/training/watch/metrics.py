@@ -103,7 +103,7 @@ def board_metrics(boards: Boards, records: Sequence[Sequence[GameRecord]]) -> di
 
 
 def weighted_means(of_boards: Sequence[tuple[str, int, Mapping[str, float | None]]], apart: bool) -> dict[str, float]:
-    """Return means of metrics over boards, given as (size, weight, metrics); `apart` adds each, as `pass_rate_7x7`."""
+    """Return means of metrics over boards (size, weight, metrics); `apart` adds each board's, as `pass_rate_7x7`."""
     means: dict[str, float] = {}
     names = dict.fromkeys(name for _, _, metrics in of_boards for name in metrics)
     for name in names:

@@ -18,7 +18,7 @@ AXES = {
     "processor": ("processor_seconds", 60.0, "minutes of the processor"),
     "games": ("games", 1.0, "games of self-play"),
     "positions": ("positions", 1.0, "positions of self-play"),
-}  # of the x axis: key of the rows, divisor, label
+}  # x axes: key of the rows, divisor, label
 SHARE = "%"
 COLUMNS = 4
 PANEL_SIZE = (4.2, 2.9)  # inches
@@ -83,7 +83,7 @@ class Panel(NamedTuple):
     title: str
     unit: str
     lines: list[Line]
-    level: float | None = None  # of a thin line that marks "even"
+    level: float | None = None  # y of a thin line that marks "even"
 
 
 @checks_keywords()

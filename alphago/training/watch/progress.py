@@ -1,4 +1,4 @@
-"""How far a run is, what it does at this moment, and how much time it still takes."""
+"""How far a run is, what it is doing, and how much time it will still take."""
 
 import threading
 from collections import deque
@@ -11,7 +11,7 @@ from alphago.training.watch.metrics import EXAMINATION, MATCHES, PLAYING
 from alphago.training.watch.report import Progress
 
 LATEST = 6  # iterations from which the speed is taken
-LEAST_SECONDS = 2.0  # of self-play before its speed is known
+LEAST_SECONDS = 2.0  # seconds of self-play after which its speed is known
 ACTIVITIES = {
     PLAYING.name: "playing",
     OPTIMIZER.name: "learning",
@@ -24,7 +24,7 @@ ACTIVITIES = {
 
 
 class Speed(NamedTuple):
-    """What an iteration did, and the seconds that its gradient steps took, and all else."""
+    """What an iteration did, the seconds that its gradient steps took, and those of all else."""
 
     moves: float
     steps: int
@@ -33,11 +33,11 @@ class Speed(NamedTuple):
 
 
 class RunProgress:
-    """The progress of a run, which can be asked for at any time and from any thread.
+    """The progress of a run, which may be called at any time and from any thread.
 
-    The time that is left is that of the moves and gradient steps that are still to come, at the latest speed.
+    The remaining time is that of the remaining moves and gradient steps at the latest speed.
 
-    step_seconds: what a gradient step takes, until some have been taken; None if unknown.
+    step_seconds: the time of a gradient step until some have been taken; None if unknown.
     """
 
     def __init__(self, run: Run, step_seconds: float | None = None) -> None:
@@ -86,7 +86,7 @@ class RunProgress:
         return min(times, default=None)
 
     def _until(self, games: int) -> float | None:
-        """Return the seconds until so many games are played and learned from; None while the speed is unknown."""
+        """Return the seconds until `games` games are played and learned from; None while the speed is unknown."""
         run, settings = self.run, self.run.settings
         moves, seconds = run.pace.so_far()
         if self.speeds:
@@ -99,7 +99,9 @@ class RunProgress:
         step = sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
         if step is None:
             return None
-        side_by_side = run.settings.side_by_side(run.games)  # the shortest of these end first, and tell little
+        side_by_side = run.settings.side_by_side(
+            run.games
+        )  # the shortest of these end first and say little about the length of games
         length = (self.plies + side_by_side * run.goal.usual_length) / (self.finished + side_by_side)
         begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of the games in progress then
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)

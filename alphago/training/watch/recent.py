@@ -7,7 +7,7 @@ from typing import Any
 from alphago.training.history import Row, number
 
 RECENT_ROWS = 20  # iterations to average over: one alone is noise
-JUDGED_GAMES = 64  # games to average over: 95 % of them for one side are no accident at a true 80 % (p < 0.001)
+JUDGED_GAMES = 64  # games to average over: if a side truly wins 80 %, it wins 95 % of 64 with p < 0.001
 
 
 class Recent:

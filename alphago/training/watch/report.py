@@ -22,11 +22,10 @@ LASTING = 3.0  # seconds after which the bar says how long the run has been doin
 class Progress(NamedTuple):
     """How far a run is at one moment.
 
-    Args:
-        share: the share of its time that has passed, 0 .. 1; of its games while the time is unknown.
-        remaining: seconds of training that are left; None while unknown.
-        activity: what the run does now, such as "playing"; "" between two kinds of work.
-        seconds: how long it has been doing that.
+    share: the share of its time that has passed, 0 .. 1; of its games while the time is unknown.
+    remaining: seconds of training that are left; None while unknown.
+    activity: what the run does now, such as "playing"; "" between two kinds of work.
+    seconds: how long it has been doing that.
     """
 
     share: float
@@ -38,11 +37,11 @@ class Progress(NamedTuple):
 class Report:
     """A callback that follows a run; `metrics` is the content of a line of metrics.jsonl.
 
-    A class derived from it needs the methods only for which it does something.
+    A derived class needs only those methods in which it does something.
     """
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
-        """Begin, before the first game, and once more where a run goes on without its GPU.
+        """Begin: called before the first game, and again if a run loses its GPU and continues on the CPU.
 
         progress: returns how far the run is, at any time and in any thread.
         """
@@ -51,7 +50,7 @@ class Report:
         """Report an iteration of self-play and training."""
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
-        """Report games of self-play on a board that have ended."""
+        """Report games of self-play that have ended on a board."""
 
     def note(self, text: str) -> None:
         """Report a sentence about something between iterations, such as a match or a diagnosis."""
@@ -104,7 +103,7 @@ class Reporter:
             report.games(env, records)
 
     def final_findings(self) -> list[str]:
-        """Return what the diagnosis has to say of the run's end."""
+        """Return the diagnosis of the run's end, as sentences."""
         return list(map(str, self.diagnosis.final()))
 
     def note(self, *sentences: str) -> None:
@@ -115,7 +114,7 @@ class Reporter:
 
 
 class TensorBoardReport(Report):
-    """Curves for TensorBoard, in the folder `tensorboard` of the run, over games.
+    """Curves for TensorBoard over games, in the run's folder `tensorboard`.
 
     Making one raises ImportError with a sentence if tensorboard is not installed.
     """
@@ -133,7 +132,7 @@ class TensorBoardReport(Report):
         self.writer.add_text("settings", f"| setting | value |\n| --- | --- |\n{rows}")
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        """Add each number of the metrics to the curve of its name."""
+        """Add each number of the metrics to the curve with its name."""
         self.step = metrics["games"]
         for name, value in metrics.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -158,10 +157,10 @@ def tensorboard_writer() -> Callable[[str], Any]:
 
 
 class ConsoleReport(Report):
-    """A progress bar of the run's time, with what is left of it, what the run does now, rates and losses.
+    """A progress bar of the run's time, with the time left, what the run is doing, rates and losses.
 
-    On a terminal it moves twice a second.  As a context it leaves the bar's line at its end, also after an error, whose
-    message begins on a line of its own.
+    On a terminal it moves twice a second.  Used as a context it ends its line, also after an error, so that the error's
+    message begins on a new line.
     """
 
     def __init__(self) -> None:
@@ -187,7 +186,7 @@ class ConsoleReport(Report):
         self.bar = LiveBar(total=1.0, desc="training", bar_format=bar_format, update=self.update)
 
     def update(self) -> None:
-        """Set what the bar shows to where the run is now."""
+        """Set what the bar shows to the present state of the run."""
         assert self.bar is not None
         now = self.progress()
         parts = [f"{self.games_so_far}{self.of} games"]

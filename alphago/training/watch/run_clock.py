@@ -20,7 +20,8 @@ class RunClock:
     """Training time, which is stopped during examinations and may have a limit.
 
     `ready` is the training time at the end of the first iteration, in which kernels are compiled; None until then.  It
-    counts for the limit, but schedules begin there: compiling may take longer than a curriculum's first board.
+    counts towards the limit, but schedules begin there, since compiling may take longer than a curriculum's first
+    board.
 
     now, work: return the time and the processor time of this process, in seconds.
     """
@@ -93,7 +94,7 @@ class RunClock:
 
 
 class SavingTimes:
-    """The times of checkpoints; `next` is a time of `now`."""
+    """When to save the next checkpoint; `next` is a time of `now`."""
 
     def __init__(self, now: Seconds = time.monotonic) -> None:
         self._now = now
@@ -104,14 +105,14 @@ class SavingTimes:
         return self._now() >= self.next
 
     def saved(self, began: float) -> None:
-        """Note that a checkpoint, begun at that time (of `now`), is written."""
+        """Note that a checkpoint has been written that was begun at the time `began` (of `now`)."""
         now = self._now()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
 
 
 @contextmanager
 def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C set `stop`, so that a run ends between two moves; a second one interrupts at once.
+    """Have the first Ctrl-C in the block set `stop`, so that a run ends between two moves; the second interrupts.
 
     SIGTERM and SIGHUP do the same, and end the process after the block: SystemExit with 128 and the signal's number.
     """
@@ -132,7 +133,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in signals}
     handled = [number for number in signals if number == signal.SIGINT or before[number] == signal.SIG_DFL]
-    for number in handled:  # not those that nohup has had ignored, or a program has a use for
+    for number in handled:  # signals that nohup ignores, or that a program handles itself, stay so
         signal.signal(number, handle)
     try:
         yield

@@ -308,7 +308,7 @@ class GoEngine:
         return int(min(self.readouts, self.rate * seconds))
 
     def evaluate(self, position: GoPosition) -> tuple[int, float]:
-        """Return the network's most probable action, unless a rash pass, and its value for the player to move."""
+        """Return the network's most probable action, except passes that lose a won game, and the mover's value."""
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         self.evaluator.evaluate(position.batch, np.zeros(1, np.int64), priors, values)
         priors = np.where(position.legal_mask, priors, 0)

@@ -39,7 +39,7 @@ class GtpGame:
         self.position = self.start(-1 if self.handicap else 1)
 
     def start(self, to_play: int, **further: Any) -> GoPosition:
-        """Return a position to play on from; its set-up leaves out defaults."""
+        """Return a start position with these keywords of `GoEnv.position` or, without any, with the handicap."""
         setup: dict[str, Any] = dict(further) or ({"black": self.handicap} if self.handicap else {})
         if to_play != 1:
             setup["to_play"] = "white"

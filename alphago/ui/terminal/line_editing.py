@@ -9,9 +9,9 @@ from types import ModuleType
 
 @contextlib.contextmanager
 def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[None]:
-    """Let `input` edit lines and complete them within the block; what readline did before returns after it.
+    """Let `input` edit and complete lines within the block; readline's earlier behaviour is restored afterwards.
 
-    words: commands to complete.  with_file: those that take the name of a file.
+    words: commands to complete.  with_file: commands that take a file name.
     """
     try:
         import readline
@@ -33,12 +33,12 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
 
 
 def is_libedit(module: ModuleType) -> bool:
-    """Return whether the module stands on libedit, whose bindings are written differently."""
+    """Return whether the readline module is libedit, which has another syntax for key bindings."""
     return "libedit" in (module.__doc__ or "")
 
 
 def line_completer(words: Sequence[str], with_file: Sequence[str]) -> Callable[[str, int], str | None]:
-    """Return the function with which readline asks for the completions of a line, one by one."""
+    """Return a function that gives readline the completions of a line, one per call."""
 
     def complete(line: str, state: int) -> str | None:
         return ([*completions(line, words, with_file), None])[state]
@@ -47,7 +47,7 @@ def line_completer(words: Sequence[str], with_file: Sequence[str]) -> Callable[[
 
 
 def completions(line: str, words: Sequence[str], with_file: Sequence[str]) -> list[str]:
-    """Return the lines that a line may become: commands, or names of files after those that take one."""
+    """Return what a line may be completed to: commands, or file names after commands that take one."""
     name, blank, start = line.partition(" ")
     if blank and name.lower() in with_file:
         paths = sorted(glob.glob(glob.escape(os.path.expanduser(start)) + "*"))

@@ -14,7 +14,7 @@ from alphago.ui.terminal.screen import Screen
 
 
 class GameFiles:
-    """The files of one game at the terminal: those that it was saved in or loaded from, which it may replace."""
+    """The files that one game at the terminal was saved in or loaded from, which it may replace without a question."""
 
     def __init__(self, env: GameEnv, screen: Screen) -> None:
         self.env = env
@@ -22,11 +22,10 @@ class GameFiles:
         self.own: set[Path] = set()
 
     def save(self, name: str, record: GameRecord, over: bool, players: tuple[str, str], replace: bool) -> Path:
-        """Write the game as `save_game` does, and return the file, which is its own from now on.
+        """Write the game as `save_game` does, and return the file, which belongs to the game from now on.
 
-        name: as typed.
-        replace: whether to replace a file that is not its own without a question.
-        Raises FileExistsError if that is neither allowed nor agreed to.
+        name: as typed. replace: whether to replace a file that does not belong to the game without a question.
+        Raises FileExistsError for such a file if it may not be replaced.
         """
         path = file_path(name, "save")
         check_kind(path, self.env)
@@ -37,7 +36,7 @@ class GameFiles:
         return path
 
     def expect_consent(self, path: Path) -> None:
-        """Ask whether to replace a file that is not of this game; raise FileExistsError unless the answer is yes."""
+        """Ask whether to replace a file that does not belong to this game; raise FileExistsError unless agreed."""
         if not self.screen.interactive:
             raise FileExistsError(f"{path} is there already and not of this game; `save! {path}` replaces it")
         answer = self.screen.read(f"{path} is there already and not of this game.  Replace it? (yes or no) ")
@@ -45,7 +44,7 @@ class GameFiles:
             raise FileExistsError(f"{path} stays as it is")
 
     def load(self, name: str) -> list[Position]:
-        """Return the positions as `load_game` does; the file, and no other, is the game's own from now on."""
+        """Return the positions as `load_game` does; only that file belongs to the game from now on."""
         path = file_path(name, "load")
         positions = load_game(path, self.env)
         self.own = {path.resolve()}
@@ -92,7 +91,7 @@ def load_game(path: Path, env: GameEnv) -> list[Position]:
 
 
 def check_kind(path: Path, env: GameEnv) -> None:
-    """Raise ValueError for a file whose name is of the other kind than this game's files: .sgf or .npz."""
+    """Raise ValueError for a name that ends in .npz in a game kept as SGF, or in .sgf in any other game."""
     kind, other = (".sgf", ".npz") if env.has_sgf else (".npz", ".sgf")
     if path.suffix.lower() == other:
         raise ValueError(f"games of {env.name} are kept as {kind}, not {other}: {path.with_suffix(kind)} would do")
@@ -107,7 +106,7 @@ def only_record(path: Path) -> GameRecord:
 
 
 def file_path(name: str, command: str) -> Path:
-    """Return the typed path, "~" being a home folder; raise ValueError for an empty name or an unknown home."""
+    """Return a typed path with "~" expanded; raise ValueError for an empty name or an unknown home folder."""
     if not name:
         raise ValueError(f"type the name of a file too, as in `{command} game.sgf`")
     try:

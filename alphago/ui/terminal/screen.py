@@ -20,10 +20,9 @@ STATUS_SECONDS = 0.1  # between two changes of the status line
 
 
 class Screen:
-    """Input and output in lines of text.
+    """Input and output in lines, through `read` and `write` if given; another `write` receives plain lines only.
 
-    read, write: instead of `input` and `print`; with another `write` all output is plain lines.
-    interactive: whether lines come from a keyboard, so that a question may be asked.
+    interactive: whether lines are typed at a keyboard, so that a question may be asked.
     """
 
     def __init__(self, read: Read | None = None, write: Write | None = None) -> None:

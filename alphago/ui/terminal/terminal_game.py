@@ -72,7 +72,7 @@ def play(
         raise ValueError(f"mode must be 0 (you are Black) or 1 (you are White), got {mode!r}")
     height = getattr(nn, "tower_height", None)
     if nn is not None and tower_height not in (None, height):
-        own = f"left out, or {height} as of the network that is given" if height is not None else "left out"
+        own = f"left out or {height}, the given network's" if height is not None else "left out with a given network"
         raise ValueError(f"tower_height must be {own}, got {tower_height}")
     start = _handicap_position(env, handicap) if handicap else env.position()
     limit, screen = Limit(num_readouts, seconds), Screen(read, write)

@@ -14,7 +14,6 @@ from alphago.cuda.host import Host, find_compiler
 from alphago.env.game import GameBatch, Leaves
 from alphago.env.go import GoEnv
 from alphago.mcts.search import Search, SearchSettings
-from alphago.nn.inference import gpu as device_evaluator
 from alphago.nn.inference.cpu import ROUNDING, NetEvaluator
 from alphago.nn.inference.frozen import example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.gpu import DeviceEvaluator, Unsuited, build_gpu_form, translate_out_of_memory
@@ -243,15 +242,14 @@ class Fickle(torch.nn.Module):
 def evaluator_of_auto(net: NeuralNet, device: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return the evaluator for "auto" on a machine where that is this device."""
     monkeypatch.setattr("alphago.nn.inference.gpu.find_device", lambda env, name: device)
-    return net.evaluator(device="auto")
+    return net.evaluator(device="auto", shared=False)
 
 
 def test_a_network_that_the_device_cannot_compute(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     net = NeuralNet(ENV, Fickle())
     with pytest.raises(Unsuited, match=r"the network cannot be computed on .*: its modules fail there, or give other"):
         net.evaluator(device=device)
-    monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: device)
-    assert isinstance(net.evaluator(device="auto", shared=False), NetEvaluator)
+    assert isinstance(evaluator_of_auto(net, device, monkeypatch), NetEvaluator)
 
 
 def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,24 +331,29 @@ FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capac
         ),
     ],
 )
-def test_a_full_gpu_is_one_sentence(
-    net: NeuralNet, error: Exception, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And no network that gives other results, wherever it is noticed."""
+def test_a_full_gpu_is_one_sentence(error: Exception, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no network that gives other results, wherever it is noticed; "auto" takes the CPU."""
+    problems: list[Exception] = []
+
+    class Large(Stubborn):
+        def forward(self, planes: torch.Tensor) -> torch.Tensor:
+            if problems:
+                raise problems.pop()
+            return super().forward(planes)
+
+    net = NeuralNet(ENV, Large())
     evaluator, batch = net.evaluator("float32", "host", shared=False), played("host")
-
-    def fail(*arguments: Any) -> Any:
-        raise error
-
-    monkeypatch.setattr("alphago.nn.inference.gpu_stream.PaddedBatch", fail)
-    for ask in (lambda: evaluate(evaluator, batch, np.arange(3)), lambda: evaluator.evaluate_leaves(batch, passing())):
+    for ask in (
+        lambda: evaluate(evaluator, batch, np.arange(3)),
+        lambda: evaluator.evaluate_leaves(batch, passing()),
+        lambda: net.evaluator(device="host", shared=False),
+    ):
+        problems.append(error)
         with pytest.raises(MemoryError, match=f"^{text}$"):
             ask()
-    monkeypatch.setattr("alphago.nn.inference.gpu.build_gpu_form", fail)
-    with pytest.raises(MemoryError, match=f"^{text}$"):
-        net.evaluator(device="host", shared=False)
-    monkeypatch.setattr(device_evaluator, "find_device", lambda env, name: "host")
-    assert isinstance(net.evaluator(device="auto", shared=False), NetEvaluator)
+    problems.append(error)
+    assert isinstance(evaluator_of_auto(net, "host", monkeypatch), NetEvaluator)
+    assert problems == []
 
 
 @pytest.mark.gpu

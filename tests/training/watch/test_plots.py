@@ -262,8 +262,8 @@ def test_binary_files(tmp_path: Path) -> None:
     (["empty"], "empty/metrics.jsonl has no complete line: no iteration of training is over yet"),
     (["run", "empty"], "empty/metrics.jsonl has no complete line"),
     (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
-    (["run", "--out", "curves.txt"], "out must end in one of .eps,"),
-    (["run", "--out", "curves"], "out must end in one of .eps,"),
+    (["run", "--out", "curves.txt"], "--out must end in one of .eps,"),
+    (["run", "--out", "curves"], "--out must end in one of .eps,"),
     (["run", "--out", "no/curves.png"], "no/curves.png cannot be written: there is no folder no"),
 ])  # fmt: skip
 def test_errors_are_one_sentence(

@@ -417,14 +417,14 @@ class TestPlay:
 
     def test_the_tower_height_of_a_given_network(self):
         """AlphaGo.jl's call has both; another height than the network's is a mistake."""
-        with pytest.raises(ValueError, match="tower_height must be left out, got 2"):
+        with pytest.raises(ValueError, match="tower_height must be left out with a given network, got 2"):
             play(GoEnv(5), UniformEvaluator(), tower_height=2)
         network = UniformEvaluator()
         network.tower_height = 2
         shown = []
         play(GoEnv(5), network, 2, tower_height=2, read=self.lines("quit"), write=shown.append)
         assert shown[-1] == "You left the game after 0 moves."
-        with pytest.raises(ValueError, match="tower_height must be left out, or 2 as of"):
+        with pytest.raises(ValueError, match="tower_height must be left out or 2, the given network's, got 3"):
             play(GoEnv(5), network, 2, tower_height=3)
 
     def test_a_handicap(self):
