@@ -202,7 +202,7 @@ class TestTrain:
         calls: list[tuple] = []
         monkeypatch.setattr(
             "alphago.training.session.train",
-            lambda *words, reports, **keywords: calls.append((*words, keywords)),
+            lambda *words, reports, **keywords: calls.append((*words, keywords)),  # that run as asked for
         )
 
         def call(command: str) -> tuple:
