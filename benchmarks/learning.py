@@ -56,6 +56,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "256 games side by side": ({}, {}, {"games_in_flight": 256}),
     "batches of 128": ({}, {}, {"batch_size": 128}),
     "batches of 512": ({}, {}, {"batch_size": 512}),
+    "adaptive resignation": ({}, {}, {"adaptive_resignation": True, "no_resign_share": 0.1}),
     "3 blocks x 32": ({}, {"tower_height": 3}, {}),
     "4 blocks x 64": ({}, {"channels": 64}, {}),
 }
@@ -86,6 +87,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=2.0, help="training time of each variant (2)")
     parser.add_argument("--games-each", type=int, help="train each for so many games of self-play instead")
+    parser.add_argument(
+        "--equal-processor", action="store_true",
+        help="of --games-each: train each variant once more, for so many games as take the recipe's processor time",
+    )  # fmt: skip
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1], help="each trains every variant (0 1)")
     parser.add_argument("--games", type=int, default=200, help="games per match (200)")
     parser.add_argument("--readouts", type=int, nargs="+", default=[0, 32], help="in matches; 0 policy alone (0 32)")
@@ -104,6 +109,10 @@ def main() -> None:
         for name, options in chosen.items():
             net, took = trained(length, seed, *options)
             print(f"seed {seed}, {each}, {name}: {took:.0f} s of the processor, recipe {seconds:.0f}", flush=True)
+            if arguments.equal_processor and arguments.games_each:
+                longer = round(arguments.games_each * seconds / took)
+                net, took = trained({**length, "num_games": longer}, seed, *options)
+                print(f"seed {seed}, {name}: {longer} games, {took:.0f} s of the processor", flush=True)
             for readouts in arguments.readouts:
                 match = evaluate(
                     ENV, net, recipe, arguments.games, readouts, search="gumbel", random_opening=2, seed=seed

@@ -241,18 +241,8 @@ def play_match(
             on_game(game)
 
     def play(part: Sequence[int]) -> None:
-        seeds = [plan.engine_seed(number) for number in part]
-        with contextlib.ExitStack() as stack:
-            players: list[Player] = []
-            for entrant in entrants:
-                player = make_player(
-                    own_view(env, entrant.player), entrant.player, len(part), entrant.readouts, plan.leaves,
-                    search=entrant.search, seeds=seeds,
-                )  # fmt: skip
-                if isinstance(player, EnginePlayer):
-                    stack.callback(player.close)
-                players.append(player)
-            play_games(ParallelGames(env, players, part, plan), finish, stop)
+        with contextlib.closing(open_games(env, entrants, plan, part)) as games:
+            play_games(games, finish, stop)
 
     def play_in_parts(numbers: Sequence[int]) -> None:
         """Play the games in parts, as many side by side as engines may run at once."""
@@ -264,6 +254,26 @@ def play_match(
     with one_torch_thread(), Workers(threads) as workers:
         tasks = [functools.partial(play_in_parts, numbers[thread::threads]) for thread in range(threads)]
         workers.run(tasks, stop)
+
+
+def open_games(
+    env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]
+) -> ParallelGames:  # fmt: skip
+    """Begin games of a match by their numbers, to be played side by side on one thread; `close` them in the end."""
+    seeds = [plan.engine_seed(number) for number in numbers]
+    with contextlib.ExitStack() as stack:
+        players: list[Player] = []
+        for entrant in entrants:
+            player = make_player(
+                own_view(env, entrant.player), entrant.player, len(numbers), entrant.readouts, plan.leaves,
+                search=entrant.search, seeds=seeds,
+            )  # fmt: skip
+            if isinstance(player, EnginePlayer):
+                stack.callback(player.close)
+            players.append(player)
+        games = ParallelGames(env, players, numbers, plan)
+        stack.pop_all()
+    return games
 
 
 def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:

@@ -69,7 +69,10 @@ class MatchGame:
 
 
 class ParallelGames:
-    """Games that one thread plays side by side; each `step` plays a move in every unfinished game."""
+    """Games that one thread plays side by side; each `step` plays a move in every unfinished game.
+
+    `close` them in the end.
+    """
 
     def __init__(self, env: GameEnv, players: Sequence[Player], numbers: Sequence[int], plan: MatchPlan) -> None:
         self.players = players
@@ -81,6 +84,12 @@ class ParallelGames:
         self.first_is_black = np.array([number % 2 == 0 for number in numbers])
         self.moves: list[list[int]] = [[] for _ in numbers]
         self.active = np.arange(len(numbers))
+
+    def close(self) -> None:
+        """End the engines that play."""
+        for player in self.players:
+            if isinstance(player, EnginePlayer):
+                player.close()
 
     def step(self) -> list[MatchGame]:
         """Play one move in every active game and return those that ended."""

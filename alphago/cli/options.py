@@ -106,8 +106,7 @@ class Setting:
 
     @property
     def metavar(self) -> str:
-        several = {kind: "A:B,…" if Ellipsis in get_args(kind) else "A:B" for kind in self.types}
-        return "|".join(METAVARS.get(kind, several[kind]) for kind in self.types if kind is not NoneType) or "none"
+        return "|".join(METAVARS.get(kind) or metavar_of(kind) for kind in self.types if kind is not NoneType) or "none"
 
 
 class Switch(argparse.BooleanOptionalAction):
@@ -156,6 +155,13 @@ def format_value(value: Any, separator: str = ",") -> str:
     if len(value) == 2 and not isinstance(value[1], tuple):
         return f"{format_value(value[0], '+')}:{value[1]}"
     return separator.join(map(format_value, value))
+
+
+def metavar_of(kind: Any) -> str:
+    """Return how help shows a tuple: TEXT,… of texts, A:B of a pair, A:B,… of pairs."""
+    first, last = get_args(kind)
+    item = "A:B" if first not in METAVARS or last is not Ellipsis else METAVARS[first]
+    return f"{item},…" if last is Ellipsis else item
 
 
 def typed(value: str) -> str:

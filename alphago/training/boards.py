@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,38 @@ from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.validation import qualified_name
 from alphago.training.batches import apportion
+from alphago.training.group import draw_beginning
+from alphago.training.judges.resignation import AdaptiveThreshold, Resignation, calibrate
 from alphago.training.memory import ReplayMemory, Sample, window
 from alphago.training.runs.shards import Shards
 from alphago.training.runs.state import pack_arrays, unpack_arrays
 from alphago.training.selfplay import GameSource, MakeSource
-from alphago.training.settings import Stage, TrainingSettings
+from alphago.training.settings import SelfPlaySettings, Stage, TrainingSettings
+
+CALIBRATION_GAMES = 1000  # the latest ones, by which a threshold of resignation is judged
 
 
 class BoardTraining:
     """One board size in a run: the source of its games, its memory, and its share of moves and batches."""
 
-    def __init__(self, env: GameEnv, share: float, memory: ReplayMemory, source: GameSource, needed: int) -> None:
-        """Set up a board from which the network learns once `needed` positions are in memory."""
+    def __init__(
+        self,
+        env: GameEnv,
+        share: float,
+        memory: ReplayMemory,
+        source: GameSource,
+        needed: int,
+        *,
+        selfplay: SelfPlaySettings,
+        adapts: bool,
+    ) -> None:
+        """Set up a board that is trained on once `needed` positions are in memory.
+
+        selfplay: the settings of its games.  adapts: whether their threshold of resignation does.
+        """
         self.env = env
+        self.selfplay = selfplay
+        self.adaptive = AdaptiveThreshold() if adapts else None
         self.share = share
         self.memory = memory
         self.source = source
@@ -53,6 +73,8 @@ class BoardTraining:
         Returns the number of new positions, and the number of positions that learning now owes samples for: 0 until
         there are enough positions, then once all, later only the new ones.
         """
+        if self.adaptive is not None:
+            self.adaptive.add([record for record in records if self._is_played_out(record)])
         before = self.memory.added
         self.memory.capacity = max(capacity, self.needed)
         self.memory.add(records)
@@ -63,11 +85,30 @@ class BoardTraining:
         self.has_learned = True
         return new, due
 
+    @property
+    def resign_threshold(self) -> float | None:
+        """The value below which a player resigns, the settings' until another one is fitted; None for never."""
+        fitted = None if self.adaptive is None else self.adaptive.threshold
+        return self.selfplay.resign_threshold if fitted is None else fitted
+
+    def _is_played_out(self, record: GameRecord) -> bool:
+        """Return whether no side of this finished game could resign: there was no threshold yet, or by its number."""
+        if self.resign_threshold is None:
+            return True
+        return record.seed is not None and not draw_beginning(self.memory.env, self.selfplay, *record.seed).may_resign
+
+    def resignation(self) -> Resignation | None:
+        """Return the threshold of resignation that the latest games determine."""
+        if self.adaptive is not None:
+            return self.adaptive.found
+        return calibrate([entry.record for entry in islice(reversed(self.memory.entries), CALIBRATION_GAMES)])
+
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         """Return what the board needs to continue, except the games in memory: tensors by name, and plain data."""
         games, source = self.source.state()
         memory = {"games": len(self.memory.entries), "capacity": self.memory.capacity, "added": self.memory.added}
         data = {"memory": memory, "has_learned": self.has_learned, "source": source, "source_class": self.source_class}
+        data["adaptive"] = None if self.adaptive is None else self.adaptive.state()
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
@@ -80,6 +121,8 @@ class BoardTraining:
             raise ValueError(f"source must make what played the run's unfinished games, {was}, got {now}")
         self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])
         self.has_learned = data["has_learned"]
+        if self.adaptive is not None and data["adaptive"] is not None:
+            self.adaptive.restore(data["adaptive"])
         self.source.restore(unpack_arrays(tensors[tensor_name(self.env.N)]), data["source"])
 
 
@@ -129,7 +172,8 @@ class Boards:
             own_settings = replace(selfplay, games_in_flight=in_flight[place])
             source = make_source(variant, own_settings, own, workers, seed=settings.seed, device=device)
             needed = round(share * settings.start_training_after)
-            self.boards.append(BoardTraining(env, share, memory, source, needed))
+            adapts = settings.adaptive_resignation
+            self.boards.append(BoardTraining(env, share, memory, source, needed, selfplay=own_settings, adapts=adapts))
 
     def __iter__(self) -> Iterator[BoardTraining]:
         return iter(self.boards)
@@ -174,8 +218,8 @@ class Boards:
     def begin(self, readouts: int, side_by_side: int) -> None:
         """Begin an iteration's moves in every game, with `side_by_side` games at once on all boards together."""
         counts = apportion(side_by_side, [board.share for board in self.boards])
-        for source, count in zip(self.sources, counts, strict=True):
-            source.begin(self.settings.plies_per_iteration, readouts, count)
+        for board, count in zip(self.boards, counts, strict=True):
+            board.source.begin(self.settings.plies_per_iteration, readouts, count, board.resign_threshold)
 
     def learning(self) -> list[BoardTraining]:
         """Return the boards with enough positions to learn from."""

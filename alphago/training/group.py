@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,9 +53,8 @@ class Group:
         self.may_resign = np.zeros(width, np.bool_)
         self.plies = np.zeros(width, np.int32)
         self.opening = np.zeros(width, np.int32)  # first plies, which the policy plays without search
-        longest = min(env.max_moves, 2 * env.action_space)  # `max_moves` may be endless
-        self.opening_plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
         self.readouts = settings.readouts
+        self.resign_threshold = settings.resign_threshold
         self.capacity = width  # how many slots, from the first, are in use; only grows
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
@@ -93,16 +92,15 @@ class Group:
         if not self.numbers or slot >= self.capacity:
             return
         number, self.numbers = self.numbers[0], self.numbers[1:]
-        generator = np.random.default_rng([self.seed, number])
         slots = np.array([slot])
-        setup = self.env.random_setup(generator)
+        generator, setup, opening, may_resign = draw_beginning(self.env, self.settings, self.seed, number)
         self.search.batch.reset(slots, **setup)
         self.search.forget(slots)
         self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number))
         self.generators[slot] = generator
         self.plies[slot] = 0
-        self.opening[slot] = int(generator.exponential(self.opening_plies))
-        self.may_resign[slot] = generator.random() >= self.settings.no_resign_share
+        self.opening[slot] = opening
+        self.may_resign[slot] = may_resign
 
     def step(self) -> bool:
         """Play one move in every game; return False if no game is left."""
@@ -128,7 +126,7 @@ class Group:
         policies[searched], actions[searched] = self.choose(games[searched])
         actions[~searched] = self.draw(games[~searched], priors[~searched])
         surprises = divergence(policies, priors)
-        resigned = self.may_resign[games] & resigns(values, self.settings.resign_threshold) & searched
+        resigned = self.may_resign[games] & resigns(values, self.resign_threshold) & searched
         playing = games[~resigned]
         columns = (policies, actions, values, legal, movers, searched.astype(np.float32), surprises)
         add_moves([self.builder(slot) for slot in playing], *(column[~resigned] for column in columns))
@@ -198,6 +196,7 @@ class Group:
             "next": self.numbers.start,
             "left": self.left,
             "readouts": self.readouts,
+            "resign_threshold": self.resign_threshold,
             "capacity": self.capacity,
             "finished": len(self.finished),
             "slots": [self._slot_state(slot) for slot in range(len(self.builders))],
@@ -211,7 +210,8 @@ class Group:
 
     def restore(self, state: Mapping[str, Any], records: Iterator[GameRecord], evaluator: Evaluator) -> None:
         """Continue from `state`, taking this group's `records` from the iterator; empty slots begin new games."""
-        self.left, self.readouts, self.capacity = state["left"], state["readouts"], state["capacity"]
+        for name in ("left", "readouts", "resign_threshold", "capacity"):
+            setattr(self, name, state[name])
         self._search_with(evaluator)
         for slot, slot_state in enumerate(state["slots"]):
             if slot_state is None:
@@ -233,6 +233,25 @@ class Group:
             getattr(self, name)[slot] = state[name]
         self.generators[slot] = np.random.default_rng(0)
         self.generators[slot].bit_generator.state = state["generator"]
+
+
+class Beginning(NamedTuple):
+    """What a game's random stream decides before its first move; the stream goes on from there."""
+
+    generator: np.random.Generator
+    setup: dict[str, Any]
+    opening: int  # plies that the policy plays alone
+    may_resign: bool
+
+
+def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int) -> Beginning:
+    """Draw the beginning of a run's game by its number, the same on every call."""
+    generator = np.random.default_rng([seed, number])
+    setup = env.random_setup(generator)
+    longest = min(env.max_moves, 2 * env.action_space)  # where there is a cap at all
+    plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
+    opening = int(generator.exponential(plies))
+    return Beginning(generator, setup, opening, bool(generator.random() >= settings.no_resign_share))
 
 
 class SelfPlay:
@@ -281,13 +300,20 @@ class SelfPlay:
         self.go_on()
         return self.take()
 
-    def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
+    def begin(
+        self,
+        plies: int | None,
+        readouts: int | None = None,
+        side_by_side: int | None = None,
+        resign_threshold: float | None = None,
+    ) -> None:
         """Let the next calls of `go_on` play an iteration with the network published last.
 
         plies: moves in every game; None for all games to their ends.
         readouts: for each move; None for those of the settings.
         side_by_side: the most games in progress, never fewer than before or than one per group; None for
             `games_in_flight`.
+        resign_threshold: below which a player resigns; None for that of the settings.
         """
         assert self.evaluator is not None
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
@@ -295,6 +321,7 @@ class SelfPlay:
             group.capacity = max(1, min(capacity, len(group.builders)))  # each has games of its own to play
             group.use(self.evaluator)
             group.readouts = readouts or group.settings.readouts
+            group.resign_threshold = self.settings.resign_threshold if resign_threshold is None else resign_threshold
             group.left = sys.maxsize if plies is None else plies
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:

@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +20,7 @@ from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.batches import Part, Prefetcher, to_device
 from alphago.training.boards import Boards, BoardTraining
 from alphago.training.group import SelfPlay
-from alphago.training.judges.resignation import calibrate
+from alphago.training.history import Row
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory
 from alphago.training.runs.folder import RunFolder
@@ -33,7 +32,6 @@ from alphago.training.watch.metrics import Pace, board_metrics, time_shares
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 
-CALIBRATION_GAMES = 1000  # how many of the latest games set the resignation threshold
 # Attributes of a Run that go into its state unchanged.
 COUNTS = (
     "in_iteration", "saved_games", "games", "positions", "iterations", "samples_due", "readouts", "game_metrics",
@@ -46,11 +44,15 @@ class Stopped(Exception):
 
 
 class Judge(Protocol):
-    """A judge of a run's networks: a gate or a proof."""
+    """A judge of a run's networks: a gate, a proof, or one that only watches."""
 
     @property
     def name(self) -> str:
-        """The name of the judge's entry in the run's state."""
+        """The name of the judge's entry in the run's state and in its rows."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether a verdict may end the run or change who plays: the run is saved after each."""
 
     @property
     def best(self) -> NeuralNet | None:
@@ -190,6 +192,16 @@ class Run:
         """The number of batches that the finished games are worth and that are not learned yet."""
         return int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
 
+    @property
+    def standing(self) -> dict[str, float]:
+        """Time, games and positions so far, as rows of the logs begin."""
+        return {
+            "seconds": round(self.clock.seconds, 3),
+            "processor_seconds": round(self.clock.processor, 3),
+            "games": self.games,
+            "positions": self.positions + self.boards.added,
+        }
+
     # --- what an iteration does beside the algorithm ---
 
     def begin_iteration(self) -> None:
@@ -245,16 +257,14 @@ class Run:
         boards = self.boards.boards
         return {
             "iteration": self.iterations,
-            "seconds": round(self.clock.seconds, 3),
-            "processor_seconds": round(self.clock.processor, 3),
-            "games": self.games,
+            **self.standing,
             "board_size": boards[0].env.N if len(boards) == 1 else None,
-            "positions": self.positions + self.boards.added,
             "memory": sum(len(board.memory) for board in boards),
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "learning_rate": self.learner.rate(self.progress),
             "readouts": self.readouts,
+            "resign_threshold": self.main.resign_threshold,
             **self.pace.metrics(),
             **time_shares(self.stopwatch.take(), self.boards.time_spent(), self.workers.count),
             "compacted": self.compacted,
@@ -277,12 +287,18 @@ class Run:
             if not self.in_iteration and judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
                     raise Stopped
-                self.publish()
-                self.checkpoint()  # matches take long: they are not played twice
+                if judge.decides:
+                    self.publish()
+                    self.checkpoint()  # matches take long: they are not played twice
 
     def note(self, *sentences: str) -> None:
         """Report sentences."""
         self.reporter.note(*sentences)
+
+    def add_match(self, row: Row) -> None:
+        """Write down and report what a judge has measured, a row with `standing`, `judge` and `opponent`."""
+        self.folder.add_match(row)
+        self.reporter.match(row)
 
     # --- what is saved ---
 
@@ -293,8 +309,7 @@ class Run:
         keep: whether to keep this network when later networks are saved.
         """
         began = time.monotonic()
-        latest = islice(reversed(self.main.memory.entries), CALIBRATION_GAMES)
-        resignation = calibrate([entry.record for entry in latest])
+        resignation = self.main.resignation()
         notes = resignation.notes() if resignation else {}
         if keep:
             self.saved_games = self.games

@@ -29,8 +29,17 @@ class GameSource(Protocol):
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator."""
 
-    def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
-        """Let the next `go_on` play `plies` moves (None: to the end) in each game, `side_by_side` at once at most."""
+    def begin(
+        self,
+        plies: int | None,
+        readouts: int | None = None,
+        side_by_side: int | None = None,
+        resign_threshold: float | None = None,
+    ) -> None:
+        """Let the next `go_on` play `plies` moves (None: to the end) in each game, `side_by_side` at once at most.
+
+        A player resigns below `resign_threshold`; None: below that of the settings.
+        """
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play until the moves are done, `stop` is set or time.monotonic() is `until`; False if moves are left."""

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from alphago.nn.inference.hardware import find_device
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.group import SelfPlay
@@ -24,6 +25,7 @@ from alphago.training.history import METRICS, Row, read_rows
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.judges.gate import Gatekeeper
 from alphago.training.judges.proof import Examiner, expectation
+from alphago.training.judges.watcher import Watcher
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
 from alphago.training.runs.compact import check_network, make_compact
@@ -105,7 +107,7 @@ def train(
         BlockingIOError: if another process trains in the folder.
         OSError: with a sentence if something cannot be written; the last checkpoint is then still valid.
         BackendMissing: for device="cuda" if there is none; MemoryError if its memory is too small.
-        EngineError: if `until` names an engine that is not installed or does not support the board.
+        EngineError: if `until` or `watch` names an engine that is not installed or does not support the board.
     """
     began = time.monotonic()
     check_env(env)
@@ -188,7 +190,13 @@ def run_for(
             run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
         if plan.until is not None:
             run.judges.append(Examiner(env, plan.until, folder.path))
-        with closing(run):
+        with ExitStack() as stack:
+            stack.callback(run.close)
+            if plan.watched:
+                at_once = max(1, available_cores() // 2)
+                watcher = Watcher(env, plan.watched, plan.settings.watch_share, at_once=at_once)
+                run.judges.append(watcher)
+                stack.callback(watcher.stop)
             yield run
 
 

@@ -28,7 +28,7 @@ from alphago.system.validation import (
     setting,
     settings,
 )
-from alphago.training.judges.criteria import Gate
+from alphago.training.judges.criteria import Gate, check_watch
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
 
 Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
@@ -233,6 +233,22 @@ class TrainingSettings(SelfPlaySettings):
         "rate against it; None: self-play uses the latest network; a dictionary changes some settings of the Gate",
         default=None,
     )
+    adaptive_resignation: bool = setting(
+        "fit the threshold of resignation to the games in which no one resigns, again after each iteration, so that at "
+        "most 5 % of the resignations are wrong (AlphaGo Zero); `resign_threshold` holds until enough games are over",
+        default=False,
+    )
+    watch: tuple[str, ...] | None = setting(
+        'opponents that play the network now and then: "random@0", "gnugo:10@64", "rave:1000@64", "runs/old@0"; after '
+        "the @ come the readouts of the network that learns (64), 0 is its policy alone; an opponent that is a network "
+        'has as many.  "records:FOLDER" lets it predict the moves of given games.  Watching decides nothing, and its '
+        "time is not training time",
+        default=None,
+    )
+    watch_share: float = setting(
+        "the most that `watch` may take of the time", default=0.05, positive=True,
+        most=0.9,
+    )  # fmt: skip
     max_minutes: float | None = setting(
         "ends the run after this much time if it is not over before; None for a run counted in games",
         default=None,
@@ -249,7 +265,9 @@ class TrainingSettings(SelfPlaySettings):
         super().__post_init__()
         self._set("curriculum", check_curriculum(self.curriculum))
         self._set("sizes", check_sizes(self.sizes))
-        self._set("exact_rules", check_bool("exact_rules", self.exact_rules))
+        self._set("watch", check_watch(self.watch))
+        for name in ("exact_rules", "adaptive_resignation"):
+            self._set(name, check_bool(name, getattr(self, name)))
         if self.num_games is None and self.max_minutes is None:
             raise ValueError("num_games or max_minutes must end the run, got None for both")
         if self.start_training_after > self.memory_size:

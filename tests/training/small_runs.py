@@ -200,7 +200,13 @@ class RandomGames:
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         self.published.append(frozen_copy(net))
 
-    def begin(self, plies: int | None, readouts: int | None = None, side_by_side: int | None = None) -> None:
+    def begin(
+        self,
+        plies: int | None,
+        readouts: int | None = None,
+        side_by_side: int | None = None,
+        resign_threshold: float | None = None,
+    ) -> None:
         assert self.published
         self.asked.append((plies, readouts, side_by_side))
         self.left = min(side_by_side or 1, len(self.numbers))

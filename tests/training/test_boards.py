@@ -11,7 +11,7 @@ from alphago.records.record import GameRecord, RecordBuilder
 from alphago.training.boards import Boards, BoardTraining
 from alphago.training.group import SelfPlay
 from alphago.training.memory import ReplayMemory
-from alphago.training.settings import TrainingSettings, stages
+from alphago.training.settings import SelfPlaySettings, TrainingSettings, stages
 from tests.training.small_runs import GO, RandomGames
 
 
@@ -24,7 +24,8 @@ def game_of(plies: int) -> GameRecord:
 
 def board(needed: int, memory: ReplayMemory | None = None) -> BoardTraining:
     source = RandomGames(GO, None, range(0), None)
-    return BoardTraining(GO, 1.0, memory or ReplayMemory(GO), source, needed)
+    parts = (memory or ReplayMemory(GO), source, needed)
+    return BoardTraining(GO, 1.0, *parts, selfplay=SelfPlaySettings(), adapts=False)
 
 
 def remember(learning: BoardTraining, times: int, capacity: int = 100) -> list[tuple[int, int]]:

@@ -1,7 +1,14 @@
-"""The criteria by which a run's networks are judged: settings of the gate, and an opponent to beat."""
+"""The criteria by which a run's networks are judged: the gate, an opponent to beat, and opponents to watch."""
+
+import re
+from pathlib import Path
+from typing import Any
 
 from alphago.arena.sprt import Sprt
-from alphago.system.validation import check_ranges, setting, settings
+from alphago.system.validation import MOST_READOUTS, check_int, check_ranges, setting, settings
+
+RECORDS = "records:"  # before the file or folder of records to watch
+READOUTS = 64  # of the run's network against a watched opponent, where its name has none
 
 
 @settings
@@ -55,3 +62,29 @@ class Opponent:
 
     def __post_init__(self) -> None:
         check_ranges(self, "an opponent's ")
+
+
+def check_watch(given: Any) -> tuple[str, ...] | None:
+    """Return the names in `watch` as a tuple, None for none; raise ValueError for what they cannot be."""
+    if given is None:
+        return None
+    names = given.split(",") if isinstance(given, str) else given
+    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) and name for name in names):
+        raise ValueError(f'watch must be names such as ["random@0", "gnugo:10@64"] or None, got {given!r}')
+    for name in names:
+        split_readouts(name)
+        if names.count(name) > 1:
+            raise ValueError(f"watch must name each opponent once, got {name!r} twice")
+    return tuple(names) or None
+
+
+def split_readouts(text: str) -> tuple[str, int]:
+    """Return an opponent's name and the readouts of the network that plays it; raise ValueError for other texts."""
+    base, at, own = text.rpartition("@")
+    if text.startswith(RECORDS) or not at or (not re.fullmatch(r"[0-9]+", own) and Path(text).exists()):
+        return text, READOUTS
+    if not base or not re.fullmatch(r"[0-9]+", own):
+        raise ValueError(
+            f"watch: after @ come the readouts of the run's network, as in {base or 'random'}@64, got {text!r}"
+        )
+    return base, check_int(f"readouts in watch, {text!r},", int(own), 0, MOST_READOUTS)

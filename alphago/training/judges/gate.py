@@ -18,7 +18,6 @@ from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.training.batches import apportion
-from alphago.training.history import EVALUATIONS, append_row
 from alphago.training.judges.criteria import Gate
 from alphago.training.run import Run
 from alphago.training.watch.metrics import MATCHES
@@ -33,6 +32,7 @@ class Gatekeeper:
 
     name = "gate"
     ends_run = False
+    decides = True
 
     def __init__(self, gate: Gate, net: NeuralNet) -> None:
         self.gate = gate
@@ -54,7 +54,7 @@ class Gatekeeper:
     @MATCHES
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play the match, and make the candidate the best if it wins; return False if `stop` was set meanwhile."""
-        began, when = time.monotonic(), run.clock.seconds
+        began, standing = time.monotonic(), run.standing
         candidate = run.learner.net
         readouts = run.settings.readouts if self.gate.readouts is None else self.gate.readouts
         boards = [(board.env, board.share) for board in run.boards]
@@ -66,12 +66,12 @@ class Gatekeeper:
             return False
         low, high = wilson(match.win_rate, len(match.outcomes))
         row = {
-            "seconds": when, "games": run.games, "opponent": "best so far", "readouts": readouts,
+            **standing, "judge": self.name, "opponent": "best so far", "readouts": readouts,
             "played": len(match.outcomes), **match.counts(), "win_rate": match.win_rate, "low": low, "high": high,
             "accepted": match.accepted, **match.by_board(), "match_seconds": time.monotonic() - began,
         }  # fmt: skip
         run.folder.keep_match(self.name, run.games, match.results)
-        append_row(run.folder.path / EVALUATIONS, row)
+        run.add_match(row)
         verdict = "it is the best now" if match.accepted else "the best stays"
         run.note(
             f"candidate after {run.games} games: {match.win_rate:.1%} of {len(match.outcomes)} games against the "

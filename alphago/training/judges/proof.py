@@ -4,25 +4,24 @@ import json
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from alphago.arena.elo import elo_ratings
 from alphago.arena.engine import EngineError
 from alphago.arena.match import MatchResult, MatchStopped, evaluate
-from alphago.arena.match_games import final_boards
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
-from alphago.training.history import EVALUATIONS, append_row, read_rows
+from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.criteria import Opponent
+from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
 from alphago.training.watch.metrics import EXAMINATION
 
@@ -39,6 +38,7 @@ class Examiner:
 
     name = "proof"
     best: NeuralNet | None = None  # self-play continues with the latest network
+    decides = True
 
     def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:
         self.env = env
@@ -75,7 +75,8 @@ class Examiner:
         A game that an engine forfeited, and the other game with its opening, count for neither side. Raises EngineError
         if every pair of games has a forfeit.
         """
-        began, seconds = time.monotonic(), run.clock.seconds
+        began, standing = time.monotonic(), run.standing
+        seconds = standing["seconds"]
         played: list[MatchResult] = []
         verdict = Verdict("continue", 0.0, 0)
         while verdict.state == "continue" and len(played) * GAMES_AT_ONCE < self.opponent.most_games:
@@ -94,15 +95,12 @@ class Examiner:
                 why = min(forfeits.items())[1]
                 raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {why}")
             verdict = TEST.judge(pair_scores(valid.outcomes))
-        low, high = valid.interval
         row = {
-            "seconds": seconds, "games": run.games, "opponent": self.opponent.name, "readouts": self.opponent.readouts,
-            "played": len(valid.games), "forfeits": len(forfeits), "distinct": valid.distinct,
-            "wins": valid.wins, "draws": valid.draws, "losses": valid.losses, "win_rate": valid.win_rate,
-            "low": low, "high": high, **rating(self.env, valid), "sprt": verdict.state,
+            **standing, "judge": self.name, "opponent": self.opponent.name, "readouts": self.opponent.readouts,
+            **match_row(self.env, valid), "forfeits": len(forfeits), "sprt": verdict.state,
             "log_likelihood_ratio": verdict.ratio, "match_seconds": time.monotonic() - began,
         }  # fmt: skip
-        append_row(self.folder / EVALUATIONS, row)
+        run.add_match(row)
         left_out = f"; not counted: {len(forfeits)} games that {self.opponent.name} lost by a fault" if forfeits else ""
         run.note(
             f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {valid}{left_out}; {WORDS[verdict.state]}"
@@ -148,7 +146,7 @@ class Examiner:
         """Return the results of the latest matches against the opponent, as the end of a sentence, or ""."""
         path = self.folder / EVALUATIONS
         rows = read_rows(path, "opponent") if path.is_file() else []
-        rows = [row for row in rows if row["opponent"] == self.opponent.name]
+        rows = [row for row in rows if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)]
         if not rows:
             return ""
         rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-LATEST_MATCHES:]), rows[-1]
@@ -159,11 +157,9 @@ class Examiner:
 
     def write_proof(self, row: dict[str, Any], result: MatchResult) -> None:
         """Write proof.json: the examination `row`, and the moves of every game that counted."""
-        texts = [" ".join(self.env.to_text(action) for action in game) for game in result.games]
-        games = [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
         proof = {"game": repr(self.env), **self.env.rule_options, **row, "test": test}
-        proof |= {"network_has_black_in": "games 0, 2, …", "moves": games}
+        proof |= {"network_has_black_in": "games 0, 2, …", "moves": games_as_text(self.env, result)}
         write_atomic(self.folder / PROOF, (json.dumps(proof, indent=1) + "\n").encode())
 
 
@@ -186,14 +182,6 @@ def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
     )
 
 
-def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:
-    """Return the network's Elo above the opponent with its 95 % interval; in Go also average score and captures."""
-    points = result.win_rate * len(result.games)
-    ours, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
-    elo = {"elo": ours.elo, "elo_low": ours.low, "elo_high": ours.high}
-    return elo | final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else elo
-
-
 def together(results: list[MatchResult]) -> MatchResult:
     """Return the results of several parts of a match, each of GAMES_AT_ONCE games, as one."""
     return MatchResult(
@@ -207,18 +195,4 @@ def together(results: list[MatchResult]) -> MatchResult:
             for n, why in result.disagreements.items()
         },
         results[0].symmetries,
-    )
-
-
-def without_forfeits(result: MatchResult) -> MatchResult:
-    """Return the result without the pairs of games in which an engine forfeited; the remaining games are renumbered."""
-    spoilt = {number // 2 for number in result.forfeits}
-    valid = [number for number in range(len(result.games)) if number // 2 not in spoilt]
-    return replace(
-        result,
-        outcomes=result.outcomes[valid],
-        games=tuple(result.games[number] for number in valid),
-        forfeits={},
-        counted=min(result.counted, len(valid)),  # an engine counts all games that it finishes, or none
-        disagreements={i: result.disagreements[n] for i, n in enumerate(valid) if n in result.disagreements},
     )

@@ -33,7 +33,7 @@ class RunFolder:
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
     matches/gate-N-9x9.npz    games of the candidate after N games, which has Black in games 0, 2, …
-    evaluations.jsonl         one line per examination or candidate; proof.json: the last examination, if passed
+    evaluations.jsonl         one line per match of a judge, or of records; proof.json: the last examination, if passed
     state/N.safetensors       the newest two states to resume from, large ones in pieces
     lock                      held by the process that trains
 
@@ -92,6 +92,11 @@ class RunFolder:
         """Append one line to metrics.jsonl."""
         with explain_os_error(f"metrics could not be written to {self.path}"):
             append_row(self.path / METRICS, metrics)
+
+    def add_match(self, row: Mapping[str, Any]) -> None:
+        """Append one line to evaluations.jsonl."""
+        with explain_os_error(f"a match could not be written to {self.path}"):
+            append_row(self.path / EVALUATIONS, row)
 
     def checkpoint(self, net: NeuralNet, games: int, state: State, keep: bool = False, **notes: str) -> Path:
         """Save the games since the last checkpoint, the network after `games` games, and last the state.

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,6 +20,7 @@ from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, is_int, make_settings, qualified_name
 from alphago.training.judges.criteria import Gate, Opponent
+from alphago.training.judges.watched import Watched, make_watched
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
@@ -71,6 +72,7 @@ class Plan:
     until: Opponent | None
     config: dict[str, Any]
     positions_to_beat: int = 0  # positions after which the recipe's run beat `until`; 0 if unknown
+    watched: Sequence[Watched] = ()  # what the settings' `watch` names
     notes: tuple[str, ...] = ()  # sentences on a new run's recipe and model
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # settings of a resumed run, old and new
     step_seconds: float | None = None  # measured seconds of a gradient step, for new runs on a CPU
@@ -107,7 +109,8 @@ def new_run(call: TrainCall) -> Plan:
     config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
     config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if until else 0
-    return Plan(settings, model, until, config, positions, tuple(notes), step_seconds=step_seconds)
+    watched = make_watched(settings.watch or (), env)
+    return Plan(settings, model, until, config, positions, watched, tuple(notes), step_seconds=step_seconds)
 
 
 def recipe_name(recipe: Recipe) -> str:
@@ -164,7 +167,8 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     recipe = recipe or (recipe_for(env) if settings.num_games is None else None)
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
     new = {**config, **changeable(settings, until)}
-    return Plan(settings, model, check_opponent(until, env), new, positions, changes=changes)
+    watched = make_watched(settings.watch or (), env)
+    return Plan(settings, model, check_opponent(until, env), new, positions, watched, changes=changes)
 
 
 def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, Any]:

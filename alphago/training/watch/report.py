@@ -11,7 +11,7 @@ from tqdm.auto import tqdm
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.system.live_bar import LiveBar
-from alphago.training.history import Row, number
+from alphago.training.history import Row, number, opponent_name
 from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import bottleneck
@@ -51,6 +51,9 @@ class Report:
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
         """Report games of self-play that have ended on a board."""
+
+    def match(self, row: Row) -> None:
+        """Report what a judge has measured; `row` is what a line of evaluations.jsonl holds."""
 
     def note(self, text: str) -> None:
         """Report a sentence about something between iterations, such as a match or a diagnosis."""
@@ -102,6 +105,11 @@ class Reporter:
         for report in self.reports if records else ():
             report.games(env, records)
 
+    def match(self, row: Row) -> None:
+        """Report what a judge has measured."""
+        for report in self.reports:
+            report.match(row)
+
     def final_findings(self) -> list[str]:
         """Return the diagnosis of the run's end, as sentences."""
         return list(map(str, self.diagnosis.final()))
@@ -137,6 +145,14 @@ class TensorBoardReport(Report):
         for name, value in metrics.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 self.writer.add_scalar(name, value, self.step)
+        self.writer.flush()
+
+    def match(self, row: Row) -> None:
+        """Add each number of the row to the curve of its name and its opponent's."""
+        name = opponent_name(row).replace(":", "-")  # which TensorBoard would replace by _
+        for key in row.keys() - {"seconds", "processor_seconds", "games", "positions", "readouts"}:
+            if (value := number(row, key)) is not None:
+                self.writer.add_scalar(f"{key}/{name}", value, row["games"])
         self.writer.flush()
 
     def note(self, text: str) -> None:

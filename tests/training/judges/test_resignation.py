@@ -1,10 +1,26 @@
 """The threshold at which giving up would have been right, from games that were played out."""
 
+import json
+import threading
+from pathlib import Path
+from typing import Any, ClassVar
+
 import numpy as np
 import pytest
 
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.training.judges.resignation import FEWEST, calibrate
+from alphago.training.group import draw_beginning
+from alphago.training.judges.resignation import (
+    FEWEST,
+    HIGHEST,
+    KEPT_SIDES,
+    NEVER,
+    AdaptiveThreshold,
+    calibrate,
+    sides_of,
+)
+from alphago.training.loop import train_loop
+from tests.training.small_runs import games_in, go_on, opened, run, run_killed, same
 
 
 def game(black: list[float], white: list[float], outcome: float, resigned: bool = False) -> GameRecord:
@@ -69,3 +85,73 @@ def test_enough_games() -> None:
     found = calibrate([game([-0.9], [0.9], -1)] * FEWEST)
     assert found is not None
     assert found.threshold == pytest.approx(-0.45)  # half way to 0: nobody's lowest value lay between
+
+
+class TestAdaptive:
+    LOST = staticmethod(lambda low: game([low], [0.9], -1))
+
+    def test_as_soon_as_enough_games_tell(self) -> None:
+        """It follows the games: lower when sides that were sure of their loss win, and never where none was right."""
+        adaptive = AdaptiveThreshold()
+        adaptive.add([self.LOST(-0.95)] * (FEWEST - 1))
+        assert adaptive.threshold is None
+        adaptive.add([self.LOST(-0.95)])
+        assert adaptive.threshold == HIGHEST  # half way to 0 is what they tell, and too much to risk
+        adaptive.add([game([-0.9], [0.9], 1)] * 10)
+        assert adaptive.found is not None
+        assert adaptive.threshold == adaptive.found.threshold == pytest.approx(-0.925)
+        adaptive.add([game([-0.99], [0.9], 1)] * 20)
+        assert (adaptive.found, adaptive.threshold) == (None, NEVER)
+        adaptive.add([self.LOST(-0.999)] * KEPT_SIDES)
+        assert adaptive.threshold == HIGHEST  # what was long ago is forgotten
+
+    def test_it_goes_on(self) -> None:
+        adaptive, other = AdaptiveThreshold(), AdaptiveThreshold()
+        adaptive.add([self.LOST(-0.95 + i / 1000) for i in range(60)])
+        other.restore(json.loads(json.dumps(adaptive.state())))
+        assert (other.threshold, other.found) == (adaptive.threshold, adaptive.found)
+        for one in (adaptive, other):
+            one.add([game([-0.94], [0.9], 1)] * 9)
+        assert other.state() == adaptive.state()
+
+
+class TestRuns:
+    SETTINGS: ClassVar[dict[str, Any]] = {"adaptive_resignation": True, "no_resign_share": 0.5}
+
+    @pytest.fixture
+    def quick(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A threshold after a few games, which tiny networks reach."""
+        monkeypatch.setattr("alphago.training.judges.resignation.FEWEST", 4)
+        monkeypatch.setattr("alphago.training.judges.resignation.HIGHEST", -0.02)
+
+    @pytest.mark.usefixtures("quick")
+    def test_it_goes_on_to_the_bit(self, tmp_path: Path) -> None:
+        """Games resign below the threshold that the ones played out tell, and a killed run ends with the same."""
+        net, listener = run(tmp_path / "run", 24, **self.SETTINGS)
+        thresholds = [row["resign_threshold"] for row in listener.rows]
+        assert thresholds[0] is None
+        assert len(set(thresholds)) > 2
+        games = games_in(tmp_path / "run")
+        assert 0 < sum(game.resigned for game in games) < len(games) / 2
+        for saves in (20, 60):
+            run_killed(tmp_path / str(saves), saves, num_games=24, **self.SETTINGS)
+            again, _ = go_on(tmp_path / str(saves))
+            assert same(again, net)
+
+    @pytest.mark.usefixtures("quick")
+    def test_only_games_that_are_played_out_tell(self, tmp_path: Path) -> None:
+        """Which these are follows from a game's number: of the others some have resigned, and the rest is a choice."""
+        with opened(tmp_path, 24, **self.SETTINGS) as made:
+            train_loop(made, threading.Event())
+            made.checkpoint()
+            board = made.main
+            assert board.adaptive is not None
+            records = games_in(tmp_path)
+            own = [r for r in records if r.seed and not draw_beginning(board.memory.env, board.selfplay, *r.seed)[-1]]
+            assert not any(record.resigned for record in own)
+            assert {side for record in own for side in sides_of(record)} <= set(board.adaptive.sides)
+            assert len(board.adaptive.sides) < len([side for record in records for side in sides_of(record)])
+
+    def test_off(self, tmp_path: Path) -> None:
+        _, listener = run(tmp_path, 8, resign_threshold=-0.9)
+        assert {row["resign_threshold"] for row in listener.rows} == {-0.9}

@@ -14,7 +14,9 @@ from matplotlib.figure import Figure
 from alphago.cli import main
 from alphago.training.history import number, read_history, read_rows
 from alphago.training.judges.criteria import Opponent
-from alphago.training.watch.plots import TRAINING, match_panels, plot, smooth
+from alphago.training.watch.match_panels import match_panels
+from alphago.training.watch.panels import smooth, spread
+from alphago.training.watch.plots import TRAINING, plot
 from tests.training.small_runs import RandomGames, Small, run
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -83,7 +85,7 @@ def test_the_x_axis(tmp_path: Path, x: str, expected: list[float], label: str) -
     ((at, losses),) = curves(drawn["Policy loss: trained on [nats]"])
     assert at == expected
     assert losses == [3.9, 3.8, 3.7]
-    assert curves(drawn["Score, gnugo:10 (64 readouts) [points]"]) == [(expected, [-2.5, -2.5, -2.5])]
+    assert curves(drawn["Score, gnugo:10@64 [points]"]) == [(expected, [-2.5, -2.5, -2.5])]
     assert figure.get_supxlabel() == label
 
 
@@ -119,29 +121,65 @@ def test_many_runs_have_many_colours(tmp_path: Path) -> None:
     assert len({tuple(handle.get_color()) for handle in figure.legends[0].get_lines()}) == 13
 
 
-def test_matches_against_each_opponent(tmp_path: Path) -> None:
-    matches = [match(1, win_rate=0.2, low=0.1, high=0.4), match(2), match(2, "random", readouts=0, score=30)]
+def test_matches_against_one_opponent(tmp_path: Path) -> None:
+    matches = [match(1, win_rate=0.2, low=0.1, high=0.4), match(2)]
     drawn = panels(plot(make(tmp_path / "run", [metrics(1), metrics(2)], matches)))
     assert [title for title in drawn if "," in title] == [
-        "Win rate, gnugo:10 (64 readouts)", "Score, gnugo:10 (64 readouts) [points]",
-        "Captures, gnugo:10 (64 readouts) [stones]", "Win rate, random (0 readouts)",
-        "Score, random (0 readouts) [points]", "Captures, random (0 readouts) [stones]",
+        "Win rate, gnugo:10@64", "Score, gnugo:10@64 [points]", "Captures, gnugo:10@64 [stones]",
     ]  # fmt: skip
-    axes = drawn["Win rate, gnugo:10 (64 readouts)"]
+    axes = drawn["Win rate, gnugo:10@64"]
     (bars,) = axes.containers
     assert [list(segment[:, 1]) for segment in bars[2][0].get_segments()] == [
         pytest.approx([0.1, 0.4]), pytest.approx([0.35, 0.65]),
     ]  # fmt: skip
     assert axes.yaxis.get_major_formatter()(0.25) == "25%"
-    taken, lost = curves(drawn["Captures, gnugo:10 (64 readouts) [stones]"])
+    taken, lost = curves(drawn["Captures, gnugo:10@64 [stones]"])
     assert (taken[1], lost[1]) == ([12.0, 12.0], [15.0, 15.0])
+
+
+def test_opponents_of_one_run_share_panels(tmp_path: Path) -> None:
+    """GNU Go dark and random light; dashed where the policy played alone; each curve has its name at its end."""
+    pairs = (("random", 0), ("gnugo:10", 0), ("gnugo:10", 64), ("runs/old", 16))
+    matches = [match(i, name, readouts=n, win_rate=i / 4) for i in (0, 1, 2) for name, n in pairs]
+    matches += [match(i, "records:kgs", readouts=None, win_rate=None, accuracy=0.1 * i) for i in (0, 1, 2)]
+    drawn = panels(plot(make(tmp_path / "run", [metrics(1), metrics(2)], matches), x="games"))
+    rates = drawn["Win rate (dashed: the policy alone)"]
+    looks = {bars.lines[0].get_color(): bars.lines[0].get_linestyle() for bars in rates.containers}
+    names = [text.get_text() for text in rates.texts]
+    assert sorted(names) == sorted(f"{name}@{n}" for name, n in pairs)
+    assert looks["#b59a6a"] == "--"
+    assert [bars.lines[0].get_linestyle() for bars in rates.containers] == ["--", "--", "-", "-"]
+    heights = sorted(text.get_position()[1] for text in rates.texts)
+    assert all(above - below > 0.07 for below, above in itertools.pairwise(heights))
+    assert drawn["Win rate by minutes"].get_xlabel() == "minutes of training"
+    assert [text.get_text() for text in drawn["Moves of the records that are the policy's first"].texts] == [
+        "records:kgs"
+    ]  # fmt: skip
+
+
+def test_names_are_kept_apart() -> None:
+    assert spread([0.1, 0.5, 0.9], 0.1) == [0.1, 0.5, 0.9]
+    assert spread([1.0, 1.0, 1.0], 0.1) == pytest.approx([0.75, 0.85, 0.95])
+    assert spread([0.0, 0.0, 0.5], 0.1) == pytest.approx([0.0, 0.1, 0.5])
+
+
+def test_final_boards(tmp_path: Path) -> None:
+    """Of the newest games of each opponent, with what came out for the network."""
+    run(tmp_path, 8, watch=["random@0"], watch_share=0.9, source=RandomGames)
+    *_, row = read_rows(tmp_path / "evaluations.jsonl", "opponent")
+    figure = plot(tmp_path)
+    axes = panels(figure)["Final boards, random@0, 8 games"]
+    texts = [text.get_text() for text in axes.texts]
+    assert len(texts) == min(6, row["played"])
+    for text, game in zip(texts, row["moves"], strict=False):
+        assert text.startswith(("Black +", "White +") if game["outcome"] > 0 else ("Black −", "White −"))
 
 
 def test_the_same_opponent_with_more_readouts_is_another_one(tmp_path: Path) -> None:
     matches = [match(1, readouts=0), match(1, readouts=64), match(1, readouts=None)]
-    drawn = panels(plot(make(tmp_path / "run", [metrics(1)], matches)))
-    assert [title for title in drawn if title.startswith("Win")] == [
-        "Win rate, gnugo:10 (0 readouts)", "Win rate, gnugo:10 (64 readouts)", "Win rate, gnugo:10",
+    folders = [make(tmp_path / name, [metrics(1)], matches) for name in "ab"]
+    assert [title for title in panels(plot(folders)) if title.startswith("Win")] == [
+        "Win rate, gnugo:10@0", "Win rate, gnugo:10@64", "Win rate, gnugo:10",
     ]  # fmt: skip
 
 
@@ -149,14 +187,14 @@ def test_elo_with_an_end_that_is_not_known(tmp_path: Path) -> None:
     """After 40 wins of 40 the rating has no upper end; JSON lines then hold null or Infinity."""
     matches = [match(1, elo=100, elo_low=50, elo_high=None), match(2, elo=300, elo_low=200, elo_high=float("inf")),
                match(3, elo=200, elo_low=150, elo_high=260), match(4)]  # fmt: skip
-    axes = panels(plot(make(tmp_path / "run", [metrics(1)], matches)))["Elo: gnugo:10 (64 readouts)"]
+    axes = panels(plot(make(tmp_path / "run", [metrics(1)], matches)))["Elo: gnugo:10@64"]
     (bars,) = axes.containers
     assert [list(segment[:, 1]) for segment in bars[2][0].get_segments()] == [[50, 100], [200, 300], [150, 260]]
 
 
 def test_an_interval_that_misses_its_point_by_a_rounding_error(tmp_path: Path) -> None:
     matches = [match(1, win_rate=0.0, low=1e-17, high=0.1), match(2, win_rate=1.0, low=0.9, high=1 - 1e-16)]
-    axes = panels(plot(make(tmp_path / "run", [metrics(1)], matches)))["Win rate, gnugo:10 (64 readouts)"]
+    axes = panels(plot(make(tmp_path / "run", [metrics(1)], matches)))["Win rate, gnugo:10@64"]
     assert len(axes.containers) == 1
 
 
@@ -327,5 +365,5 @@ def test_every_curve_has_a_metric_that_runs_write(tmp_path: Path) -> None:
     _, listener = run(tmp_path, 12, until=opponent, source=RandomGames)
     assert {key for _, keys, _ in TRAINING for key, _ in keys} <= listener.last.keys()
     panels = match_panels([read_history(tmp_path)], "minutes")
-    names = ["Win rate", "Score", "Captures"]
-    assert [panel.title for panel in panels] == [*(f"{name}, random (0 readouts)" for name in names), "Elo"]
+    names = ["Win rate", "Score", "Captures", "Length of the games"]
+    assert [panel.title for panel in panels] == [*(f"{name}, random@0" for name in names), "Elo"]

@@ -27,10 +27,15 @@ def test_curves_and_notes(tmp_path: Path) -> None:
     report.start(tmp_path, {"readouts": 16, "search": None}, nowhere)
     report.iteration({"games": 4, "policy_loss": None, "game_length": 7.5, "board_size": 5, "name": "x"})
     report.iteration({"games": 9, "policy_loss": 1.25, "game_length": 8.5, "board_size": 5, "name": "x"})
+    row = {"seconds": 60.0, "games": 9, "judge": "watch", "opponent": "gnugo:10", "readouts": 64}
+    report.match(row | {"win_rate": 0.25, "score": -3.5, "elo_high": float("inf"), "moves": []})
     report.note("half way")
     report.finish({"games": 9}, tmp_path, False)
     events = read(tmp_path)
-    assert set(events.Tags()["scalars"]) == {"games", "policy_loss", "game_length", "board_size"}
+    assert set(events.Tags()["scalars"]) == {
+        "games", "policy_loss", "game_length", "board_size", "win_rate/gnugo-10@64", "score/gnugo-10@64",
+    }  # fmt: skip
+    assert [(event.step, event.value) for event in events.Scalars("win_rate/gnugo-10@64")] == [(9, 0.25)]
     assert [(event.step, event.value) for event in events.Scalars("game_length")] == [(4, 7.5), (9, 8.5)]
     assert [(event.step, event.value) for event in events.Scalars("policy_loss")] == [(9, 1.25)]
     settings = events.Tensors("settings/text_summary")[0].tensor_proto.string_val[0].decode()

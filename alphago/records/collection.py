@@ -1,0 +1,78 @@
+"""Games from files: one SGF file, one file of records, or a folder of both."""
+
+from pathlib import Path
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.env.games import require_go
+from alphago.records.record import GameRecord, load_records
+from alphago.records.sgf import read_sgf
+
+SUFFIXES = (".sgf", ".npz")
+
+
+def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[GameRecord]:
+    """Return games of `env` from a file, or from a folder and its subfolders, with about so many positions.
+
+    Of more, a part that is spread over all files, the same on every call.  What a folder holds beside games of `env`
+    is left out, such as games of other boards, illegal ones, and those without a result.
+
+    Raises FileNotFoundError if there is no such file, ValueError if it holds no game of `env`.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"records must be an SGF file, a .npz of records or a folder of them, got {path}")
+    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES) if path.is_dir() else [path]
+    if not files:
+        raise ValueError(f"the folder of records must hold {' or '.join(SUFFIXES)} files, got {path} without any")
+    records: list[GameRecord] = []
+    missing, why = positions, ""
+    for i, place in enumerate(np.random.default_rng(0).permutation(len(files))):
+        if missing <= 0:
+            break
+        try:
+            own = read_games(files[place], env, -(-missing // (len(files) - i)))
+        except ValueError as error:
+            why = why or str(error)
+            continue
+        records += own
+        missing -= sum(map(len, own))
+    if not records:
+        raise ValueError(f"{path} holds no game of {env}: {why}")
+    return records
+
+
+def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
+    """Return games of `env` from a file, at least `positions` of their positions if it has so many.
+
+    Raises ValueError if the file holds none.
+    """
+    if path.suffix.lower() == ".sgf":
+        game = require_go(env, "SGF files")
+        games = [read_sgf(path, game).to_record(game)]
+    else:
+        games = load_records(path)
+    chosen: list[GameRecord] = []
+    left, why = positions, "it is empty"
+    for place in np.random.default_rng(0).permutation(len(games)):
+        try:
+            check_record(games[place], env)
+        except ValueError as error:
+            why = str(error)
+            continue
+        chosen.append(games[place])
+        left -= len(games[place])
+        if left <= 0:
+            break
+    if not chosen:
+        raise ValueError(f"{path}: {why}")
+    return chosen
+
+
+def check_record(record: GameRecord, env: GameEnv) -> None:
+    """Raise ValueError unless a record has moves, all of them legal in `env`."""
+    if not len(record) or record.policies.shape[1] != env.action_space:
+        raise ValueError(f"a game of {env.action_space} actions must have moves, got one of {len(record)} moves with "
+                         f"{record.policies.shape[1]} actions")  # fmt: skip
+    record.position(env)

@@ -1,0 +1,62 @@
+"""The time that watching may take, and the event that ends a slice of it."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Clock = Callable[[], float]
+
+
+class Budget:
+    """The time that watching may take and has taken, over the whole run."""
+
+    def __init__(self, share: float, clock: Clock) -> None:
+        self.share = share
+        self.clock = clock
+        self.trained = 0.0  # seconds of the run without watching
+        self._spent = 0.0
+        self._since: float | None = None
+
+    @property
+    def spent(self) -> float:
+        """Seconds of watching so far."""
+        return self._spent + (0.0 if self._since is None else self.clock() - self._since)
+
+    @spent.setter
+    def spent(self, seconds: float) -> None:
+        self._spent = seconds
+
+    @contextmanager
+    def spending(self) -> Iterator[None]:
+        """Count the time within the block."""
+        self._since = self.clock()
+        try:
+            yield
+        finally:
+            self._spent, self._since = self.spent, None
+
+    @property
+    def earned(self) -> float:
+        """Seconds that may have been spent by now."""
+        return self.share / (1 - self.share) * self.trained
+
+    @property
+    def left(self) -> float:
+        """Seconds that may be spent now, negative after too many."""
+        return self.earned - self.spent
+
+    @property
+    def used(self) -> float:
+        """The share of the time that watching has taken so far, 0 .. 1."""
+        return self.spent / max(self.spent + self.trained, 1e-9)
+
+
+class Limit(threading.Event):
+    """An event that is also set while `stop` is, and once a time is over."""
+
+    def __init__(self, stop: threading.Event, is_over: Callable[[], bool]) -> None:
+        super().__init__()
+        self.stop, self.is_over = stop, is_over
+
+    def is_set(self) -> bool:
+        return super().is_set() or self.stop.is_set() or self.is_over()

@@ -1,0 +1,52 @@
+"""The row of a match in evaluations.jsonl: how it ended, how strong that is, and what its games were like."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from alphago.arena.elo import elo_ratings
+from alphago.arena.match import MatchResult
+from alphago.arena.match_games import final_boards
+from alphago.env.game import GameEnv
+
+
+def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
+    """Return counts, win rate with its 95 % interval, Elo and moves per game; in Go mean score and captures too.
+
+    result: of the network's point of view, without forfeits, at least one pair of games.
+    """
+    low, high = result.interval
+    return {
+        "played": len(result.games), "distinct": result.distinct,
+        "wins": result.wins, "draws": result.draws, "losses": result.losses, "win_rate": result.win_rate,
+        "low": low, "high": high, **rating(env, result), "moves_per_game": float(np.mean([*map(len, result.games)])),
+    }  # fmt: skip
+
+
+def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:
+    """Return the network's Elo above the opponent with its 95 % interval; in Go mean score and captures too."""
+    points = result.win_rate * len(result.games)
+    ours, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
+    elo = {"elo": ours.elo, "elo_low": ours.low, "elo_high": ours.high}
+    return elo | final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else elo
+
+
+def games_as_text(env: GameEnv, result: MatchResult) -> list[dict[str, Any]]:
+    """Return every game as its moves, and its outcome for the network, which has Black in games 0, 2, …"""
+    texts = [" ".join(env.to_text(action) for action in game) for game in result.games]
+    return [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
+
+
+def without_forfeits(result: MatchResult) -> MatchResult:
+    """Return the pairs of games in which no engine failed, numbered anew."""
+    spoilt = {number // 2 for number in result.forfeits}
+    valid = [number for number in range(len(result.games)) if number // 2 not in spoilt]
+    return replace(
+        result,
+        outcomes=result.outcomes[valid],
+        games=tuple(result.games[number] for number in valid),
+        forfeits={},
+        counted=min(result.counted, len(valid)),  # an engine counts all games that it finishes, or none
+        disagreements={i: result.disagreements[n] for i, n in enumerate(valid) if n in result.disagreements},
+    )

@@ -1,0 +1,142 @@
+"""A match of a run's network against an opponent that is watched, which pauses whenever its time is over."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+from alphago.arena.engine import Engine
+from alphago.arena.entrant import Entrant
+from alphago.arena.match import MatchResult, open_games
+from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
+from alphago.arena.players import resolve_player
+from alphago.arena.playout_player import PlayoutSettings
+from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.search import SearchSettings
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.cores import available_cores
+from alphago.training.judges.results import games_as_text, match_row, without_forfeits
+
+PAIRS = 10  # of a match
+OPENING = 2  # plies on random points at the start of each pair
+SEARCH = SearchSettings(gumbel=True)
+
+
+class WatchedOpponent:
+    """An opponent, and the readouts of the network that plays against it; a network has as many."""
+
+    def __init__(self, opponent: str, readouts: int, env: GameEnv) -> None:
+        """Raises as `resolve_player` for an opponent that does not exist or does not play the game."""
+        self.opponent = opponent
+        self.readouts = readouts
+        self._entrants: dict[str, Entrant] = {}  # by device
+        self.env = env
+        # As `evaluate` does: engines do not know a game's limits, and playouts are rated without them.
+        if isinstance(self.entrant("cpu").player, (PlayoutSettings, Engine)):
+            self.env = env.match_variant()
+
+    @property
+    def name(self) -> str:
+        return f"{self.opponent}@{self.readouts}"
+
+    def examination(self, seed: int, device: str, state: Any = None) -> "WatchedMatch":
+        return WatchedMatch(self, seed, device, state or ())
+
+    def entrant(self, device: str) -> Entrant:
+        """Return the opponent as a side of a match."""
+        if device not in self._entrants:
+            self._entrants[device] = Entrant(resolve_player(self.opponent, self.env, device), self.readouts, SEARCH)
+        return self._entrants[device]
+
+
+class WatchedMatch:
+    """A match whose games may pause between any two moves, and follow from the seed."""
+
+    def __init__(self, watched: WatchedOpponent, seed: int, device: str, games: Sequence[Mapping[str, Any]]) -> None:
+        self.watched = watched
+        self.device = device
+        self.plan = MatchPlan(2 * PAIRS, 0, OPENING, seed, 1)
+        self.finished = {g["number"]: MatchGame(**{**g, "moves": tuple(g["moves"])}) for g in games}
+        self.waiting = [number for number in range(2 * PAIRS) if number not in self.finished]
+        self.open: list[ParallelGames] = []  # begun and not over, a part for each thread
+
+    @property
+    def games(self) -> list[MatchGame]:
+        """The games of the pairs that are over, in order."""
+        return [game for number, game in sorted(self.finished.items()) if number ^ 1 in self.finished]
+
+    @property
+    def pieces(self) -> int:
+        return len(self.games) // 2
+
+    @property
+    def is_over(self) -> bool:
+        return self.pieces == PAIRS
+
+    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
+        """Play on with so many pairs side by side, on all cores."""
+        while not self.is_over and not stop.is_set():
+            if not self.open:
+                self.begin(evaluator, 2 * at_once)
+            with one_torch_thread(), Workers(len(self.open)) as workers:
+                workers.run([partial(play_games, part, self.add, stop) for part in self.open], stop)
+            for part in self.open:
+                if not len(part.active):
+                    part.close()
+            self.open = [part for part in self.open if len(part.active)]
+
+    def begin(self, evaluator: Evaluator, count: int) -> None:
+        """Begin the next games."""
+        opponent = self.watched.entrant(self.device)
+        if isinstance(opponent.player, Engine):
+            count = min(count, opponent.player.at_once)
+        numbers, self.waiting = self.waiting[:count], self.waiting[count:]
+        entrants = (Entrant(evaluator, self.watched.readouts, SEARCH), opponent)
+        threads = min(available_cores(), len(numbers))
+        for thread in range(threads):
+            self.open.append(open_games(self.watched.env, entrants, self.plan, numbers[thread::threads]))
+
+    def add(self, game: MatchGame) -> None:
+        """Keep a game that is over; several threads may call it at once."""
+        self.finished[game.number] = game
+
+    def close(self) -> None:
+        """End the games that are open, of which nothing remains."""
+        for part in self.open:
+            part.close()
+        self.open = []
+
+    def results(self) -> tuple[MatchResult, MatchResult]:
+        """Return the result of all games, and of the pairs in which no engine failed, numbered anew."""
+        games = [replace(game, number=number) for number, game in enumerate(self.games)]
+        result = MatchResult.of(self.watched.env, games)
+        return result, without_forfeits(result)
+
+    def row(self) -> dict[str, Any] | None:
+        """Return the counts, and every game as its moves; None if no pair of games counts."""
+        if not self.games:
+            return None
+        result, valid = self.results()
+        return {
+            "opponent": self.watched.opponent, "readouts": self.watched.readouts,
+            **(match_row(self.watched.env, valid) if valid.games else {"played": 0}),
+            "forfeits": len(result.forfeits), "moves": games_as_text(self.watched.env, valid),
+        }  # fmt: skip
+
+    def summary(self) -> str:
+        result, valid = self.results()
+        texts = []
+        if valid.games:
+            low, high = valid.interval
+            texts.append(
+                f"won {valid.win_rate:.0%} of {len(valid.games)} games (95 % interval {low:.0%} to {high:.0%})"
+            )
+        if result.forfeits:
+            why = min(result.forfeits.items())[1]
+            texts.append(f"{len(result.forfeits)} games that it lost by a fault do not count: {why}")
+        return "; ".join(texts)
+
+    def state(self) -> list[dict[str, Any]]:
+        return [asdict(game) for game in self.games]

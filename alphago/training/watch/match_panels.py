@@ -1,0 +1,123 @@
+"""Panels of what a run's judges measured: win rates, scores, captures, lengths of games, predicted moves."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from alphago.training.history import History, Row, number, opponent_name
+from alphago.training.watch.board_panels import board_panels
+from alphago.training.watch.panels import AXES, SHARE, STYLES, Line, Panel, Style, points
+
+LONGEST_NAME = 30  # letters of an opponent's name
+OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}
+# A strong opponent is dark and a random one light (cody2007's figures); others are told apart by colour.
+COLOURS = {"gnugo": "#20242c", "random": "#b59a6a"}
+OTHERS = ("#1f6fb4", "#c8442c", "#2c8f5a", "#8650a8", "#b8860b", "#1a9aa0", "#a8417e")
+
+
+class Measure(NamedTuple):
+    """A number of rows of evaluations.jsonl, over a run."""
+
+    title: str
+    key: str
+    unit: str = ""
+    interval: tuple[str, str] | None = None
+    level: float | None = None
+
+
+WIN_RATE = Measure("Win rate", "win_rate", SHARE, ("low", "high"), 0.5)
+ELO = Measure("Elo", "elo", "", ("elo_low", "elo_high"))
+SCORE = Measure("Score", "score", "points", None, 0.0)
+TAKEN = Measure("Captures", "captures", "stones")
+LOST = Measure("Captures by the opponent", "captured", "stones")
+LENGTH = Measure("Length of the games", "moves_per_game", "moves")
+RECORDS = (
+    Measure("Moves of the records that are the policy's first", "accuracy", SHARE),
+    Measure("Cross-entropy of the records' moves", "cross_entropy", "nats"),
+    Measure("Value error on the records", "value_error", "squared"),
+)
+
+
+def match_panels(histories: Sequence[History], x: str) -> list[Panel]:
+    """Return the panels of what some run has measured.
+
+    Of one run with several opponents these share a panel, their names at the ends of their curves, and final boards
+    follow.  Else each opponent has panels of its own, in the colours of the runs.
+    """
+    opponents = dict.fromkeys(name_of(row) for history in histories for row in history.evaluations)
+    if len(histories) == 1 and len(opponents) > 1:
+        panels = [*shared_panels(histories[0], x), *board_panels(histories[0])]
+    else:
+        panels = [panel for name in opponents for panel in own_panels(histories, name, x)]
+        styles = {name: STYLES[i % len(STYLES)] for i, name in enumerate(opponents)}
+        elo = [line for name in opponents for line in lines(histories, name, ELO, x, name, styles[name])]
+        panels.append(Panel("Elo", lines=elo))
+        panels += board_panels(histories[0]) if len(histories) == 1 else []
+    return [panel for panel in panels if panel.lines or panel.draw]
+
+
+def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[Panel]:
+    """Yield the panels of one opponent."""
+    for measure in (WIN_RATE, SCORE):
+        own = list(lines(histories, name, measure, x))
+        yield Panel(f"{measure.title}, {name}", measure.unit, own, measure.level)
+    both = [*lines(histories, name, TAKEN, x, "taken"), *lines(histories, name, LOST, x, "lost", "--")]
+    yield Panel(f"{TAKEN.title}, {name}", TAKEN.unit, both)
+    for measure in (LENGTH, *RECORDS):
+        yield Panel(f"{measure.title}, {name}", measure.unit, list(lines(histories, name, measure, x)))
+
+
+def lines(
+    histories: Sequence[History], name: str, measure: Measure, x: str, label: str = "", style: Style = "-"
+) -> Iterator[Line]:
+    """Yield the curve of an opponent and a measure for each run that has points of it."""
+    for run, history in enumerate(histories):
+        at, values, rows = points((row for row in history.evaluations if name_of(row) == name), measure.key, x)
+        if at:
+            ends = [[number(row, end) for row in rows] for end in measure.interval or ()]
+            # Without an end, or with an infinite one, there is no bar on that side.
+            finite = [[v if end is None else end for v, end in zip(values, side, strict=True)] for side in ends]
+            low, high = finite or (None, None)
+            yield Line(run, label, style, at, values, low, high)
+
+
+def shared_panels(history: History, x: str) -> Iterator[Panel]:
+    """Yield the panels of one run's opponents: a curve for each, dashed where the network played without search."""
+    looks = looks_of(history.evaluations)
+
+    def panel(measure: Measure, x: str, title: str = "", x_label: str = "") -> Panel:
+        own = [
+            line._replace(name=name, colour=colour)
+            for name, (colour, style) in looks.items()
+            for line in lines([history], name, measure, x, style=style)
+        ]
+        limits = (-0.04, 1.04) if measure is WIN_RATE else None
+        return Panel(title or measure.title, measure.unit, own, measure.level, x_label, range=limits)
+
+    other = OTHER_AXIS[x]
+    yield panel(WIN_RATE, x, "Win rate (dashed: the policy alone)")
+    yield panel(WIN_RATE, other, f"Win rate by {other}", AXES[other][2])
+    for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS):
+        yield panel(measure, x)
+
+
+def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Style]]:
+    """Return colour and style of each opponent: a colour for a player, a style for the network's readouts."""
+    colours: dict[str, str] = {}
+    looks: dict[str, tuple[str, Style]] = {}
+    for row in rows:
+        player = str(row["opponent"])
+        if player not in colours:
+            usual = COLOURS.get(player.partition(":")[0], "")
+            free = [colour for colour in (usual, *OTHERS) if colour and colour not in colours.values()]
+            colours[player] = free[0] if free else OTHERS[len(colours) % len(OTHERS)]
+        if name_of(row) not in looks:
+            searched = [style for colour, style in looks.values() if colour == colours[player] and style != "--"]
+            solid: Style = ("-", "-.", ":")[len(searched) % 3]
+            looks[name_of(row)] = colours[player], "--" if number(row, "readouts") == 0 else solid
+    return looks
+
+
+def name_of(row: Row) -> str:
+    """Return who was met and with how many readouts; a long name (a path) loses its beginning."""
+    name = opponent_name(row)
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]

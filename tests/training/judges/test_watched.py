@@ -1,0 +1,151 @@
+"""Examinations piece by piece: matches against an opponent, and moves of given records."""
+
+import math
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alphago.arena.engine import Engine
+from alphago.arena.engine_player import EnginePlayer
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
+from alphago.records.collection import read_collection
+from alphago.records.record import GameRecord, save_records
+from alphago.records.sgf import write_sgf
+from alphago.records.sgf_game import SgfGame
+from alphago.training.judges.prediction import WatchedRecords
+from alphago.training.judges.watched_opponent import PAIRS, WatchedOpponent
+from alphago.training.selfplay import selfplay
+
+ENV = GoEnv(4, komi=0.5)
+NEVER = threading.Event()
+
+
+@pytest.fixture(scope="module")
+def records() -> list[GameRecord]:
+    return selfplay(ENV, HashEvaluator(), 4, 70, seed=1, groups=1, opening_plies=0)
+
+
+def save(path: Path, records: list[GameRecord]) -> Path:
+    with path.open("wb") as file:
+        save_records(file, records)
+    return path
+
+
+class TestMatches:
+    def test_pieces_are_the_whole(self) -> None:
+        """Pair by pair, in two halves with a state between, or at once: the same games."""
+        random = WatchedOpponent("random", 4, ENV)
+        whole = random.examination(3, "cpu")
+        whole.go_on(HashEvaluator(), PAIRS, NEVER)
+        parts = random.examination(3, "cpu")
+        while parts.pieces < 4:
+            parts.go_on(HashEvaluator(), 3, Moves(5))
+        assert not parts.is_over
+        later = random.examination(3, "cpu", parts.state())
+        parts.close()
+        later.go_on(HashEvaluator(), 2, NEVER)
+        assert later.row() == whole.row()
+        assert later.row() != random.examination(4, "cpu").row()
+
+    def test_a_stop_only_pauses(self) -> None:
+        """After a move in each game: it goes on from there, and a pair counts when both of its games are over."""
+        match = WatchedOpponent("random", 0, ENV).examination(0, "cpu")
+        match.go_on(UniformEvaluator(), PAIRS, Moves(4))
+        moves = [len(game) for part in match.open for game in part.moves]
+        assert sum(moves) > 0
+        match.go_on(UniformEvaluator(), PAIRS, Moves(4))
+        assert sum(len(game) for part in match.open for game in part.moves) > sum(moves)
+        assert match.row() is None
+        match.go_on(UniformEvaluator(), PAIRS, NEVER)
+        assert (match.is_over, match.open) == (True, [])
+
+    def test_engines_end_with_their_games(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Or when the examination is closed; not more run than may."""
+        program = "for line in open(0): print('= pass\\n' if 'genmove' in line else '= \\n', flush=True)"
+        engine = Engine("passes", (sys.executable, "-c", program), at_once=1)
+        monkeypatch.setattr("alphago.arena.players.find_player", lambda name: engine)
+        watched = WatchedOpponent("passes", 0, ENV)
+        match = watched.examination(0, "cpu")
+        match.go_on(UniformEvaluator(), PAIRS, Moves(3))
+        (part,) = match.open
+        (player,) = [player for player in part.players if isinstance(player, EnginePlayer)]
+        (process,) = player.processes
+        match.close()
+        assert process.process.returncode is not None
+        again = watched.examination(0, "cpu")
+        again.go_on(UniformEvaluator(), PAIRS, NEVER)
+        assert again.pieces == PAIRS
+
+
+class Moves(threading.Event):
+    """Is set after it was asked so many times."""
+
+    def __init__(self, moves: int) -> None:
+        super().__init__()
+        self.left = moves
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+class Favourite(Evaluator):
+    """Half of the probability for the pass, and Black wins by half."""
+
+    def evaluate(self, batch, slots, priors, values) -> None:
+        UniformEvaluator().evaluate(batch, slots, priors, values)
+        priors /= 2
+        priors[:, batch.env.pass_action] += 0.5
+        values[:] = batch.to_play(slots, np.empty(len(slots), np.int8)) / 2
+
+
+class TestRecords:
+    def test_against_a_count_by_hand(self, records: list[GameRecord]) -> None:
+        examination = WatchedRecords("records:x", ENV, records).examination(0, "cpu")
+        while not examination.is_over:
+            state = examination.state()
+            examination = WatchedRecords("records:x", ENV, records).examination(0, "cpu", state)
+            examination.go_on(Favourite(), 1, Moves(1))
+        assert examination.pieces == 2
+        row = examination.row()
+        assert row is not None
+        moves = [(record, ply) for record in records for ply in range(len(record)) if record.weights[ply]]
+        passes = [record.moves[ply] == ENV.pass_action for record, ply in moves]
+        entropies = [
+            -math.log(0.5 / record.legal_counts[ply] + 0.5 * passed)
+            for (record, ply), passed in zip(moves, passes, strict=True)
+        ]
+        assert row["positions_judged"] == len(moves)
+        assert row["accuracy"] == pytest.approx(np.mean(passes))
+        assert row["cross_entropy"] == pytest.approx(np.mean(entropies))
+        assert row["value_error"] == pytest.approx(np.mean([(0.5 - record.outcome) ** 2 for record, _ in moves]))
+
+    def test_what_a_folder_holds(self, records: list[GameRecord], tmp_path: Path) -> None:
+        """Records and SGF files below it, without games of other boards and what is no game."""
+        (tmp_path / "deep").mkdir()
+        save(tmp_path / "deep" / "some.npz", records[:3])
+        exact = selfplay(GoEnv(3), HashEvaluator(), 2, 1)
+        save(tmp_path / "other.npz", exact)
+        (tmp_path / "notes.txt").write_text("no game")
+        (tmp_path / "bad.sgf").write_text("(;GM[1]SZ[4]RE[B+1];B[zz])")
+        write_sgf(tmp_path / "one.sgf", SgfGame.in_game(ENV, (5, 10, 16, 16), result="W+0.5"))
+        found = read_collection(tmp_path, ENV, 10**6)
+        assert sorted(len(record) for record in found) == sorted([4, *(len(record) for record in records[:3])])
+        few = read_collection(save(tmp_path / "many.npz", records), ENV, 40)
+        assert 40 <= sum(map(len, few)) < 40 + max(map(len, records))
+
+    @pytest.mark.parametrize(
+        ("name", "sentence"),
+        [("other.npz", "must have moves, got one of"), ("bad.sgf", "the board must be 4x4"), ("", "without any")],
+    )
+    def test_nothing_to_be_watched_by(self, name: str, sentence: str, tmp_path: Path) -> None:
+        if name.endswith("npz"):
+            save(tmp_path / name, selfplay(GoEnv(3), HashEvaluator(), 2, 1))
+        elif name:
+            (tmp_path / name).write_text("(;GM[1]SZ[9]RE[B+1];B[aa])")
+        with pytest.raises(ValueError, match=sentence):
+            read_collection(tmp_path / name, ENV, 100)

@@ -1,0 +1,283 @@
+"""`train(watch=…)`: what watching may cost, when opponents are met, and that the run is the same as without."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago.arena.engine import EngineError
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.training.history import EVALUATIONS, read_rows
+from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
+from alphago.training.run import Run
+from alphago.training.session import train
+from tests.training.small_runs import GO, TINY, Listener, RandomGames, Small, go_on, opened, run, run_killed, same
+
+SHARE = 0.05
+
+
+class Clock:
+    """Seconds that pass only where a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Slow:
+    """Something to be watched by whose pieces take so many seconds, in moves of a hundredth of it."""
+
+    def __init__(self, name: str, clock: Clock, seconds: Callable[[], float], pieces: int = 10) -> None:
+        self.name, self.clock, self.seconds, self.all = name, clock, seconds, pieces
+
+    def examination(self, seed: int, device: str, state: Any = None) -> "SlowExamination":
+        return SlowExamination(self, state or 0)
+
+
+class SlowExamination:
+    def __init__(self, slow: Slow, pieces: int) -> None:
+        self.slow, self.moves = slow, 100 * pieces
+
+    @property
+    def pieces(self) -> int:
+        return self.moves // 100
+
+    @property
+    def is_over(self) -> bool:
+        return self.pieces >= self.slow.all
+
+    def go_on(self, evaluator: Any, at_once: int, stop: threading.Event) -> None:
+        while not self.is_over and not stop.is_set():
+            self.moves += at_once
+            self.slow.clock.now += self.slow.seconds() * at_once / 200
+
+    def row(self) -> dict[str, Any] | None:
+        return {"opponent": self.slow.name, "readouts": None, "played": self.pieces} if self.pieces else None
+
+    def summary(self) -> str:
+        return "played"
+
+    def state(self) -> int:
+        return self.pieces
+
+    def close(self) -> None:
+        self.moves = 0
+
+
+class Broken(Slow):
+    def examination(self, seed: int, device: str, state: Any = None) -> SlowExamination:
+        class Fails(SlowExamination):
+            def go_on(self, evaluator: Any, at_once: int, stop: threading.Event) -> None:
+                raise EngineError("out of cheese")
+
+        return Fails(self, 0)
+
+
+def rows_of(folder: Path) -> list[Any]:
+    return list(read_rows(folder / EVALUATIONS, "opponent"))
+
+
+@contextmanager
+def watched(folder: Path, watcher: Watcher, minutes: float = 10.0) -> Iterator[Run]:
+    """A run by the clock with this judge, whose clock the test turns."""
+    settings = {"max_minutes": minutes, "report": Listener()}
+    with opened(folder, None, source=RandomGames, judges=[watcher], **settings) as made:  # type: ignore[arg-type]
+        made.clock.ready = 0.0
+        yield made
+
+
+def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> Iterator[float]:
+    """Let the run's clock go on in steps, with the judge asked after each; yields the time that is watched."""
+    seconds = run.clock.seconds
+    while seconds < until:
+        seconds += step
+        run.clock.set(seconds)
+        run.iterations += 1
+        run.games += 3
+        run.judge(threading.Event())
+        yield watcher.budget.spent
+
+
+class TestShare:
+    @pytest.mark.parametrize("at_once", [1, 8])
+    def test_it_is_kept_all_along(self, tmp_path: Path, at_once: int) -> None:
+        """Whatever an opponent takes: beyond it is one move of its games at most, at any time of the run."""
+        clock, pace = Clock(), iter(range(10**6))
+        watched_by = [
+            Slow("fast", clock, lambda: 0.02), Slow("slow", clock, lambda: 4.0),
+            Slow("slower and slower", clock, lambda: 1e-3 * next(pace)),
+        ]  # fmt: skip
+        watcher = Watcher(GO, watched_by, SHARE, at_once=at_once, clock=clock)
+        with watched(tmp_path, watcher) as run:
+            for spent in train_for(run, watcher, 600):
+                assert spent <= SHARE / (1 - SHARE) * run.clock.seconds + 0.2 * at_once
+            assert run.is_over
+            assert 0.8 * SHARE < watcher.budget.used < SHARE + 0.01
+        rows = rows_of(tmp_path)
+        for name in ("fast", "slow", "slower and slower"):
+            own = [row for row in rows if row["opponent"] == name]
+            assert own[0]["games"] <= 3  # the network that had learned nothing
+            assert own[-1]["games"] == 1200  # and the run's last
+            assert POINTS <= len(own) <= POINTS + 2 or name != "fast"
+        assert rows[-1]["watch_seconds"] == pytest.approx(watcher.budget.spent)
+
+    def test_a_part_is_kept_for_the_end(self, tmp_path: Path) -> None:
+        clock = Clock()
+        watcher = Watcher(GO, [Slow("slow", clock, lambda: 1.0)], SHARE, clock=clock)
+        with watched(tmp_path, watcher) as run:
+            *before, last = train_for(run, watcher, 600)
+        assert before[-1] <= (1 - AT_THE_END) * SHARE / (1 - SHARE) * 600 + 1.0
+        assert before[-1] + 2 < last <= SHARE / (1 - SHARE) * 601.5 + 0.01
+        assert "at most 5.0% was asked for" in watcher.conclusion("")
+
+    def test_what_is_over_is_not_examined_again(self, tmp_path: Path) -> None:
+        clock = Clock()
+        watcher = Watcher(GO, [Slow("fast", clock, lambda: 0.1)], SHARE, clock=clock)
+        with watched(tmp_path, watcher) as run:
+            list(train_for(run, watcher, 600))
+            assert not watcher.due(run)
+            run.iterations += 1  # it was prolonged and is over again
+            assert watcher.due(run)
+
+
+class TestExaminations:
+    def test_one_goes_on_after_a_checkpoint(self, tmp_path: Path) -> None:
+        """With the same network, where it stood; time that was spent stays spent."""
+        clock = Clock()
+        slow = Slow("slow", clock, lambda: 2.0)
+        watcher = Watcher(GO, [slow], SHARE, clock=clock)
+        with watched(tmp_path, watcher) as run:
+            list(train_for(run, watcher, 90))
+            (account,) = watcher.accounts
+            assert account.examination is not None
+            assert 0 < account.examination.pieces < 10
+            run.learner.steps += 1  # another network by now
+            saved = run.state()
+            other = Watcher(GO, [slow, Slow("new", clock, lambda: 2.0)], SHARE, clock=clock)
+            other.restore(run, saved.tensors, json.loads(json.dumps(saved.data["judges"]["watch"])))
+            assert other.budget.spent == watcher.budget.spent
+            assert other.accounts[0].examination is not None
+            assert other.accounts[0].examination.pieces == account.examination.pieces
+            assert other.accounts[1].spent == account.spent  # no advantage to make up for
+            assert same(other.networks[account.network], watcher.networks[account.network])
+
+    def test_an_engine_that_fails(self, tmp_path: Path) -> None:
+        """It is told, and the run goes on; its next examination is tried."""
+        clock = Clock()
+        watcher = Watcher(GO, [Broken("broken", clock, lambda: 1.0)], SHARE, clock=clock)
+        with watched(tmp_path, watcher) as run:
+            list(train_for(run, watcher, 90))
+            (listener,) = run.reporter.reports
+            assert isinstance(listener, Listener)
+            assert sum("watching broken failed" in note and "out of cheese" in note for note in listener.notes) == 3
+        assert not watcher.networks
+        assert not (tmp_path / EVALUATIONS).exists()
+
+    def test_a_stop_keeps_whole_pairs(self, tmp_path: Path) -> None:
+        stop = threading.Event()
+        with opened(tmp_path, 100, source=RandomGames, watch=["random@0"], watch_share=0.9) as run:
+            (watcher,) = run.judges
+            assert isinstance(watcher, Watcher)
+            run.clock.set(1000.0)
+            stop.set()
+            assert not watcher.judge(run, stop)
+            (account,) = watcher.accounts
+            assert account.examination is not None
+            assert account.examination.pieces == 0
+            assert watcher.judge(run, threading.Event())
+            assert account.examination is None
+        assert [row["played"] for row in rows_of(tmp_path)] == [20]
+
+
+WATCH: dict[str, Any] = {"watch": ["random@0", "random@4"], "watch_share": 0.9}
+
+
+class TestRuns:
+    def test_it_changes_nothing(self, tmp_path: Path) -> None:
+        """Weights and games are the same to the last bit."""
+        net, _ = run(tmp_path / "alone")
+        same_net, listener = run(tmp_path / "watched", **WATCH)
+        assert same(net, same_net)
+        rows = rows_of(tmp_path / "watched")
+        assert {(row["judge"], row["opponent"], row["readouts"]) for row in rows} == {
+            ("watch", "random", 0), ("watch", "random", 4)
+        }  # fmt: skip
+        last = rows[-1]
+        assert last["games"] == 16
+        assert last["wins"] + last["draws"] + last["losses"] == last["played"] == len(last["moves"])
+        assert 0 <= last["low"] <= last["win_rate"] <= last["high"] <= 1
+        assert min(last["captures"], last["captured"]) >= 0
+        lengths = [len(game["moves"].split()) for game in last["moves"]]
+        assert sum(lengths) / len(lengths) == pytest.approx(last["moves_per_game"])
+        assert listener.noted("random@4 after ")
+        assert listener.noted("watching took ")
+
+    @pytest.mark.parametrize("saves", [2, 9, 25])
+    def test_after_a_kill(self, tmp_path: Path, undisturbed: Small, saves: int) -> None:
+        settings = {"curriculum": ((2, 0.3),), **WATCH}
+        run_killed(tmp_path / "run", saves, **settings)
+        net, _ = go_on(tmp_path / "run")
+        assert same(net, undisturbed.net)
+        assert rows_of(tmp_path / "run")[-1]["games"] == 16
+
+    def test_a_run_that_is_over(self, finished: Path) -> None:
+        """Its last network can still be examined, and once more is nothing to do."""
+        _, listener = go_on(finished, watch="random@0", watch_share=0.9)
+        rows = rows_of(finished)
+        assert [(row["opponent"], row["games"]) for row in rows] == [("random", 40)]
+        go_on(finished)
+        assert rows_of(finished) == rows
+        _, listener = go_on(finished, watch=None)
+        assert listener.noted("watch is None from now on, not ('random@0',)")
+
+    def test_another_network(self, finished: Path, tmp_path: Path) -> None:
+        """It gets as many readouts as the run's."""
+        run(tmp_path / "new", 8, watch=[f"{finished}@2"], watch_share=0.9, source=RandomGames)
+        assert {(row["opponent"], row["readouts"]) for row in rows_of(tmp_path / "new")} == {(str(finished), 2)}
+
+    def test_texts(self) -> None:
+        """A comma separates names on the command line and in a string; 64 readouts are usual."""
+        from alphago.training.judges.criteria import check_watch, split_readouts
+
+        assert check_watch("random@0,gnugo:10@64") == ("random@0", "gnugo:10@64")
+        assert check_watch([]) is None
+        assert [split_readouts(text) for text in ("gnugo", "uct:9@0", "records:a@b")] == [
+            ("gnugo", 64), ("uct:9", 0), ("records:a@b", 64),
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("env", "settings", "sentence"),
+    [
+        (GO, {"watch": ["gnu@0"]}, "no player is called 'gnu': did you mean gnugo"),
+        (GO, {"watch": ["runs/none@0"]}, "there is no file runs/none"),
+        (GO, {"watch": ["random@many"]}, "after @ come the readouts of the run's network, as in random@64"),
+        (GO, {"watch": ["random@0", "random@0"]}, "watch must name each opponent once, got 'random@0' twice"),
+        (GO, {"watch": 7}, "watch must be names such as"),
+        (GO, {"watch": ["records:nowhere"]}, "records must be an SGF file, a .npz of records or a folder of them"),
+        (GO, {"watch": ["random"], "watch_share": 1}, "watch_share must be a number > 0 and <= 0.9, got 1"),
+        (ConnectFourEnv(), {"watch": ["rave:9@0"]}, r"env must be Go for rave:9, got ConnectFourEnv\("),
+        (GoEnv(7), {"watch": ["engine@0"]}, "GNU Go is not installed"),
+    ],
+)
+def test_refusals(
+    env: GameEnv, settings: dict[str, Any], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is written."""
+    monkeypatch.setenv("PATH", "")
+    if settings["watch"] == ["engine@0"]:
+        from alphago.arena.engine import gnugo
+
+        monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+        monkeypatch.setattr("alphago.arena.players.find_engine", lambda name: gnugo() if name == "engine" else None)
+    with pytest.raises((ValueError, OSError, EngineError), match=sentence):
+        train(env, 4, folder=tmp_path / "run", reports=[], **{**TINY, **settings})
+    assert not (tmp_path / "run").exists()
