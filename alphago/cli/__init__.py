@@ -3,19 +3,16 @@
 import argparse
 import contextlib
 import importlib
-import os
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import alphago
 from alphago.cli.errors import error_text
 from alphago.cli.options import Parser
+from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt
 from alphago.system.validation import near_misses
 
 USAGE_ERROR = 2  # exit code for what the user can correct: a missing file, a wrong model, a bad option
-INTERRUPTED = 130
 
 # What each verb does, and its module here, which has `add_options(parser)` and `run(options)`.
 VERBS = {
@@ -57,23 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"alphago {verb}: {sentence}", file=sys.stderr)
         return USAGE_ERROR
-
-
-@contextlib.contextmanager
-def ended_by_interrupt() -> Iterator[None]:
-    """Let Ctrl-C within the block, which imports libraries, end the process at once and in silence.
-
-    A KeyboardInterrupt in the midst of their imports may be swallowed or printed by one of them.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def parser_of(verb: str, words: Sequence[str] = ()) -> Parser:

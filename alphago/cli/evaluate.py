@@ -10,6 +10,7 @@ from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game
 from alphago.cli.options import add_settings, given_settings, integer, number
 from alphago.env.go_rules import named_rules
+from alphago.system.interrupts import INTERRUPTED
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -76,4 +77,4 @@ def run(options: argparse.Namespace) -> int:
     print(standings(tournament, anchor=anchor, anchor_elo=elo))
     if stopped:
         print("stopped; the same command resumes", file=sys.stderr)
-    return 130 if stopped else 0
+    return INTERRUPTED if stopped else 0

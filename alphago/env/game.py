@@ -10,7 +10,7 @@ belongs to the player about to move; the public `Position` speaks of the first p
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -493,13 +493,3 @@ class Position:
     def __repr__(self) -> str:
         """Return what `print` shows, so that a prompt or a notebook shows the board."""
         return str(self)
-
-
-def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
-    """Return a batch with the given positions in its slots, in order; raise ValueError for one of another game."""
-    batch = env.new_batch(len(positions))
-    for slot, position in enumerate(positions):
-        if not env.accepts(position.env):
-            raise ValueError(f"positions must be of {env}, got one of {position.env}")
-        batch.copy(_FIRST, np.array([slot]), of=position.batch)
-    return batch

@@ -15,7 +15,7 @@ GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, C
 USUAL_GAME = GoEnv.name  # if none is named; the networks of the package play it
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 FACTS = ("N", "planes", "plane_shape", "action_space", "max_moves")
-USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options for which the class has no default
+USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options that are usually not the class's default
 
 
 def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.model_files import ModelError, shortened
+from alphago.nn.model_files import ModelError
 from alphago.nn.parts import fits_game, game_structure
+from alphago.system.validation import shortened
 
 
 def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:

@@ -22,7 +22,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.system.files import write_atomic
-from alphago.system.validation import check_int, near_names
+from alphago.system.validation import check_int, near_names, shortened
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
@@ -289,12 +289,6 @@ def table(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {shortened(value)}")
     return value
-
-
-def shortened(value: Any) -> str:
-    """Return a value as text for a message; the middle of a long one is left out."""
-    text = str(value)
-    return text if len(text) <= 200 else f"{text[:100]} … {text[-90:]}"
 
 
 def notes_of(description: Mapping[str, Any]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from alphago.nn.policy import default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
 from alphago.nn.threads import one_torch_thread
 from alphago.nn.value import Forecast, ForecastHead, default_value
-from alphago.system.validation import check_float, check_int, checks_keywords
+from alphago.system.validation import check_float, check_int, checks_keywords, shortened
 
 # (tower_height, channels, size_free).  One machine learns small boards with the first in minutes; the second is the
 # smaller of the two nets of Silver et al. 2017.
@@ -216,7 +216,7 @@ class NeuralNet(nn.Module):
         try:
             return check_float("resign_threshold", float(note), -1, 1)
         except ValueError:
-            note = model_files.shortened(note)
+            note = shortened(note)
             raise ModelError(
                 f"the network's note resign_threshold must be a number from -1 to 1, got {note!r}"
             ) from None
@@ -283,7 +283,7 @@ def load_model(
                 modules[slot] = parts.build_part_for(part, parts.slot_tensors(tensors, slot))
         net = build_net(config, env, **modules)
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # a crafted description's
-        raise ModelError(f"{path} cannot be rebuilt: {model_files.shortened(error)}") from error
+        raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error
     model_checks.check_tensors(path, tensors, net.state_dict())
     net.load_state_dict(tensors)
     net.notes = model_files.notes_of(description)

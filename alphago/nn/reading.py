@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from alphago.env.board import result_text
-from alphago.env.game import GameBatch, GameEnv, Position, stack
+from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import eval_mode
 from alphago.nn.value import POINTS, ForecastHead
@@ -82,3 +82,13 @@ def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Ten
     env = batch.env
     planes = batch.planes(slots, np.empty((len(slots), env.planes, *env.plane_shape), np.float32))
     return torch.from_numpy(planes).to(next(net.parameters(), torch.zeros(0)))
+
+
+def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
+    """Return a batch with the given positions in its slots, in order; raise ValueError for one of another game."""
+    batch = env.new_batch(len(positions))
+    for slot, position in enumerate(positions):
+        if not env.accepts(position.env):
+            raise ValueError(f"positions must be of {env}, got one of {position.env}")
+        batch.copy(np.zeros(1, np.int64), np.array([slot]), of=position.batch)
+    return batch

@@ -52,7 +52,7 @@ class Stopwatch:
     def current(self) -> tuple[str, float]:
         """The kind of work that counts now ("" for none) and the seconds since it began, for any thread."""
         kinds = self._kinds[-1:]
-        return (kinds[0], time.perf_counter() - self._since) if kinds else ("", 0.0)
+        return (kinds[0], self._clock() - self._since) if kinds else ("", 0.0)
 
     def _count(self) -> None:
         now = self._clock()

@@ -28,7 +28,6 @@ class Unset(Enum):
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 LARGEST = 10**9  # of a number in settings that has no bound of its own
 MOST_READOUTS = 10_000_000  # of one move: a tree of that size takes gigabytes
-MOST_SHOWN = 80  # characters of a value in an error message
 
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
@@ -149,28 +148,38 @@ def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None
 
 
 def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise TypeError in a sentence if the function cannot be called with these arguments; `who` is its name."""
-    parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
-    values = given[1:] if "self" in inspect.signature(function).parameters else given
-    in_order = [p.name for p in parameters if p.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    needed = [p.name for p in parameters if p.name in in_order and p.default is inspect.Parameter.empty]
-    several = any(p.kind == inspect.Parameter.VAR_POSITIONAL for p in parameters)
-    if len(values) > len(in_order) and not several:
-        others = [p.name for p in parameters if p.kind == inspect.Parameter.KEYWORD_ONLY and p.name not in named]
-        hint = f"; name the others, as in {others[0]}={shown(values[len(in_order)])}" if others else ""
-        expected = f"at most {', '.join(in_order)} without a name" if in_order else "no values without a name"
-        raise TypeError(f"{who} must be called with {expected}, got {len(values)}{hint}") from None
-    for name in in_order[: len(values)]:
-        if name in named:
-            raise TypeError(f"{who} must be called with one {name}, got it in its place and as {name}=…") from None
-    if missing := [name for name in needed[len(values) :] if name not in named]:
-        raise TypeError(f"{who} must be called with {', '.join(needed)}, got no {' and no '.join(missing)}") from None
+    """Raise TypeError that names the arguments that are missing, or that may come without their names."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*given, **named)
+        return
+    except TypeError:
+        parameters = signature.parameters.values()
+    unnamed = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    own = [name for name in unnamed if name != "self"]
+    if len(given) > len(unnamed):
+        raise TypeError(
+            f"{who} takes {', '.join(own) or 'nothing'} without a name before it, and all else as name=value; "
+            f"got {len(given) - len(unnamed) + len(own)} values without one"
+        ) from None
+    if twice := [name for name in unnamed[: len(given)] if name in named]:
+        raise TypeError(
+            f"{who} got two values for {twice[0]}: {', '.join(own)} is the order of its arguments"
+        ) from None
+    required = [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in NAMED]
+    missing = [name for name in required if name not in (*unnamed[: len(given)], *named)]
+    raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(own)}, …)") from None
 
 
 def shown(value: Any) -> str:
-    """Return the repr of a value as error messages show it: the beginning and the length of a long one."""
-    text = repr(value)
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}… ({len(text)} characters)"
+    """Return the repr of a value as error messages show it, its middle left out if it is long."""
+    return shortened(repr(value))
+
+
+def shortened(value: Any) -> str:
+    """Return a value as text for a message, its middle left out if it is long."""
+    text = str(value)
+    return text if len(text) <= 200 else f"{text[:100]} … {text[-90:]}"
 
 
 def check_int(name: str, value: Any, least: int, most: int | None = None) -> int:

@@ -58,6 +58,11 @@ class BoardTraining:
         return f"{self.env.N}x{self.env.N}"
 
     @property
+    def source_class(self) -> str:
+        """The class that defines the source's state, as "module:name"; subclasses may share one."""
+        return qualified_name(type(self.source).state).removesuffix(".state")
+
+    @property
     def may_learn(self) -> bool:
         """Whether there are enough positions in memory to learn from."""
         return len(self.memory) >= self.needed
@@ -102,8 +107,7 @@ class BoardTraining:
         """Return what the board needs to continue, except the games in memory: tensors by name, and plain data."""
         games, source = self.source.state()
         memory = {"games": len(self.memory.entries), "capacity": self.memory.capacity, "added": self.memory.added}
-        kind = qualified_name(type(self.source))
-        data = {"memory": memory, "has_learned": self.has_learned, "source": source, "source_class": kind}
+        data = {"memory": memory, "has_learned": self.has_learned, "source": source, "source_class": self.source_class}
         data["adaptive"] = None if self.adaptive is None else self.adaptive.state()
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
@@ -112,7 +116,7 @@ class BoardTraining:
 
         Raises ValueError if the games in progress were played by another class of source.
         """
-        was, now = data["source_class"], qualified_name(type(self.source))
+        was, now = data["source_class"], self.source_class
         if was != now:
             raise ValueError(f"source must make what played the run's unfinished games, {was}, got {now}")
         self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])

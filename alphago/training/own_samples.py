@@ -8,8 +8,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
-from alphago.env.game import GameEnv, Position, stack
+from alphago.env.game import GameEnv, Position
 from alphago.nn.net import NeuralNet
+from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.validation import check_int, check_keywords, make_settings
 from alphago.training.learner import Learner

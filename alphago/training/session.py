@@ -143,12 +143,11 @@ def train(
             try:
                 with (
                     translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
-                    run_for(plan, env, run_folder, reports, where, source) as run,
+                    run_for(plan, env, run_folder, reports, where, source) as run, explain_divergence(run),
                 ):  # fmt: skip
-                    with explain_divergence(run):
-                        anything_to_do = begin(run, plan, notes)
-                        with suppress(Stopped), run.stopwatch.running(OTHER):
-                            train_loop(run, stop)
+                    anything_to_do = begin(run, plan, notes)
+                    with suppress(Stopped), run.stopwatch.running(OTHER):
+                        train_loop(run, stop)
                     return finish(run, plan, stopped=stop.is_set(), compact=compact, save=anything_to_do)
             except MemoryError as error:
                 if device != "auto" or where == "cpu":

@@ -102,7 +102,7 @@ def test_a_fault_of_the_program_is_raised(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
-@pytest.mark.parametrize("module", ["numpy", "numba", "torch"])
+@pytest.mark.parametrize("module", ["argparse", "numpy", "numba", "torch"])
 def test_ctrl_c_while_libraries_are_imported(module: str) -> None:
     """No traceback from their midst, and the exit code of an interrupt."""
     code = (
@@ -112,7 +112,8 @@ def test_ctrl_c_while_libraries_are_imported(module: str) -> None:
         f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "sys.meta_path.insert(0, Interrupting())\n"
-        "import alphago.cli; sys.exit(alphago.cli.main(['play', '--readouts', '1']))"
+        "sys.argv[1:] = ['play', '--readouts', '1']\n"
+        "import alphago.__main__; sys.exit(alphago.__main__.main())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60, stdin=subprocess.DEVNULL, text=True

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from examples.tic_tac_toe import TicTacToeEnv
 
 from alphago.cli import main
 from alphago.cli.rates import rate
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.judges.resignation import Resignation
 from alphago.training.recipes import RECIPES
@@ -101,7 +101,7 @@ def test_what_a_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert facts["game"] == str(GO)
     assert "tower_height=0, channels=8" in facts["network"]
     assert "parameters" in facts["network"]
-    expected = {"recipe": "none", "games": "8 of 8", "readouts": "4", "over": "yes, all games are played",
+    expected = {"recipe": "few games", "games": "8 of 8", "readouts": "4", "over": "yes, all games are played",
                 "to go on": f"alphago train --folder {folder} --games 16"}  # fmt: skip
     assert expected.items() <= facts.items()
     assert 0 < float(facts["policy loss"]) < 10

@@ -201,7 +201,8 @@ class TestTrain:
     def given(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple]:
         calls: list[tuple] = []
         monkeypatch.setattr(
-            "alphago.training.session.train", lambda *words, **keywords: calls.append((*words, keywords))
+            "alphago.training.session.train",
+            lambda *words, reports, **keywords: calls.append((*words, keywords)),  # that run as asked for
         )
 
         def call(command: str) -> tuple:

@@ -1,4 +1,4 @@
-"""Connect Four: the fast game and the plain one of examples/, which docs/add_a_game.md explains."""
+"""Connect Four: the fast game and the plain one of alphago/examples/, which docs/add_a_game.md explains."""
 
 import pytest
 

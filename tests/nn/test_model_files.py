@@ -193,7 +193,7 @@ def foreign_files(folder: pathlib.Path) -> dict[str, tuple[pathlib.Path, str]]:
         "pickle": (folder / "old.pt", "is a pickle, which could run code"),
         "zip": (folder / "archive.zip", "is a zip archive"),
         "other": (folder / "other", "is another program's safetensors file"),
-        "version": (folder / "version", "must have format version 1, got '9'"),
+        "version": (folder / "version", "must have format version 1, got 9"),
         "bare": (folder / "bare", "has a damaged description"),
     }
 

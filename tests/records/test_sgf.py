@@ -220,9 +220,9 @@ class TestErrors:
 
     @pytest.mark.parametrize("name", ["SZ", "KM", "HA", "GM", "B"])
     def test_messages_stay_short(self, name: str) -> None:
-        with pytest.raises(ValueError, match=r"got '7x7x.*… \(\d+ characters\)$") as caught:
+        with pytest.raises(ValueError, match=r"got '7x7x7x.* … .*7x7x'$") as caught:
             parse_sgf(f"(;{name}[{'7x' * 300_000}])")
-        assert len(str(caught.value)) < 250
+        assert len(str(caught.value)) < 350
 
     def test_a_missing_file(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):

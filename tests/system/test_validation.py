@@ -39,7 +39,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
-from alphago.system.validation import make_settings
+from alphago.system.validation import checks_keywords, make_settings
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.settings import TrainingSettings
@@ -123,6 +123,33 @@ def test_what_there_is_where_nothing_is_near(call: Callable[[], Any], sentence: 
 def test_what_is_missing_or_too_much_is_named(call: Callable[[], Any], sentence: str) -> None:
     with pytest.raises(TypeError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: GoEnv(9, 17, 7.5), "GoEnv takes board_size, planes without a name before it, and all else "),
+        (lambda: ConnectFourEnv(7), "ConnectFourEnv takes nothing without a name before it, .* got 1 values"),
+        (lambda: GO.position("A1", "B1", 1, 7.5, 9), "GoEnv.position takes black, white, to_play, komi without a n"),
+    ],
+)  # fmt: skip
+def test_games_name_what_comes_without_a_name(call: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(TypeError, match=f"^{sentence}"):
+        call()
+
+
+def test_a_type_error_of_the_body_stays() -> None:
+    @checks_keywords()
+    def function(value: Any) -> Any:
+        return value + 1
+
+    with pytest.raises(TypeError, match="can only concatenate str"):
+        function("a")
+
+
+def test_messages_leave_out_the_middle_of_long_values() -> None:
+    with pytest.raises(ValueError, match=r"^board_size must be .*, got 'x{99} … x{89}'$"):
+        GoEnv("x" * 5_000_000)
 
 
 def test_a_setting_that_is_made_of_settings_names_its_own() -> None:

@@ -170,7 +170,8 @@ class Breaking(torch.optim.SGD):
 
 class TestDivergence:
     @pytest.mark.parametrize(
-        ("factor", "warning"), [(1e3, "exploded loss: the policy's loss is "), (-1e30, "training has diverged after ")]
+        ("factor", "warning"),
+        [(1e3, "exploded loss: the policy's loss is "), (-1e9, "training has diverged after ")],
     )
     def test_a_run_ends_with_a_warning(self, tmp_path: Path, factor: float, warning: str) -> None:
         """It ended well, after a policy loss of 5e18."""
@@ -389,8 +390,8 @@ class TestDevice:
         settings = {"source": Fills, "plies_per_iteration": 2}
         _, listener = run(tmp_path / "auto", 10, device="auto", **settings)
         assert listener.notes[0] == "boards and network are on host"
-        assert [note for note in listener.notes if sentence in note] == [listener.notes[2]]
-        assert listener.notes[3].startswith("this run goes on after ")
+        assert sum(sentence in note for note in listener.notes) == 1
+        assert listener.noted("this run goes on after ")
         assert (listener.last["games"], listener.stopped) == (10, False)
         assert sorted(game.seed for game in games_in(tmp_path / "auto")) == [(0, number) for number in range(10)]
         Fills.calls = 0

@@ -10,9 +10,8 @@ import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
-from alphago.env.go import GoEnv
 from alphago.mcts.player import MCTSPlayer
-from alphago.system.validation import checks_keywords
+from alphago.system.validation import checks_keywords, keywords_of
 from alphago.ui.terminal.estimate import estimate
 from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.saved_games import GameFiles
@@ -90,7 +89,7 @@ def play(
 
 
 def _handicap_position(env: GameEnv, handicap: int) -> Position:
-    if not isinstance(env, GoEnv):
+    if "handicap" not in keywords_of(env.position):
         raise ValueError(f"handicap must be 0 in a game other than Go, got {handicap!r}")
     return env.position(handicap=handicap)
 

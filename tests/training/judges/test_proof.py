@@ -155,7 +155,7 @@ class TestWithProof:
         games = listener.last["games"]
         _, listener = go_on(tmp_path, env=self.ENV, source=RandomGames)
         assert listener.rows == []
-        assert "with a proof" in listener.notes[-1]
+        assert "with its proof" in listener.notes[-1]
         assert rows_of(tmp_path) == [row]
         _, listener = go_on(tmp_path, games + 4, env=self.ENV, until=None, source=RandomGames)
         assert "this run goes on" in listener.notes[-1]

@@ -124,7 +124,7 @@ class TestExact:
         whole = train(GO, 8, model=model(), folder=tmp_path / "whole", reports=[], **settings)
         stop = interrupt_at(3)
         train(GO, 8, model=model(), folder=tmp_path / "cut", reports=[stop], **settings)
-        with pytest.raises(ValueError, match=r"its own parts .*: pass one like it as model="):
+        with pytest.raises(ValueError, match=r"custom modules .*: pass one like it as model="):
             go_on(tmp_path / "cut")
         mine = model()
         assert train(GO, 8, model=mine, folder=tmp_path / "cut", reports=[], **settings) is mine

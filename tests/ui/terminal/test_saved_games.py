@@ -150,7 +150,7 @@ def test_a_person_is_asked(tmp_path):
     for before, after in (("precious", "precious"), ("precious", "(;FF[4]")):
         path.write_text(before)
         with contextlib.suppress(FileExistsError):
-            GameFiles(player.env, screen).save(str(path), player.extract_data(), False, ("you", "alphago"), False)
+            GameFiles(player.env, screen).save(str(path), player.game_record(), False, ("you", "alphago"), False)
         assert path.read_text().startswith(after)
     assert questions == [f"{path} is there already and not of this game.  Replace it? (yes or no) "] * 2
 
