@@ -11,12 +11,12 @@ from unittest import mock
 from figures import Figures, add_option
 
 from alphago import NeuralNet
-from alphago.cli.rates import random_sample
 from alphago.nn import passes
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
+from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
@@ -36,7 +36,7 @@ def main() -> None:
         recipe = RECIPES[name]
         net = NeuralNet(recipe.make_env(), **recipe.network)
         settings = TrainingSettings(**recipe.settings)
-        batch = random_sample(net, settings.batch_size)
+        batch = random_sample(net.env, settings.batch_size)
         times: dict[bool, list[float]] = {True: [], False: []}
         with one_torch_thread(), Workers(available_cores()) as workers:
             learner = Learner(net, settings, workers)

@@ -15,7 +15,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
-from alphago.training.memory import Sample
+from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
@@ -110,7 +110,7 @@ def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, sec
 
 def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
     """Return positions per second of gradient steps on batches of SAMPLES; changes the network's weights."""
-    sample = random_sample(net, SAMPLES)
+    sample = random_sample(net.env, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
         learner = Learner(net, TrainingSettings(), workers)
 
@@ -128,18 +128,3 @@ def random_starts(env: GameEnv, batch: GameBatch, games: int, plies: int) -> Non
         for _ in range(plies):
             action = random_action(batch.rows[slot], state, False)  # type: ignore[attr-defined]
             batch.play(np.array([slot]), np.array([action], np.int32))
-
-
-def random_sample(net: NeuralNet, count: int) -> Sample:
-    """Return `count` random training samples with the shapes and dtypes of real samples."""
-    generator, env = np.random.default_rng(1), net.env
-    height, width = env.plane_shape
-    return Sample(
-        planes=generator.integers(0, 2, (count, env.planes, height, width)).astype(np.float32),
-        policy=generator.dirichlet(np.full(env.action_space, 0.1), count).astype(np.float32),
-        value=generator.uniform(-1, 1, count).astype(np.float32),
-        weight=np.ones(count, np.float32),
-        score=np.zeros(count, np.float32),
-        ownership=generator.integers(-1, 2, (count, height * width)).astype(np.int8),
-        ended=np.ones(count, np.float32),
-    )

@@ -1,7 +1,7 @@
 """The dtypes that a run computes in on a CPU, chosen by a short measurement where it begins.
 
-Which is the fastest depends on the processor, the network and the batch.  On an AVX-512 BF16 processor without AMX a
-gradient step in bfloat16 took 1.35 times as long as in float32, with AMX it takes about half (docs/design/network.md).
+Which is the fastest depends on the processor, the network and the batch: of two AVX-512 BF16 processors without AMX one
+was faster in bfloat16, the other took 1.35 times as long as in float32 (docs/design/networks.md).
 """
 
 import copy
@@ -82,11 +82,11 @@ def random_sample(env: GameEnv, count: int) -> Sample:
     generator = np.random.default_rng(1)
     points = env.plane_shape[0] * env.plane_shape[1] if env.has_ownership else 0
     return Sample(
-        planes=generator.random((count, env.planes, *env.plane_shape), np.float32),
-        policy=np.full((count, env.action_space), 1 / env.action_space, np.float32),
+        planes=generator.integers(0, 2, (count, env.planes, *env.plane_shape)).astype(np.float32),
+        policy=generator.dirichlet(np.full(env.action_space, 0.1), count).astype(np.float32),
         value=generator.uniform(-1, 1, count).astype(np.float32),
         weight=np.ones(count, np.float32),
-        score=generator.normal(0, 10, count).astype(np.float32),
-        ownership=generator.choice(np.array([-1, 1], np.int8), (count, points)),
+        score=np.zeros(count, np.float32),
+        ownership=generator.integers(-1, 2, (count, points)).astype(np.int8),
         ended=np.ones(count, np.float32),
     )
