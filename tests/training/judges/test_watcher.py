@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from alphago.arena.engine import EngineError
+from alphago.arena.engine import EngineError, gnugo
+from alphago.cli import parser_of
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.training.history import EVALUATIONS, read_rows
+from alphago.training.judges.criteria import check_watch, split_readouts
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
 from alphago.training.session import train
@@ -251,10 +253,10 @@ class TestRuns:
 
     def test_texts(self) -> None:
         """A comma separates names on the command line and in a string; 64 readouts are usual."""
-        from alphago.training.judges.criteria import check_watch, split_readouts
-
         assert check_watch("random@0,gnugo:10@64") == ("random@0", "gnugo:10@64")
         assert check_watch([]) is None
+        for text, names in (("random@0,gnugo:10@64", ("random@0", "gnugo:10@64")), ("none", None)):
+            assert parser_of("train").parse_args(["--watch", text]).watch == names
         assert [split_readouts(text) for text in ("gnugo", "uct:9@0", "records:a@b")] == [
             ("gnugo", 64), ("uct:9", 0), ("records:a@b", 64),
         ]  # fmt: skip
@@ -280,8 +282,6 @@ def test_refusals(
     """Before anything is written."""
     monkeypatch.setenv("PATH", "")
     if settings["watch"] == ["engine@0"]:
-        from alphago.arena.engine import gnugo
-
         monkeypatch.setattr("shutil.which", lambda *_, **__: None)
         monkeypatch.setattr("alphago.arena.players.find_engine", lambda name: gnugo() if name == "engine" else None)
     with pytest.raises((ValueError, OSError, EngineError), match=sentence):
