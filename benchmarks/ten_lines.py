@@ -18,11 +18,12 @@ from typing import Any
 from figures import stamp
 
 from alphago import GoEnv, NeuralNet, evaluate, train
+from alphago.training.watch.report import Report
 
 CALL = {"num_games": 100, "ckp_freq": 10, "tower_height": 10, "start_training_after": 500}
 
 
-class Watch:
+class Watch(Report):
     """A report that notes what a person at the progress bar would see, in seconds since it was made."""
 
     def __init__(self, forecast_at: float) -> None:
