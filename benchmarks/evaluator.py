@@ -23,12 +23,13 @@ from figures import Figures, add_option
 
 from alphago import GoEnv, NeuralNet, load_model, selfplay
 from alphago.cli.rates import network_rate
-from alphago.env.game import GameBatch, stack
+from alphago.env.game import GameBatch
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.frozen import frozen_parts
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
+from alphago.nn.reading import stack
 from alphago.system.cores import available_cores
 
 EAGER = "eager, float32"

@@ -141,14 +141,13 @@ RECIPES: dict[str, Recipe] = {
         },
     ),
     # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse; 700 000
-    # batches from games of some 200 plies; a candidate plays 400 games after 25 000 of self-play.  Not as there: the
-    # threshold of resignation is fixed, not fitted to 5 % of false positives (`alphago info RUN` shows their share).
+    # batches from games of some 200 plies; a candidate plays 400 games after 25 000 of self-play.
     "paper": Recipe(
         {"board_size": 19, "komi": 7.5, "planes": 17, "max_moves": 722},
         {"preset": "paper"},
         {
             "num_games": 4_900_000, "readouts": 1600, "batch_size": 2048, "memory_size": 100_000_000,
-            "resign_threshold": -0.9, "no_resign_share": 0.1, "search_share": 0.0, "surprise_share": 0.0,
+            "adaptive_resignation": True, "no_resign_share": 0.1, "search_share": 0.0, "surprise_share": 0.0,
             "exact_rules": True,
             "opening_plies": 0.0, "temperature_plies": 30,
             "learning_rate": 1e-2, "search": SearchSettings(first_play_reduction=0.0),

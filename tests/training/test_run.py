@@ -288,7 +288,7 @@ class TestBoardsSideBySide:
 class FirstForEver:
     """A Judge that lets the run's first network play for ever, and ends the run at its third look."""
 
-    name = "first"
+    name, decides = "first", True
 
     def __init__(self) -> None:
         self.best: NeuralNet | None = None
