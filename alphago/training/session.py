@@ -226,6 +226,7 @@ def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
     progress = RunProgress(run, plan.step_seconds)
     for report in run.reporter.reports:
         report.start(run.folder.path, plan.settings.plain(), progress)
+    run.reporter.reports = [progress, *run.reporter.reports]
     if run.device != "cpu":
         run.note(f"boards and network are on {run.device}")
     run.note(*notes, *damage, *news)

@@ -1,14 +1,12 @@
 """How far a run is, what it is doing, and how much time it will still take."""
 
-import threading
-from collections import deque
 from typing import NamedTuple
 
 from alphago.system.stopwatch import OPTIMIZER, PUBLISHING, SAMPLING, SAVING
 from alphago.training.history import Row
 from alphago.training.run import Run
 from alphago.training.watch.metrics import EXAMINATION, MATCHES, PLAYING
-from alphago.training.watch.report import Progress
+from alphago.training.watch.report import Progress, Report
 
 LATEST = 6  # iterations from which the speed is taken
 LEAST_SECONDS = 2.0  # seconds of self-play after which its speed is known
@@ -32,7 +30,7 @@ class Speed(NamedTuple):
     other: float
 
 
-class RunProgress:
+class RunProgress(Report):
     """The progress of a run, which may be called at any time and from any thread.
 
     The remaining time is that of the remaining moves and gradient steps at the latest speed.
@@ -43,23 +41,21 @@ class RunProgress:
     def __init__(self, run: Run, step_seconds: float | None = None) -> None:
         self.run = run
         self.step_seconds = step_seconds
-        self.speeds: deque[Speed] = deque(maxlen=LATEST)
-        self.games = self.games_before = run.games
+        self.speeds: tuple[Speed, ...] = ()
+        self.games_before = self.games_so_far = run.games
         self.steps, self.seconds = run.learner.steps, run.clock.seconds
         self.moves = 0.0  # in this call, until the iteration in progress
         self.finished = 0  # games of this call,
         self.plies = 0.0  # and their moves
-        self.metrics: Row = run.reporter.metrics  # of the iteration whose speed was added last
-        self.lock = threading.Lock()
 
-    def _add(self, metrics: Row) -> None:
+    def iteration(self, metrics: Row) -> None:
         """Add the speed of an iteration and the length of its games."""
         total, self.seconds = metrics["seconds"] - self.seconds, metrics["seconds"]
         steps, self.steps = metrics["steps"] - self.steps, metrics["steps"]
-        games, self.games = metrics["games"] - self.games, metrics["games"]
+        games, self.games_so_far = metrics["games"] - self.games_so_far, metrics["games"]
         learning = total * metrics["optimizer_share"]
         moves = metrics["moves_per_second"] * metrics["selfplay_share"] * total
-        self.speeds.append(Speed(moves, steps, learning, total - learning))
+        self.speeds = (*self.speeds, Speed(moves, steps, learning, total - learning))[-LATEST:]
         self.moves += moves
         if games and metrics["game_length"] is not None:
             self.finished += games
@@ -68,10 +64,6 @@ class RunProgress:
     def __call__(self) -> Progress:
         """Return the progress of the run at this moment."""
         run = self.run
-        with self.lock:
-            if run.reporter.metrics is not self.metrics:
-                self.metrics = run.reporter.metrics
-                self._add(self.metrics)
         remaining, now = self.remaining(), run.clock.seconds
         share = run.progress if remaining is None else now / max(now + remaining, 1e-9)
         kind, seconds = run.stopwatch.current
@@ -99,9 +91,8 @@ class RunProgress:
         step = sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
         if step is None:
             return None
-        side_by_side = run.settings.side_by_side(
-            run.games
-        )  # the shortest of these end first and say little about the length of games
+        # Of the games side by side the shortest end first: they say little about the length of all.
+        side_by_side = run.settings.side_by_side(run.games)
         length = (self.plies + side_by_side * run.goal.usual_length) / (self.finished + side_by_side)
         begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of the games in progress then
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)

@@ -183,7 +183,7 @@ class TestExaminations:
         watcher = Watcher(GO, [Broken("broken", clock, lambda: 1.0)], SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
             list(train_for(run, watcher, 90))
-            (listener,) = run.reporter.reports
+            *_, listener = run.reporter.reports
             assert isinstance(listener, Listener)
             assert sum("watching broken failed" in note and "out of cheese" in note for note in listener.notes) == 3
         assert not watcher.networks

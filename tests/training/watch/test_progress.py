@@ -23,7 +23,7 @@ def run_of(settings: TrainingSettings, **values: Any) -> Any:
     run = {
         "settings": settings, "goal": GoEnv(9), "games": 0, "positions": 0, "samples_due": 0.0, "progress": 0.0,
         "learner": SimpleNamespace(steps=0), "clock": clock, "boards": boards, "stopwatch": Stopwatch(),
-        "pace": SimpleNamespace(so_far=lambda: (0, 0.0)), "reporter": SimpleNamespace(metrics={"games": 0}),
+        "pace": SimpleNamespace(so_far=lambda: (0, 0.0)),
     }  # fmt: skip
     return SimpleNamespace(**{**run, **values})
 
@@ -62,12 +62,11 @@ def test_before_the_first_iteration_ends() -> None:
 def test_speeds_and_lengths_of_this_run() -> None:
     run = run_of(SETTINGS)
     progress = RunProgress(run, 0.5)
-    run.reporter.metrics = iteration(80.0, 20, 1500, 10, 0.25)
+    progress.iteration(iteration(80.0, 20, 1500, 10, 0.25))
     run.clock.seconds, run.boards = 80.0, SimpleNamespace(added=1000, learning=lambda: [1])
     length = (20 * 50 + 10 * LENGTH) / 30
     rest = (105 * length - 1500) * 60 / 1500 + (100 * length - 1000) * 2 / 100 * 2.0
     assert progress().remaining == pytest.approx(rest)
-    assert progress().remaining == pytest.approx(rest)  # an iteration counts once
 
 
 def test_any_time_from_any_thread(tmp_path: Path) -> None:
