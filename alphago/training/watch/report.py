@@ -198,8 +198,8 @@ class ConsoleReport(Report):
         self.games_so_far, self.of = 0, "" if games is None else f"/{games}"
         self.rates = ""
         self.progress = progress
-        bar_format = "{desc}: {percentage:3.0f}%|{bar}| {postfix}"
-        self.bar = LiveBar(total=1.0, desc="training", bar_format=bar_format, update=self.update)
+        bar_format = "training: {percentage:3.0f}%|{bar}| {desc}"
+        self.bar = LiveBar(total=1.0, bar_format=bar_format, update=self.update)
 
     def update(self) -> None:
         """Set what the bar shows to the present state of the run."""
@@ -212,7 +212,7 @@ class ConsoleReport(Report):
             lasting = f" for {now.seconds:.0f} s" if now.seconds >= LASTING else ""
             parts.append(now.activity + lasting)
         self.bar.n = now.share
-        self.bar.set_postfix_str(", ".join(filter(None, [*parts, self.rates])), refresh=False)
+        self.bar.set_description_str(", ".join(filter(None, [*parts, self.rates])), refresh=False)
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         assert self.bar is not None
