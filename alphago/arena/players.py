@@ -24,7 +24,7 @@ PlayerSource = Evaluator | PlayoutSettings | Engine | Literal["random"]
 
 
 class Player(Protocol):
-    """One side of many games, which follows the moves of both sides."""
+    """One side of many games; it is told the moves of both sides."""
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return actions, int32 [n], for the games (int64 [n]) in which this player is to move.

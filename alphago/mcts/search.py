@@ -105,7 +105,11 @@ def leaves_for(games: int, readouts: int) -> int:
 
 
 def named_search(name: str, readouts: int, leaves: int) -> SearchSettings:
-    """Return a player's search settings for "puct" or "gumbel" with `readouts` simulations a move."""
+    """Return a player's settings for the search "puct" or "gumbel"; raise ValueError for another name.
+
+    readouts: simulations per move, not part of the settings: a Gumbel search considers at most half as many actions.
+    leaves: as in SearchSettings.
+    """
     if name not in ("puct", "gumbel"):
         raise ValueError(f"search must be 'puct', 'gumbel' or SearchSettings, got {name!r}")
     return SearchSettings(gumbel=name == "gumbel", considered=max(2, min(16, readouts // 2)), leaves=leaves)

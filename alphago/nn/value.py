@@ -132,7 +132,10 @@ class AddedForecast(ForecastHead):
 
 
 def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:
-    """Return the default head for features [B, channels, *shape], or [B, channels] if `shape` is None."""
+    """Return the default value head for features [B, channels, *shape], or [B, channels] if `shape` is None.
+
+    size_free: whether its weights fit any board: ForecastValue instead of DenseValue.
+    """
     if shape is None:
         return FlatValue(channels)
     return ForecastValue(channels) if size_free else DenseValue(channels, shape)

@@ -178,7 +178,7 @@ class Learner:
 
     @torch.no_grad()
     def losses_on(self, sample: Sample) -> dict[str, float]:
-        """Return the network's losses, by name, on positions that it has not been trained on."""
+        """Return `fresh_policy_loss` and `fresh_value_loss` on a sample that has not been trained on, in eval mode."""
         part = to_device(sample, self.device)
         logits, value = self.net.eval()(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
         targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))

@@ -296,7 +296,10 @@ class Run:
         self.reporter.note(*sentences)
 
     def add_match(self, row: Row) -> None:
-        """Write down and report what a judge has measured, a row with `standing`, `judge` and `opponent`."""
+        """Append a judge's measurement to evaluations.jsonl and report it.
+
+        row: the entries of `self.standing`, `judge`, `opponent`, and what was measured.
+        """
         self.folder.add_match(row)
         self.reporter.match(row)
 

@@ -91,7 +91,10 @@ def is_vital(row, colour, head, scratch, begin, end):
 
 @part
 def count_vital(row, colour, scratch, begin, end, at_counts):
-    """Add one to the count of each chain to which the region scratch[begin:end] is vital; return how many these are."""
+    """Count the chains of `colour` to which the region scratch[begin:end] is vital; add one to the count of each.
+
+    The count of a chain is scratch[at_counts + its head point].
+    """
     i = begin
     while i < end and not has_to_touch(row, load(scratch, i)):
         i += 1

@@ -4,9 +4,9 @@
   cells      one word per point of the board, row by row from the top
   the rest   what a game needs beyond its board
 
-This file has the verbs that need no rules. A game's own file defines `reset`, `play`, `legal_mask` and `planes`, and
-gets its loops over many games from `loops_over`. In a `_batch` function `rows` is int64 [count, words], `slots` int64
-[n], and `out` has n entries.
+This file has the operations of a GameBatch that need no rules. A game's own file defines `reset`, `play`, `legal_mask`
+and `planes`, and gets its loops over many games from `loops_over`. In a `_batch` function `rows` is int64 [count, words],
+`slots` int64 [n] has the rows to work on, and out[i] is the answer for rows[slots[i]].
 """
 
 from typing import Any

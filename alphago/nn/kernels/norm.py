@@ -112,7 +112,10 @@ def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, run
 
 @kernel
 def norm_relu(x, tiles, out):
-    """Compute out = relu(norm of x), both uint16 [n * C], with the tiles of `scale_to_norm`; NaN stays NaN."""
+    """Compute out = relu(norm of x); NaN stays NaN.
+
+    x, out: bits of bfloat16, uint16 [n * C].  tiles: factors and summands of `scale_to_norm` (see the module).
+    """
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
     for begin in range(0, len(x), tile):

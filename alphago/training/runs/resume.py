@@ -172,7 +172,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
 
 
 def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, Any]:
-    """Return those parts of a config that a later call may change."""
+    """Return the entries of a config that resuming the run rewrites: settings, and the opponent to beat, if any."""
     return {"settings": settings.plain(), "until": asdict(until) if until else None}
 
 

@@ -12,9 +12,13 @@ from alphago.training.watch.report import Report
 
 
 class GameReport(Report):
-    """A report that prints each game of self-play as it ends: result, moves, seconds, opening, greedy moves.
+    """A report that prints a line for each game of self-play as it ends.
 
-    moves: whether to print every move with the search's greedy move, and the final position, as AlphaGOZero-TF does.
+    It has number, board, result, length, time, opening, the mean probability of the search's most probable (greedy)
+    moves, and how many of these were played.
+
+    moves: whether to add a table of all moves, each with the greedy move, its probability and the mover's win rate, and
+        the final position, as AlphaGOZero-TF does.
     """
 
     def __init__(self, moves: bool = False) -> None:

@@ -68,7 +68,10 @@ class GtpGame:
         return self.start(colour, board=self.position.board, captures=self.position.captures)
 
     def replay(self, colour: int) -> GoPosition:
-        """Return the position after all stones with as few passes as possible; IllegalMove beyond the ply limit."""
+        """Return the position with `colour` to move after the game's stones alone, passing only where turns require it.
+
+        Raises IllegalMove if that is no legal game, for example beyond the ply limit.
+        """
         stones = [(mover, action) for mover, action in self.plays if action != self.env.pass_action]
         position = self.start(stones[0][0] if stones else colour)
         for mover, action in stones:
