@@ -5,8 +5,8 @@
   the rest   what a game needs beyond its board
 
 This file has the operations of a GameBatch that need no rules. A game's own file defines `reset`, `play`, `legal_mask`
-and `planes`, and gets its loops over many games from `loops_over`. In a `_batch` function `rows` is int64 [count, words],
-`slots` int64 [n] has the rows to work on, and out[i] is the answer for rows[slots[i]].
+and `planes`, and gets its loops over many games from `loops_over`. In a `_batch` function `rows` is int64
+[count, words], `slots` int64 [n] has the rows to work on, and out[i] is the answer for rows[slots[i]].
 """
 
 from typing import Any

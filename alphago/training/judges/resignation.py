@@ -27,7 +27,7 @@ class Resignation(NamedTuple):
     wrong: float  # the share of these sides that did not lose
 
     def notes(self) -> dict[str, str]:
-        """Return the threshold, how many resignations it was judged by and the wrong share of them, as texts to save."""
+        """Return the threshold, how many resignations judged it, and the wrong share of these, as texts to save."""
         names = ("resign_threshold", "resignations_judged", "resignations_wrong")
         return dict(zip(names, (f"{self.threshold:.3f}", f"{self.resigned}", f"{self.wrong:.4f}"), strict=True))
 
