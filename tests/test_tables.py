@@ -28,8 +28,11 @@ def test_rows_of_strength() -> None:
         assert row["status"] in ("measured", "stale", "missing"), row["id"]
         for command in filter(None, (row["train"], row["match"])):
             words = shlex.split(command)
-            verb, *arguments = words[words.index("alphago") + 1 :]
-            assert parser_of(verb).parse_args(arguments)
+            if words[0] == "python":
+                assert (ROOT / words[1]).is_file(), row["id"]
+            else:
+                verb, *arguments = words[words.index("alphago") + 1 :]
+                assert parser_of(verb).parse_args(arguments)
         if row["status"] == "measured":
             assert row["wins"] + row["draws"] + row["losses"] == row["games"] > 0, row["id"]
             assert row["machine"], row["id"]

@@ -313,7 +313,7 @@ class Run:
         """
         began = time.monotonic()
         resignation = self.main.resignation()
-        notes = resignation.notes() if resignation else {}
+        notes = {"seconds": f"{self.clock.seconds:.3f}", **(resignation.notes() if resignation else {})}
         if keep:
             self.saved_games = self.games
         path = self.folder.checkpoint(self.player, self.games, self.state(), keep, **notes)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.env.games import make_game
-from alphago.nn.model_files import LATEST, ModelError, read_weights
+from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
 from alphago.training.runs.config import read_config
@@ -25,13 +25,15 @@ def run_summary(folder: Path) -> dict[str, Any]:
     rows = rows_of(folder / METRICS, "seconds")
     last = rows[-1] if rows else {}
     matches = rows_of(folder / EVALUATIONS, "opponent")
-    over = why_over(settings, last, matches)
+    notes = read_notes(folder / LATEST)
+    seconds = max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)
+    over = why_over(settings, number(last, "games") or 0, seconds, matches)
     return {
         "game": game_text(config),
         **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
         "recipe": config.get("recipe") or "none",
         "games": of_total(f"{number(last, 'games') or 0:.0f}", settings.get("num_games")),
-        "minutes of training": of_total(f"{(number(last, 'seconds') or 0) / 60:.1f}", settings.get("max_minutes")),
+        "minutes of training": of_total(f"{seconds / 60:.1f}", settings.get("max_minutes")),
         "positions": int(number(last, "positions") or 0),
         "gradient steps": int(number(last, "steps") or 0),
         "readouts": settings.get("readouts"),
@@ -84,9 +86,13 @@ def of_total(done: str, total: float | None) -> str:
     return done if total is None else f"{done} of {total:g}"
 
 
-def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> str:
+def read_notes(path: Path) -> Mapping[str, str]:
+    """Return what a run wrote into its network's file; {} if there is none yet."""
+    return read_description(path)["extra"] if path.exists() else {}
+
+
+def why_over(settings: Mapping[str, Any], games: float, seconds: float, matches: Sequence[Row]) -> str:
     """Return why a run is over; "" if it goes on."""
-    games, seconds = number(last, "games") or 0, number(last, "seconds") or 0
     if settings.get("num_games") is not None and games >= settings["num_games"]:
         return "yes, all games are played"
     if settings.get("max_minutes") is not None and seconds >= 60 * settings["max_minutes"]:
