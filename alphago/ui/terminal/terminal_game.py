@@ -289,7 +289,8 @@ class TerminalGame:
             return
         if (expected := estimate(self.player.network, self.position)) is not None:
             self.say(expected[0])
-            self.screen.draw(expected[1])
+            if expected[1]:
+                self.screen.draw(expected[1])
         elif self.player.env.has_ownership:
             self.say("That is the board as it stands: this engine makes no forecast of the end.")
 
