@@ -8,7 +8,7 @@ from alphago.env.game import GameEnv, Position
 from alphago.env.games import require_go
 from alphago.records.record import GameRecord, load_records, save_records
 from alphago.records.sgf import format_sgf, read_sgf
-from alphago.records.sgf_game import SgfGame
+from alphago.records.sgf.game import SgfGame
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.ui.terminal.screen import Screen
 
