@@ -44,6 +44,7 @@ class GameFilter:
     min_moves: int = setting("fewest moves", default=20, least=0, most=LONGEST_GAME)
     max_moves: int = setting("most moves", default=1000, least=1, most=LONGEST_GAME)
     any_result: bool = setting("take games without a known winner too: they teach moves only", default=False)
+    komi: float | None = setting("White's points, where a file names no komi", default=None, least=-1000, most=1000)
     cut: bool = setting(
         "take games that are damaged, cut off or go on with an illegal move, up to there", default=False
     )
@@ -93,7 +94,7 @@ class Converter:
         if max(len(game.moves), stones) > LONGEST_GAME:
             into.reject(LONG, game.source)
             return
-        komi2 = UNKNOWN_KOMI if game.komi is None else int(2 * game.komi)
+        komi2 = self.komi2(game.komi)
         known = game.outcome is not None
         score2, ended = self.score(env, game) if known and not game.faults else (0, False)
         black, white = map(read_rank, game.ranks)
@@ -155,6 +156,11 @@ class Converter:
         fits = abs(area - margin) <= SCORED_WITHIN and area * margin > 0
         return (int(2 * area), True) if fits else (0, False)
 
+    def komi2(self, komi: float | None) -> int:
+        """Return twice a komi as a row has it; None: that of the filter, if it has one."""
+        komi = self.filter.komi if komi is None else komi
+        return UNKNOWN_KOMI if komi is None else int(2 * komi)
+
     # --- one game a line ---
 
     def add_line(self, into: Collector, name: str, line: bytes) -> None:
@@ -200,7 +206,7 @@ class Converter:
         if len(words) < self.filter.min_moves:
             into.reject(SHORT, where)
             return
-        komi2 = UNKNOWN_KOMI if entry is None or entry["komi2"] == NO_KOMI else int(entry["komi2"])
+        komi2 = self.komi2(None if entry is None or entry["komi2"] == NO_KOMI else entry["komi2"] / 2)
         margin2 = NO_MARGIN if result is None else int(result["margin2"])
         mine = 2 * area - komi2
         ended = (

@@ -24,7 +24,7 @@ from alphago.records.sgf.values import read_komi
 SGF_NAMES = re.compile(r"\.(?:sgf|mgt)(?:\.txt)?$", re.IGNORECASE)
 TAR_NAMES = re.compile(r"\.(?:tar|tar\.gz|tgz|tar\.bz2|tbz2?|tar\.xz|txz)$", re.IGNORECASE)
 PACKED_NAMES = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-INDEX_NAME = re.compile(r"\.index(?:\.txt)?$", re.IGNORECASE)
+INDEX_NAME = re.compile(r"\.index(?:\.txt|\.zip)?$", re.IGNORECASE)
 OTHER_NAMES = re.compile(r"\.(?:py|cpp|c|h|js|md|html?|json|png|jpe?g|pdf|exe|npz|npy|safetensors|csv)$", re.IGNORECASE)
 LINE = re.compile(rb"^\s*([^\t;()\[]{1,64})\t\s*\(?\s*;[^\t]*")  # an id, a tab, moves
 RESULT = re.compile(r"(?:[BW]|Black|White)\+|Draw|Jigo", re.IGNORECASE)
@@ -157,8 +157,8 @@ def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
         places = [path] if path.is_dir() else []
         places += list(path.resolve().parents)[:2]
         for place in places:
-            near = place.rglob("*.index") if place == path else place.glob("*.index")
-            for file in sorted(near):
+            search = place.rglob if place == path else place.glob
+            for file in sorted([*search("*.index"), *search("*.index.zip")]):
                 if file.is_file():
                     found.setdefault(file.resolve())
     return list(found)
