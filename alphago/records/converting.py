@@ -272,7 +272,7 @@ def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, 
         batch = env.new_batch(1)
         batch.reset(slots, to_play=int(colours[0]) if len(colours) else 1, komi=0.0)
         out = np.zeros(1 + 2 * len(actions), np.int32)
-        followed = go_lines.follow(batch.rows[0], colours, actions, out)  # type: ignore[union-attr]
+        followed = go_lines.follow(batch.rows[0], colours, actions, out)
         if followed > best[1]:
             plies = out[1 : 1 + out[0]]
             if len(plies) and plies[-1] == go_lines.INSERTED:  # for a move that was illegal

@@ -199,6 +199,11 @@ class DatasetWriter:
         """The number of games so far, including those that are not written yet."""
         return sum(part["count"] for part in self.index["parts"]) + self.waiting
 
+    @property
+    def before(self) -> int:
+        """The number of games before the present import."""
+        return int(self.index["imports"][-1]["before"])
+
     # --- imports ---
 
     def begin(self, sources: Sequence[Any], options: Mapping[str, Any]) -> int:
@@ -219,7 +224,9 @@ class DatasetWriter:
             return int(last["jobs"])
         if last is not None and any({name: one[name] for name in wanted} == wanted for one in self.index["imports"]):
             return -1
-        self.index["imports"].append({**wanted, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
+        self.index["imports"].append(
+            {**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}}
+        )
         return 0
 
     def add(self, batch: Batch, jobs: int) -> None:

@@ -79,17 +79,16 @@ def import_games(
     indexes = find_indexes(paths) if index is None else [Path(one) for one in index]
     converter = Converter(filter, read_indexes(indexes))
     with DatasetWriter(dataset, split) as writer:
-        began = writer.games
         done = writer.begin([stamp(path) for path in paths], {"filter": filter.plain(), "index": len(converter.index)})
         if done < 0:  # it is complete already
             return ImportReport(0, writer.games)
         for number, batch in enumerate(converted(converter, jobs(paths, done), workers), done + 1):
             writer.add(batch, number)
             if on_progress is not None:
-                kept = writer.games - began
+                kept = writer.games - writer.before
                 on_progress(kept + sum(writer.rejected.values()), kept)
         writer.finish()
-        return ImportReport(writer.games - began, writer.games, writer.rejected, writer.examples)
+        return ImportReport(writer.games - writer.before, writer.games, writer.rejected, writer.examples)
 
 
 def stamp(path: str | Path) -> list[Any]:

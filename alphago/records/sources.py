@@ -110,7 +110,7 @@ def pieces_of_tar(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
             inner = archive.extractfile(member) if member.isfile() else None
             if inner is not None and is_wanted(member.name):
                 yield from pieces_of_stream(f"{name}/{member.name}", inner, False, level + 1)
-            archive.members = []  # type: ignore[assignment] # else all members are kept, and memory grows
+            archive.members = []  # type: ignore[attr-defined] # else all members are kept, and memory grows
 
 
 def pieces_of_zip(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
@@ -129,7 +129,7 @@ def is_wanted(name: str) -> bool:
 def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]:
     """Yield the lines of a text with a game on each; another text is a whole file if it looks like SGF."""
     reader = io.BufferedReader(stream, HEAD * 16) if not hasattr(stream, "peek") else stream  # type: ignore[type-var]
-    head = reader.peek(HEAD)[:HEAD]  # type: ignore[union-attr]
+    head = reader.peek(HEAD)[:HEAD]
     first = head.lstrip(b"\xef\xbb\xbf\r\n ").split(b"\n", 1)[0]
     if LINE.match(first):
         waiting: list[bytes] = []

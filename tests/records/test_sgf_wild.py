@@ -239,9 +239,12 @@ class TestValues:
 
 class TestEncodings:
     NAMES = {
-        "shift_jis": ("棋聖戦第一局 表示能力", "井山裕太 ソ十"), "gb18030": ("第十届春兰杯世界围棋锦标赛决赛", "陈耀烨 九段"),
-        "euc_kr": ("제이십기 국수전 결승 제일국", "이창호 구단"), "utf-16": ("棋聖戦", "Müller"), "utf-8": ("天元戦", "Ōta"),
-    }  # fmt: skip
+        "shift_jis": ("棋聖戦第一局 表示能力", "井山裕太 ソ十"),
+        "gb18030": ("第十届春兰杯世界围棋锦标赛决赛", "陈耀烨 九段"),
+        "euc_kr": ("제이십기 국수전 결승 제일국", "이창호 구단"),
+        "utf-16": ("棋聖戦", "Müller"),
+        "utf-8": ("天元戦", "Ōta"),
+    }
 
     @pytest.mark.parametrize("declared", [True, False])
     @pytest.mark.parametrize("name", NAMES)

@@ -34,8 +34,8 @@ def decode(data: bytes) -> tuple[str, str]:
     for mark, name in MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, "replace"), name
-    if (name := unmarked_utf16(data)) is not None:
-        return data.decode(name, "replace"), name
+    if (wide := unmarked_utf16(data)) is not None:
+        return data.decode(wide, "replace"), wide
     if data.isascii():
         return data.decode("ascii"), "utf-8"
     declared = declared_encoding(data)

@@ -259,7 +259,7 @@ class LineReader:
             batch.reset(np.zeros(1, np.int64), stones=stones if stones.any() else None, to_play=stretch.to_play or 1)
         except ValueError as error:
             return Followed([], frozenset(), [], Fault(kinds.DEAD, str(error), self.number), stretch.stones)
-        row = batch.rows[0]  # type: ignore[union-attr]
+        row = batch.rows[0]
         out = np.zeros(1 + 2 * len(stretch.actions), np.int32)
         count = go_lines.follow(row, np.array(stretch.colours, np.int32), np.array(stretch.actions, np.int32), out)
         plies = out[1 : 1 + out[0]].tolist()

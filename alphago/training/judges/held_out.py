@@ -25,18 +25,19 @@ class HeldOut:
     ends_run = False
     decides = True
 
-    def __init__(self, env: GameEnv, records: Sequence[GameRecord], every: int) -> None:
-        """Examine after every so many games handed out, before the first one, and at the end."""
-        self.env, self.records, self.every = env, list(records), max(1, every)
+    def __init__(self, env: GameEnv, records: Sequence[GameRecord], checks: int) -> None:
+        """Examine the new network, and then `checks` times, evenly spread over the run."""
+        self.env, self.records, self.checks = env, list(records), checks
         self.best: NeuralNet | None = None
         self.accuracy = -1.0  # of the best network
         self.best_after = 0  # games
-        self.judged_games = self.judged_steps = -1
+        self.judged_steps = -1
+        self.judged = -1.0  # the run's progress, 0 .. 1, when it was examined last
 
     def due(self, run: Run) -> bool:
         """Return whether the latest network should be examined now."""
         new = run.learner.steps != self.judged_steps
-        return new and (run.is_over or run.games // self.every > self.judged_games // self.every)
+        return new and (run.is_over or int(run.progress * self.checks) > int(self.judged * self.checks))
 
     @EXAMINATION
     def judge(self, run: Run, stop: threading.Event) -> bool:
@@ -53,7 +54,7 @@ class HeldOut:
         run.note(f"{NAME} after {run.games} games: {counts.sentence()}" + ("; the best so far" if improved else ""))
         if improved:
             self.best, self.accuracy, self.best_after = frozen_copy(net), measures["accuracy"], run.games
-        self.judged_games, self.judged_steps = run.games, run.learner.steps
+        self.judged, self.judged_steps = run.progress, run.learner.steps
         return True
 
     def examine(self, net: NeuralNet, device: str, stop: threading.Event) -> Counts | None:
@@ -78,7 +79,7 @@ class HeldOut:
 
     def state(self) -> dict[str, Any]:
         """Return all else that is needed to continue."""
-        names = ("accuracy", "best_after", "judged_games", "judged_steps")
+        names = ("accuracy", "best_after", "judged", "judged_steps")
         return {name: getattr(self, name) for name in names}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:

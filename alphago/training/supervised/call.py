@@ -91,7 +91,7 @@ def train_supervised(
     chosen = {**SUPERVISED, "ckp_freq": max(1, total // check_int("checks", checks, 1)), **settings}
     every = max(1, total // checks)
     source, memory = parts_of(games, chosen["batch_size"], every)
-    judge = HeldOut(env, records, every)
+    judge = HeldOut(env, records, checks)
     return train_run(
         env, total, chosen, Slice(folder, reports, stop_after), RunParts(source, memory, [judge]),
         model=net, sizes={"tower_height": tower_height, "channels": channels}, until=None, device=device,

@@ -25,7 +25,10 @@ _FIRST = np.zeros(1, np.int64)
 class GivenGames(Protocol):
     """Games of one board: those to learn from, numbered 0 .. len(lengths) - 1, and those held out."""
 
-    env: GameEnv
+    @property
+    def env(self) -> GameEnv:
+        """The game."""
+
     lengths: np.ndarray  # int64 [games], the positions of each game to learn from
     digest: str  # of the games: another digest, other games
 

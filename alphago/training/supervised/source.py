@@ -58,7 +58,7 @@ class GivenSource:
 
     def next_numbers(self, count: int) -> list[int]:
         """Return the numbers of the next games, and count them as taken."""
-        total, numbers = len(self.games.lengths), []
+        total, numbers = len(self.games.lengths), list[int]()
         while len(numbers) < count:
             epoch, place = divmod(self.taken, total)
             order = np.random.default_rng([self.seed, epoch]).permutation(total)

@@ -62,7 +62,7 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent}")
     if env.has_sgf:
-        result = {} if over else {"result": ""}
+        result: dict[str, Any] = {} if over else {"result": ""}
         data = format_sgf(SgfGame.from_record(record, env, players=players, **result))
     else:
         buffer = io.BytesIO()
