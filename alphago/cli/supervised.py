@@ -14,8 +14,8 @@ LOSS = "loss_"  # before the names of their settings
 LEFT_OUT = (
     "epochs", "losses", "search", "readouts", "games_in_flight", "temperature_plies", "resign_threshold",
     "no_resign_share", "opening_plies", "num_games", "memory_size", "ckp_freq", "start_training_after",
-    "samples_per_position", "search_share", "surprise_share", "first_readouts", "first_games_in_flight", "plies_per_iteration",
-    "curriculum", "sizes", "gate", "adaptive_resignation", "exact_rules",
+    "samples_per_position", "search_share", "surprise_share", "first_readouts", "first_games_in_flight",
+    "plies_per_iteration", "curriculum", "sizes", "gate", "adaptive_resignation", "exact_rules",
 )  # fmt: skip
 
 
