@@ -139,6 +139,10 @@ class Analysis:
             tuple(line[:plies].tolist()) or (action,), tuple(self.line_visits[i, action, :plies].tolist()) or (0,),
         )  # fmt: skip
 
+    def line_text(self, action: int, i: int = 0) -> str:
+        """Return the line of play from an action on, as text; the action alone if it has no visits."""
+        return " ".join(map(self.env.to_text, self.move(i, action, 0).line))
+
     def describe(self, i: int = 0, lines: int = 5, plies: int = 6) -> str:
         """Return the best moves of position i as text, a line each: visits, mean value, prior, and the expected line.
 
