@@ -8,7 +8,7 @@ import numpy as np
 from alphago.env.game import GameEnv, Leaves, Position, Reached
 from alphago.mcts.evaluator import Evaluator, ForecastEvaluator
 from alphago.mcts.kernels import subtrees
-from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.mcts.kernels.nodes import NONE
 from alphago.mcts.kernels.summary import OWNERS
 from alphago.mcts.search import FIRST_NODES, Search, SearchSettings
 from alphago.mcts.tree import Wave
@@ -161,8 +161,3 @@ class AnalysisSearch(Search):
     @staticmethod
     def _may_play(rules: Sequence[Forbidden], player: int, action: int, depth: int) -> bool:
         return not any(rule.player == player and depth < rule.plies and action in rule.actions for rule in rules)
-
-
-def root_state(search: Search, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the movers, int8 [n], and the evaluator's values, float32 [n], of evaluated roots."""
-    return search.tree.mover[games, ROOT], search.tree.value[games, ROOT]

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv, Position, check_env
-from alphago.mcts.analysis_result import PLIES, Analysis, read_analysis
+from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.rule import resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords, make_settings
 

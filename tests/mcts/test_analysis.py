@@ -9,11 +9,12 @@ from alphago import analyze, iter_analysis
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameBatch, Position
 from alphago.env.go import GoEnv
-from alphago.mcts.analysis_result import DEVIATIONS, Analysis, read_analysis
+from alphago.mcts.analysis_result import DEVIATIONS, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.search import SearchSettings
+from alphago.mcts.tree_reading import read_analysis
 
 GO5 = GoEnv(5, komi=0.5)
 OPEN = GO5.position("C3 D3", "C4 D4 B2")
