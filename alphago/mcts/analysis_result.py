@@ -86,13 +86,20 @@ class Analysis:
 
     def as_black(self) -> "Analysis":
         """Return the same analyses from Black's view; a lower bound becomes an upper one where White is to move."""
-        black = self.to_play == 1
+        return self.turned(self.to_play)
+
+    def as_white(self) -> "Analysis":
+        """Return the same analyses from White's view; a lower bound becomes an upper one where Black is to move."""
+        return self.turned(-self.to_play)
+
+    def turned(self, signs: np.ndarray) -> "Analysis":
+        """Return the analyses from the other side's view where signs (int8 [n]) are -1."""
         turned: dict[str, Any] = {}
         for name in TURNED:
             array = getattr(self, name)
             if array is not None:
-                turned[name] = array * self.to_play.reshape(-1, *[1] * (array.ndim - 1))
-        turned["lower_bound"] = np.where(black[:, None], self.lower_bound, 1 - self.lower_bound)
+                turned[name] = array * signs.reshape(-1, *[1] * (array.ndim - 1))
+        turned["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
         return replace(self, **turned)
 
     def order(self, i: int = 0) -> np.ndarray:

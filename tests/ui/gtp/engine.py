@@ -1,6 +1,9 @@
 """An engine as a controller sees it: lines go in, replies come out."""
 
 import io
+import queue
+import threading
+import time
 
 import numpy as np
 
@@ -23,9 +26,9 @@ clear_board
 komi
 play
 genmove
+reg_genmove
 undo
 showboard
-final_score
 fixed_handicap
 place_free_handicap
 set_free_handicap
@@ -33,7 +36,30 @@ kgs-rules
 kata-set-rules
 kata-get-rules
 time_settings
-time_left"""
+time_left
+kgs-time_settings
+cputime
+final_score
+final_status_list
+kgs-genmove_cleanup
+kgs-game_over
+loadsgf
+printsgf
+kata-get-param
+kata-set-param
+kata-list-params
+kata-get-params
+lz-analyze
+kata-analyze
+lz-genmove_analyze
+kata-genmove_analyze
+kata-raw-nn
+stop
+clear_cache
+gogui-analyze_commands
+alphago-ownership
+alphago-policy
+alphago-search"""
 
 
 def engine(size: int = 5, network=None, readouts: int = 8, **options) -> GoEngine:
@@ -59,3 +85,42 @@ def prefers(*points: str, value: float = 0.0):
         return policy, value
 
     return network
+
+
+class Controller:
+    """A controller that sends lines one by one while the engine runs in a thread, and reads what comes back."""
+
+    def __init__(self, gtp: GoEngine) -> None:
+        self.sent: queue.Queue[str | None] = queue.Queue()
+        self.output = io.StringIO()
+        self.read = 0
+        self.thread = threading.Thread(target=self.serve, args=(gtp,), daemon=True)
+        self.thread.start()
+
+    def serve(self, gtp: GoEngine) -> None:
+        converse(gtp.commands, iter(self.sent.get, None), self.output, idle=gtp.idle, awake=gtp.awake)
+
+    def send(self, line: str) -> None:
+        self.sent.put(line)
+
+    def wait_for(self, text: str, seconds: float = 60) -> str:
+        """Return what has come since the last call, up to and with this text."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            fresh = self.output.getvalue()[self.read :]
+            if text in fresh:
+                until = fresh.index(text) + len(text)
+                self.read += until
+                return fresh[:until]
+            time.sleep(0.001)
+        raise AssertionError(f"no {text!r} in {self.output.getvalue()[self.read :]!r}")
+
+    def ask(self, line: str) -> str:
+        """Return the reply to a line, without its frame."""
+        self.send(line)
+        return self.wait_for("\n\n").removeprefix("=").strip()
+
+    def end(self) -> None:
+        self.sent.put(None)
+        self.thread.join(60)
+        assert not self.thread.is_alive()
