@@ -79,6 +79,7 @@ def serve(
             ponder=ponder, name=name, version=version,
         )  # fmt: skip
         lines = lines_of_stdin() if input is None else input
+        stack.callback(engine.background.join)  # the process must not end within a wave
         converse(engine.commands, lines, output, idle=engine.idle, awake=engine.awake)
 
 
@@ -110,7 +111,7 @@ class GoEngine(Engine):
             "time_settings": self.time_settings,
             "time_left": self.time_left,
             "kgs-time_settings": self.kgs_time_settings,
-            "cputime": lambda arguments: f"{self.seconds:.3f}",
+            "cputime": lambda arguments: f"{self.seconds:.6f}",
             **EndingCommands(self).commands,
             **FileCommands(self).commands,
             **ParameterCommands(self).commands,

@@ -93,7 +93,8 @@ class Controller:
     def __init__(self, gtp: GoEngine) -> None:
         self.sent: queue.Queue[str | None] = queue.Queue()
         self.output = io.StringIO()
-        self.read = 0
+        self.read = 0  # characters of output
+        self.analysing = False
         self.thread = threading.Thread(target=self.serve, args=(gtp,), daemon=True)
         self.thread.start()
 
@@ -103,22 +104,41 @@ class Controller:
     def send(self, line: str) -> None:
         self.sent.put(line)
 
-    def wait_for(self, text: str, seconds: float = 60) -> str:
-        """Return what has come since the last call, up to and with this text."""
-        end = time.monotonic() + seconds
+    def line(self) -> str:
+        """Return the next line of output, without its end."""
+        end = time.monotonic() + 60
         while time.monotonic() < end:
-            fresh = self.output.getvalue()[self.read :]
-            if text in fresh:
-                until = fresh.index(text) + len(text)
-                self.read += until
-                return fresh[:until]
+            fresh, newline, _ = self.output.getvalue()[self.read :].partition("\n")
+            if newline:
+                self.read += len(fresh) + 1
+                return fresh
             time.sleep(0.001)
-        raise AssertionError(f"no {text!r} in {self.output.getvalue()[self.read :]!r}")
+        raise AssertionError(f"no line after {self.output.getvalue()!r}")
+
+    def rest(self) -> list[str]:
+        """Return the lines up to the next empty one, which ends a reply."""
+        return list(iter(self.line, ""))
 
     def ask(self, line: str) -> str:
         """Return the reply to a line, without its frame."""
         self.send(line)
-        return self.wait_for("\n\n").removeprefix("=").strip()
+        return "\n".join(self.rest()).removeprefix("=").strip()
+
+    def analyse(self, line: str) -> str:
+        """Begin an analysis, after the end of the one that runs, and return its first report."""
+        if self.analysing:
+            self.stop(line)
+        else:
+            self.send(line)
+        self.analysing = True
+        assert self.line() == "="
+        return self.line()
+
+    def stop(self, line: str) -> None:
+        """Send a line, which ends the analysis that runs."""
+        self.send(line)
+        self.rest()
+        self.analysing = False
 
     def end(self) -> None:
         self.sent.put(None)

@@ -23,7 +23,23 @@ from tests.ui.gtp.engine import COMMANDS, ask, engine
 
 ROOT = Path(__file__).parents[3]
 WORD = st.one_of(
-    st.sampled_from([*(name for name in COMMANDS.split() if name != "printsgf"), "b", "w", "A1", "C3", "pass", "3", "0", "-1", "1e9", "nan", "aga", "#"]),
+    st.sampled_from(
+        [
+            *(name for name in COMMANDS.split() if name != "printsgf"),
+            "b",
+            "w",
+            "A1",
+            "C3",
+            "pass",
+            "3",
+            "0",
+            "-1",
+            "1e9",
+            "nan",
+            "aga",
+            "#",
+        ]
+    ),
     st.text(max_size=5),
 )
 LINE = st.lists(WORD, max_size=4).map(" ".join)
