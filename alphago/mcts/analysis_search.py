@@ -88,6 +88,21 @@ class AnalysisSearch(Search):
         self._make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
         self.rule.prepare(self.tree, games, readouts.astype(np.int32))
 
+    def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
+        """Run one wave, as `Search.wave`.
+
+        leaves: at most the settings' number; fewer suffice where many games share a batch.
+        """
+        self._make_room(int(self.tree.used.max()) + self.settings.leaves + 1)
+        if leaves is None or leaves == self.settings.leaves:
+            return super().wave(budget)
+        rows = self.games * leaves
+        part = self._wave.part(slice(rows), slice(2 * rows))
+        found, met = self._select(self.tree, budget, self.rule.parameters, part, self._all_games)
+        if found:
+            self._evaluate(found, met)
+        return found
+
     def priors(self, games: np.ndarray) -> np.ndarray:
         """Return the evaluator's priors of the roots' actions, float32 [n, A], those of forbidden ones too."""
         out = super().priors(games)
