@@ -2,8 +2,8 @@
 
 import json
 from collections import deque
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class ReplayMemory:
             divergence of its policy from the network's, the rest to all alike (Wu, KataGoMethods.md, "Policy Surprise
             Weighting").
     """
+
+    keeps_games = True  # whether the run folder has to keep the games, which are nowhere else
 
     def __init__(
         self, env: GameEnv, capacity: int = 500_000, search_share: float = 0.0, surprise_share: float = 0.0
@@ -193,6 +195,10 @@ class ReplayMemory:
                 sample.policy[rows] = sample.policy[rows][:, actions]
                 if sample.ownership.shape[1]:
                     sample.ownership[rows] = sample.ownership[rows][:, points]
+
+
+# (env, search_share=…, surprise_share=…) -> a memory with the public attributes and methods of ReplayMemory
+MakeMemory = Callable[..., Any]
 
 
 def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray:
