@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from alphago.env.gomoku import GomokuEnv
     from alphago.env.oware import OwareEnv
     from alphago.env.reversi import ReversiEnv
+    from alphago.mcts.analysis import analyze, iter_analysis
+    from alphago.mcts.analysis_result import Analysis
     from alphago.mcts.player import MCTSPlayer
     from alphago.mcts.search import SearchSettings
     from alphago.nn.net import NeuralNet, load_model
@@ -54,6 +56,9 @@ _HOMES = {
     "import_games": "alphago.records.importing",
     "SearchSettings": "alphago.mcts.search",
     "MCTSPlayer": "alphago.mcts.player",
+    "Analysis": "alphago.mcts.analysis_result",
+    "analyze": "alphago.mcts.analysis",
+    "iter_analysis": "alphago.mcts.analysis",
     "MatchResult": "alphago.arena.match",
     "evaluate": "alphago.arena.match",
     "ReplayMemory": "alphago.training.memory",
@@ -67,6 +72,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Analysis",
     "ConnectFourEnv",
     "Dataset",
     "GameBatch",
@@ -83,9 +89,11 @@ __all__ = [
     "ReplayMemory",
     "ReversiEnv",
     "SearchSettings",
+    "analyze",
     "check_game",
     "evaluate",
     "import_games",
+    "iter_analysis",
     "load_model",
     "play",
     "plot",

@@ -20,6 +20,8 @@ VERBS = {
     "selfplay": ("selfplay_games", "play games of a network against itself and save them"),
     "play": ("play", "play against a network in this terminal"),
     "gtp": ("gtp", "play Go with any program that speaks the Go Text Protocol"),
+    "analysis": ("analysis", "answer queries of KataGo's analysis protocol, in JSON"),
+    "review": ("review", "comment games: win rates, best lines, mistakes, and a graph"),
     "evaluate": ("evaluate", "play matches, and rate the players"),
     "supervised": ("supervised", "train a network on given games"),
     "sgf": ("sgf", "read files of games of Go into a dataset"),
