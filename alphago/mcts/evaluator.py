@@ -145,7 +145,8 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
     check_device(device)
     network = as_network(network, env)
     if hasattr(network, "evaluator"):
-        if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
+        other = env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape
+        if other and not network.env.accepts(env):  # else the same board, seen in other planes
             network = network.resized(env)
         takes_device = "device" in inspect.signature(network.evaluator).parameters
         return network.evaluator(**({"device": device} if takes_device else {}))
