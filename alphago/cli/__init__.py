@@ -22,6 +22,7 @@ VERBS = {
     "gtp": ("gtp", "play Go with any program that speaks the Go Text Protocol"),
     "evaluate": ("evaluate", "play matches, and rate the players"),
     "plot": ("plot", "draw the curves of training runs"),
+    "export": ("export", "write a network for other programs: ONNX, or raw weights"),
     "bench": ("bench", "search fixed positions: one number that changes when the search does"),
     "info": ("info", "what a run or a network is; versions, devices, and how fast this machine is"),
 }

@@ -103,12 +103,13 @@ class OwareEnv(GameEnv):
 
     def __repr__(self) -> str:
         """Return the call that makes the game, by the named rules that are nearest to it."""
-        calls = []
+        calls: list[list[str]] = []
         for name, rules in RULES.items():
             usual = {**rules._asdict(), "planes": "board"}
             named = [] if name == "tournament" else [f"rules={name!r}"]
             calls.append([*named, *(f"{key}={value!r}" for key, value in self.config.items() if value != usual[key])])
-        return f"OwareEnv({', '.join(min(calls, key=lambda call: len(call)))})"
+        shortest: list[str] = min(calls, key=len)
+        return f"OwareEnv({', '.join(shortest)})"
 
     def match_variant(self) -> "OwareEnv":
         """Return the game without grades: a match counts wins."""
