@@ -72,7 +72,13 @@ TRAINING = {  # the same, of those that train
         [r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n"],
     ),
 }
-PEERS = {"against_mctx.py": "jax", "openspiel_playouts.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
+PEERS = {
+    "against_mctx.py": "jax",
+    "openspiel_playouts.py": "pyspiel",
+    "openspiel_small_games.py": "pyspiel",
+    "pgx_search.py": "jax",
+    "pgx_selfplay.py": "jax",
+}
 ELSEWHERE = {"gpu.py", "gpu_figures.py", "memory.py", "training_share.py", "figures.py", "measure.py"}  # tested below
 
 

@@ -18,9 +18,9 @@ from alphago.env.kernels.rows import (
     clear,
     end_turn,
     loops_over,
-    position_hash,
 )
-from alphago.system.kernels.jit import kernel, load, part, store
+from alphago.system.kernels.hashing import FIRST_FACTOR, GOLDEN
+from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 SEEN, LIMIT = 6, 7  # header words of this game: positions since the last capture; plies at which the game ends
 SIDE, HOUSES, SEEDS = 6, 12, 48  # houses of one player, and of both; seeds of the game
@@ -58,8 +58,8 @@ def seeds_of(row, player):
     """Return the seeds in the houses of one player."""
     left = left_house(player)
     total = 0
-    for i in range(left, left + SIDE):
-        total += load(row, i)
+    for i in range(SIDE):
+        total += load(row, left + i)
     return total
 
 
@@ -71,13 +71,26 @@ def in_store(row, player):
 
 
 @part
+def board_key(row):
+    """Return a key of houses and side to move: products that do not wait for each other, unlike `position_hash`."""
+    key = load(row, TO_PLAY)
+    factor = GOLDEN
+    for i in range(HOUSES):
+        factor = wrap(factor * FIRST_FACTOR)
+        key = wrap(key + wrap(factor * load(row, HEADER + i)))
+    return key
+
+
+@part
 def is_new(row):
     """Record the position; return False if it occurred since the last capture."""
-    found = position_hash(row)
+    found = board_key(row)
     seen = load(row, SEEN)
-    for i in range(AT_HASHES, AT_HASHES + seen):
-        if load(row, i) == found:
+    at = AT_HASHES + seen - 2  # sides alternate: only every second position can be the same
+    while at >= AT_HASHES:
+        if load(row, at) == found:
             return False
+        at -= 2
     store(row, AT_HASHES + seen, found)
     store(row, SEEN, seen + 1)
     return True
@@ -90,7 +103,9 @@ def sow(row, house):
     store(row, house, 0)
     i = house
     while seeds > 0:
-        i = HEADER + (i - HEADER + 1) % HOUSES
+        i += 1
+        if i == HEADER + HOUSES:
+            i = HEADER
         if i != house:
             store(row, i, load(row, i) + 1)
             seeds -= 1
@@ -116,17 +131,23 @@ def capture(row, last):
 
 
 @part
-def allowed(row, house):
-    """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy who has none."""
-    mover = load(row, TO_PLAY)
-    seeds = load(row, left_house(mover) + house)
-    return seeds > 0 and (house + seeds >= SIDE or seeds_of(row, -mover) > 0)
+def allowed(row, left, house, enemy):
+    """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy who has none.
+
+    left: the index of its first house. enemy: the seeds in the other side's houses.
+    """
+    seeds = load(row, left + house)
+    return seeds > 0 and (house + seeds >= SIDE or enemy > 0)
 
 
 @part
-def can_move(row):
+def can_move(row, own, enemy):
+    """Return whether the mover has a legal move; `own` and `enemy` are the seeds in both sides' houses."""
+    if own > 0 and enemy > 0:
+        return True
+    left = left_house(load(row, TO_PLAY))
     for house in range(SIDE):
-        if allowed(row, house):
+        if allowed(row, left, house, enemy):
             return True
     return False
 
@@ -134,16 +155,20 @@ def can_move(row):
 @part
 def end_if_decided(row):
     """End a game that is won or cannot go on; in the latter case each side may capture the seeds of its own houses."""
-    if 2 * max(in_store(row, BLACK), in_store(row, -BLACK)) > SEEDS:
+    mover = load(row, TO_PLAY)
+    own = seeds_of(row, mover)
+    enemy = seeds_of(row, -mover)
+    margin = load(row, MARGIN)
+    if SEEDS - own - enemy + abs(margin) > SEEDS:  # twice the fuller store
         store(row, OVER, 1)
         return
     options = load(row, OPTIONS)
     is_repeated = options & REPETITION != 0 and not is_new(row)
     at_limit = load(row, PLY) >= load(row, LIMIT)
-    if is_repeated or at_limit or not can_move(row):
+    if is_repeated or at_limit or not can_move(row, own, enemy):
         store(row, OVER, 1)
         if not at_limit or options & REMAINDER != 0:
-            store(row, MARGIN, load(row, MARGIN) + seeds_of(row, BLACK) - seeds_of(row, -BLACK))
+            store(row, MARGIN, margin + mover * (own - enemy))
             for i in range(HEADER, HEADER + HOUSES):
                 store(row, i, 0)
 
@@ -171,8 +196,12 @@ def play(row, action):
 
 @part
 def legal_mask(row, out):
+    mover = load(row, TO_PLAY)
+    left = left_house(mover)
+    enemy = seeds_of(row, -mover)
+    going = load(row, OVER) == 0
     for house in range(SIDE):
-        store(out, house, load(row, OVER) == 0 and allowed(row, house))
+        store(out, house, going and allowed(row, left, house, enemy))
 
 
 @part
