@@ -12,11 +12,8 @@ import numpy as np
 from alphago.arena.kernels import alphabeta as kernels
 from alphago.arena.kernels.alphabeta import POINT, WIN
 from alphago.arena.kernels.evaluations import FARTHEST, SQUARES
-from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv, Position
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.reversi import ReversiEnv
+from alphago.env.games import is_packaged
 from alphago.system.validation import check_int, checks_keywords
 
 DEPTH = 8  # for a name without a number
@@ -93,7 +90,7 @@ class AlphaBetaSearch:
         check_game_has_evaluation(env)
         self.depth = check_int("depth", depth, 1, MOST_DEPTH)
         words: int = env.new_batch(1).rows.shape[1]  # type: ignore[attr-defined]
-        self._search, prefer = GAMES[type(env)]
+        self._search, prefer = SEARCHES[env.name]
         self._preferences = prefer(env)
         self._history = np.zeros((2, env.action_space), np.int64)
         self._table = np.zeros((1 << min(MOST_ENTRIES, 12 + self.depth), 3), np.int64)
@@ -174,9 +171,8 @@ def alphabeta_settings(name: str) -> AlphaBetaSettings | None:
 
 def check_game_has_evaluation(env: GameEnv) -> None:
     """Raise ValueError unless alpha-beta search has an evaluation for the game."""
-    if type(env) not in GAMES:
-        known = ", ".join(sorted(game.name for game in GAMES))
-        raise ValueError(f"env must be {known} for alpha-beta search, got {env}")
+    if env.name not in SEARCHES or not is_packaged(type(env)):
+        raise ValueError(f"env must be {', '.join(SEARCHES)} for alpha-beta search, got {env}")
 
 
 # --- which actions are tried first -------------------------------------------------------------------
@@ -200,10 +196,10 @@ def good_squares(env: GameEnv) -> np.ndarray:
     return np.append(weights.ravel(), 0).astype(np.int64)
 
 
-# The compiled search of each game, and which actions it prefers.
-GAMES: dict[type[GameEnv], tuple[Callable[..., bool], Callable[[GameEnv], np.ndarray]]] = {
-    OwareEnv: (kernels.search_oware, no_preference),
-    ReversiEnv: (kernels.search_reversi, good_squares),
-    GomokuEnv: (kernels.search_gomoku, near_the_middle),
-    ConnectFourEnv: (kernels.search_connect_four, near_the_middle),
+# The compiled search of each game, by its name, and which actions it prefers.
+SEARCHES: dict[str, tuple[Callable[..., bool], Callable[[GameEnv], np.ndarray]]] = {
+    "connect-four": (kernels.search_connect_four, near_the_middle),
+    "gomoku": (kernels.search_gomoku, near_the_middle),
+    "oware": (kernels.search_oware, no_preference),
+    "reversi": (kernels.search_reversi, good_squares),
 }

@@ -14,6 +14,7 @@ from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
+from alphago.examples.connect_four import ConnectFourEnv as PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.judges.watched import make_watched
@@ -183,7 +184,7 @@ class TestNames:
         with pytest.raises(ValueError, match=f"alphabeta's depth must be an integer from 1 to 200, got {depth}"):
             resolve_player(f"alphabeta:{depth}")
 
-    @pytest.mark.parametrize("env", [GoEnv(5), TicTacToeEnv()], ids=repr)
+    @pytest.mark.parametrize("env", [GoEnv(5), TicTacToeEnv(), PlainConnectFourEnv()], ids=repr)
     def test_games_without_an_evaluation(self, env: GameEnv) -> None:
         sentence = "env must be connect-four, gomoku, oware, reversi for alpha-beta search, got"
         with pytest.raises(ValueError, match=sentence):
