@@ -1,6 +1,7 @@
 """Go for a bot: the rules as `alphago.GoEnv` has them, with positional superko, over the Go Text Protocol.
 
-Controllers such as Sabaki and `alphago evaluate "gtp:python bot.py"` speak it.  A move takes LATER_MS.
+Controllers such as Sabaki and `alphago evaluate "gtp:python bot.py"` speak it.  `python bot.py 200` takes 200 ms for a
+move instead of 42.
 """
 
 import random
@@ -139,6 +140,7 @@ class Controller:
         network = Network(packed)
         self.search, self.rules = Search(network), Rules(network.facts["options"])
         self.game = Go(self.rules)
+        self.milliseconds = float(sys.argv[1]) if len(sys.argv) > 1 else LATER_MS
 
     def answer(self, command: str, words: list[str]) -> str:
         """Return the reply to a command; raise ValueError for one that cannot be obeyed."""
@@ -183,7 +185,7 @@ class Controller:
 
     def genmove(self, colour: str) -> str:
         self.turn_of(colour)
-        action, _ = self.search.best(self.game, 1_000_000, LATER_MS)
+        action, _ = self.search.best(self.game, 1_000_000, self.milliseconds)
         self.game = self.game.after(action)
         self.game.over = False
         size = self.rules.size
