@@ -12,7 +12,8 @@ from alphago.cli import VERBS, parser_of
 from tests.blocks import Block, find_blocks, run_block
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "design").glob("*.md"))]
+FOLDERS = [ROOT / "docs", ROOT / "docs" / "design", ROOT / "docs" / "games"]
+PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(folder.glob("*.md")))]
 HISTORY = sorted((ROOT / "docs" / "experiments").glob("*.md"))  # their commands are those of their commits
 SOURCES = [*(ROOT / "examples").glob("*.py"), *(ROOT / "alphago").rglob("*.py")]
 FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""Entrants of a match, and their names in text: `runs/a@64,gumbel`, `rave:1000`, `gnugo:10`, `random`."""
+"""Entrants of a match, and their names in text: `runs/a@64,gumbel`, `rave:1000`, `alphabeta:8`, `random`."""
 
 import hashlib
 import re
@@ -32,7 +32,7 @@ OPTIONS = {
 class Entrant:
     """One side of a match.
 
-    player: what `make_player` takes: an evaluator, an Engine, PlayoutSettings or "random".
+    player: what `make_player` takes: an evaluator, an Engine, PlayoutSettings, AlphaBetaSettings or "random".
     readouts: simulations per move, for an evaluator; 0 plays its policy without search.
     search: "puct", "gumbel" or SearchSettings, for an evaluator; None is "puct".
     name: the name in results.

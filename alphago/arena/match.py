@@ -150,14 +150,16 @@ def evaluate(
 
     black, white: a NeuralNet, its name, file or run folder ("7x7", as `load_model` takes it), an evaluator, a function
         on positions, "random" (any legal action, the pass included), "uct:N" or "rave:N" (Go without a network, N
-        random games a move; see `alphago.arena.playout_player`), "gnugo" (level 10; "gnugo:1" is another level) where
-        that is installed, any GTP engine by its command ("gtp:./engine --argument"), or an `Engine`.
+        random games a move; see `alphago.arena.playout_player`), "alphabeta:N" (N plies ahead in Oware, Reversi, Gomoku
+        and Connect Four; see `alphago.arena.alphabeta`), "gnugo" (level 10; "gnugo:1" is another level) where that is
+        installed, any GTP engine by its command ("gtp:./engine --argument"), or an `Engine`.
         `black` has Black in every other game, beginning with the first.
     readouts: simulations per move, of both or (black's, white's); 0 plays the network's most probable
         action without search.
     search: "puct", "gumbel" (without noise) or SearchSettings, for both or (black's, white's).
     opening_plies: plies in which a move is drawn in proportion to its visits (or probability), so that
-        games differ; None for N^2 / 12, or 0 where openings are random.  Engines vary by their seeds.
+        games differ; None for N^2 / 12, or 0 where openings are random.  Engines vary by their seeds; "alphabeta:N"
+        always plays the same, so give it random openings.
     random_opening: plies on random points, none of them on the edge, before the players choose.
         Games 2k and 2k + 1 share an opening and exchange colours, so neither side profits from it.
     device: for networks and the boards of their searches: "cpu", "cuda", or "auto" for the GPU if there is one that

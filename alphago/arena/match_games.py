@@ -14,6 +14,8 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.rule import choose_actions
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 
+MOST_OF_A_DRAW = 0.1  # a game that grades its results may say who was nearer to winning a drawn game (OwareEnv)
+
 
 @dataclass(frozen=True)
 class MatchPlan:
@@ -108,6 +110,7 @@ class ParallelGames:
         sides = board.to_play(over, np.empty(len(over), np.int8))
         blacks = sides * board.outcome(over, np.empty(len(over), np.float32))
         margins = sides * board.score(over, np.empty(len(over), np.float32)) + 0.0  # no -0.0
+        blacks[(margins == 0) & (np.abs(blacks) < MOST_OF_A_DRAW)] = 0
         signs = np.where(self.first_is_black[over], 1, -1)
         ended = [
             self.finish(game, outcome, margin)

@@ -8,6 +8,12 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from alphago.arena.alphabeta import (
+    AlphaBetaPlayer,
+    AlphaBetaSettings,
+    alphabeta_settings,
+    check_game_has_evaluation,
+)
 from alphago.arena.engine import COMMAND, Engine, find_engine
 from alphago.arena.engine_player import EnginePlayer, check_engine
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
@@ -20,7 +26,7 @@ from alphago.nn.model_files import model_file, packaged_nets
 from alphago.system.validation import near_names
 
 # What `make_player` accepts as a player.
-PlayerSource = Evaluator | PlayoutSettings | Engine | Literal["random"]
+PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Literal["random"]
 
 
 class Player(Protocol):
@@ -112,10 +118,14 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
             if named and isinstance(player, Engine) and player.name.startswith(COMMAND):
                 check_engine(go, player)
         return player
+    if isinstance(player, AlphaBetaSettings):
+        if env is not None:
+            check_game_has_evaluation(env)
+        return player
     return as_evaluator(player, env, device)
 
 
-def find_player(name: str) -> PlayoutSettings | Engine | Path | Literal["random"]:
+def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Path | Literal["random"]:
     """Return the player of this name: one without a network, or the file or run folder of a network.
 
     Raises ValueError, which suggests similar names, for an unknown name, EngineError for an engine that is not
@@ -123,19 +133,19 @@ def find_player(name: str) -> PlayoutSettings | Engine | Path | Literal["random"
     """
     if name == "random":
         return "random"
-    player = playout_settings(name) or find_engine(name)
+    player = playout_settings(name) or alphabeta_settings(name) or find_engine(name)
     if player is not None:
         return player
     path = model_file(name)
     if (os.path.exists(path) and name) or "/" in name or name.endswith(".safetensors"):
         return path
-    near = near_names(name, ["random", "uct", "rave", "gnugo", *packaged_nets()])
+    near = near_names(name, ["random", "uct", "rave", "alphabeta", "gnugo", *packaged_nets()])
     meant = f"did you mean {near[0]}? " if near else ""
     raise ValueError(
         f"no player is called {name!r}: {meant}there is 'random', and any network "
         "by its file, run folder or name in the package (as load_model takes it), 'uct' and 'rave' or, with their "
-        "playouts, 'rave:1000', GNU Go as 'gnugo' or, with its level, 'gnugo:10', and any engine by its command, as "
-        "'gtp:./engine --argument'"
+        "playouts, 'rave:1000', 'alphabeta:8' with its depth in other games, GNU Go as 'gnugo' or, with its level, "
+        "'gnugo:10', and any engine by its command, as 'gtp:./engine --argument'"
     )
 
 
@@ -166,6 +176,8 @@ def make_player(
         return RandomPlayer(env, games)
     if isinstance(source, PlayoutSettings):
         return PlayoutPlayer(require_go(env, source.name), source, games)
+    if isinstance(source, AlphaBetaSettings):
+        return AlphaBetaPlayer(env, source, games)
     if isinstance(source, Engine):
         return EnginePlayer(require_go(env, source.name), source, seeds or range(1, games + 1))
     evaluator = as_evaluator(source)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphago.arena import kernels
+from alphago.arena.kernels import playout_player as kernels
 from alphago.env.go import GoEnv
 from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
@@ -16,7 +16,7 @@ MAX_NODES = 4_000_000  # per tree; a full tree is still searched, but grows no m
 
 
 class PlayoutSettings(NamedTuple):
-    """How a playout player searches (see `alphago.arena.kernels`).
+    """How a playout player searches (see `alphago.arena.kernels.playout_player`).
 
     playouts: random games per move.
     exploration: UCT's constant c.

@@ -27,6 +27,7 @@ VERBS = {
     "sgf": ("sgf", "read files of games of Go into a dataset"),
     "data": ("data", "download known collections of games"),
     "plot": ("plot", "draw the curves of training runs"),
+    "export": ("export", "write a network for other programs: ONNX, or raw weights"),
     "bench": ("bench", "search fixed positions: one number that changes when the search does"),
     "info": ("info", "what a run or a network is; versions, devices, and how fast this machine is"),
 }

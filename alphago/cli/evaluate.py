@@ -21,8 +21,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "A PLAYER is a network's file or run folder, or one that comes with the package (7x7), with its own "
         "readouts and search after an @ (runs/a@64, runs/a@0 for its policy alone, runs/a@64,gumbel); "
-        "or a player without a network: gnugo:LEVEL, rave:PLAYOUTS, uct:PLAYOUTS, random, or any engine that speaks "
-        "GTP, by its command in quotation marks ('gtp:./engine --argument')."
+        "or a player without a network: gnugo:LEVEL, rave:PLAYOUTS, uct:PLAYOUTS, in other games than Go "
+        "alphabeta:DEPTH, random, or any engine that speaks GTP, by its command in quotation marks "
+        "('gtp:./engine --argument')."
     )
     parser.usage = f"{parser.prog} PLAYER PLAYER... [OPTIONS]"
     parser.add_argument("players", nargs="+", metavar="PLAYER", help="two or more; see below")

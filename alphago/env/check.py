@@ -287,8 +287,8 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     def read() -> _View:
         mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
         outcome = position.result * view.to_play
-        if np.sign(outcome) == np.sign(view.outcome):
-            outcome = view.outcome  # a batch may grade a win or loss of the position
+        if np.sign(outcome) == np.sign(view.outcome) or outcome == score == 0:
+            outcome = view.outcome  # a batch may grade a win, a loss or a draw of the position
         return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score, view.ownership)
 
     game.same("Position", "as in the batch", view, game.run("Position", read))

@@ -1,7 +1,7 @@
 """Oware Abapa: `OwareEnv()`, over the kernels of the same name."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -10,10 +10,27 @@ from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
 from alphago.env.packed import RowBatch
-from alphago.system.validation import check_int, checks_keywords
+from alphago.system.validation import check_bool, check_int, checks_keywords, shown
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
 LETTERS = "ABCDEF"
+PLANE_SETS = {"board": (kernels.PLANES, (2, SIDE)), "one-hot": (kernels.ONE_HOT, (1, 1))}  # planes and their shape
+REMAINDERS = ("own", "nobody")
+
+
+class OwareRules(NamedTuple):
+    """What differs between those who play Oware; see `OwareEnv`."""
+
+    max_moves: int
+    repetition: bool
+    remainder: str
+    graded: bool
+
+
+RULES = {
+    "tournament": OwareRules(200, True, "own", False),
+    "cgzero": OwareRules(199, False, "nobody", True),
+}
 
 
 @checks_keywords()
@@ -29,21 +46,74 @@ class OwareEnv(GameEnv):
     again, and after `max_moves` plies; in the last three cases both take the seeds in their own houses.  The margin
     is the difference of the stores, the outcome its sign.
 
-    max_moves: plies after which the game ends.
+    rules: "tournament", or "cgzero" for the game as CodinGame's contest has it and CGZero learns it: 199 plies, no end
+        by repetition, a remainder for nobody, graded results.  The options below change single rules of these.
+    max_moves: plies after which the game ends; CodinGame: 199.
+    repetition: whether a position that occurs again ends the game, as in tournaments and in OpenSpiel; in CodinGame's
+        contest and CGZero players go on in circles to the last ply.
+    remainder: who gets the seeds in the houses when `max_moves` ends the game, "own" each side those of its houses, as
+        where players agree to end, or "nobody", as in CodinGame's contest and CGZero.
+    graded: whether a win counts 0.85 + 0.0006 for each ply left + 0.0026 for each seed of the winner's store - 0.0020
+        for each of the loser's, at most 1, and a draw 0.0005 for each seed of Black's, as CGZero's search and samples
+        have it; `result` and matches do not depend on it.
+    planes: what a network receives, from the mover's view: "board", 16 planes of 2 x 6 points, or "one-hot", CGZero's
+        342 numbers (`alphago.env.kernels.oware` has both).
 
     An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError for impossible options.
     """
 
     name = "oware"
-    N, planes, plane_shape = SIDE, kernels.PLANES, (2, SIDE)
-    action_space = SIDE
+    N = action_space = SIDE
 
-    def __init__(self, max_moves: int = 200) -> None:
-        self.max_moves = check_int("max_moves", max_moves, 1)
+    def __init__(
+        self,
+        max_moves: int | None = None,
+        *,
+        rules: Literal["tournament", "cgzero"] = "tournament",
+        repetition: bool | None = None,
+        remainder: Literal["own", "nobody"] | None = None,
+        graded: bool | None = None,
+        planes: str = "board",
+    ) -> None:
+        usual = RULES[check_choice("rules", rules, RULES)]
+        self.max_moves = check_int("max_moves", usual.max_moves if max_moves is None else max_moves, 1)
+        self.repetition = check_bool("repetition", usual.repetition if repetition is None else repetition)
+        self.remainder = check_choice("remainder", usual.remainder if remainder is None else remainder, REMAINDERS)
+        self.graded = check_bool("graded", usual.graded if graded is None else graded)
+        self.plane_set = check_choice("planes", planes, PLANE_SETS)
+        self.planes, self.plane_shape = PLANE_SETS[self.plane_set]
+
+    @property
+    def rules(self) -> OwareRules:
+        """The rules in which players differ."""
+        return OwareRules(self.max_moves, self.repetition, self.remainder, self.graded)
 
     @property
     def config(self) -> dict[str, Any]:
-        return {"max_moves": self.max_moves}
+        return {**self.rules._asdict(), "planes": self.plane_set}
+
+    def replace(self, **options: Any) -> "OwareEnv":
+        """Return the same game with some options changed; `rules` sets all those that are not given beside it."""
+        before = {"planes": self.plane_set} if "rules" in options else self.config
+        return OwareEnv(**{**before, **options})
+
+    def accepts(self, other: GameEnv) -> bool:
+        """Return whether `other` is Oware by the same rules; networks may see other planes."""
+        return isinstance(other, OwareEnv) and self.rules._replace(graded=other.graded) == other.rules
+
+    def __repr__(self) -> str:
+        """Return the call that makes the game, by the named rules that are nearest to it."""
+        calls: list[list[str]] = []
+        for name, rules in RULES.items():
+            usual = {**rules._asdict(), "planes": "board"}
+            named = [] if name == "tournament" else [f"rules={name!r}"]
+            calls.append([*named, *(f"{key}={value!r}" for key, value in self.config.items() if value != usual[key])])
+        shortest: list[str] = min(calls, key=len)
+        return f"OwareEnv({', '.join(shortest)})"
+
+    def match_variant(self) -> "OwareEnv":
+        """Return the game without grades: a match counts wins."""
+        return self.replace(graded=False)
 
     def new_batch(self, count: int, device: str = "cpu") -> "OwareBatch":
         self.require_cpu(device)
@@ -70,7 +140,9 @@ class OwareBatch(RowBatch):
     """Oware positions as packed rows (see the kernels for the layout)."""
 
     def __init__(self, env: OwareEnv, count: int) -> None:
-        super().__init__(env, count, kernels, kernels.row_words(env.max_moves))
+        shared = env.remainder == "own"
+        self._bits = kernels.REPETITION * env.repetition | kernels.REMAINDER * shared | kernels.GRADED * env.graded
+        super().__init__(env, count, kernels, kernels.row_words(env.max_moves, self._bits))
 
     def reset(
         self,
@@ -95,11 +167,27 @@ class OwareBatch(RowBatch):
             raise ValueError(f"margin must be a difference of two parts of {captured} captured seeds, got {margin!r}")
         ply = check_int("move_number", move_number, 0, self.env.max_moves)
         mover = check_player(to_play)
-        kernels.reset_batch(self.rows, slots, seeds.astype(np.int64), mover, margin, ply, self.env.max_moves)
+        start = [mover, margin, ply, self.env.max_moves, self._bits, *seeds.tolist()]
+        kernels.reset_batch(self.rows, slots, np.array(start, np.int64))
+
+    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        if self.env.planes == kernels.ONE_HOT:
+            kernels.one_hot_batch(self.rows, slots, out.reshape(len(out), kernels.ONE_HOT))
+            return out
+        return super().planes(slots, out)
+
+    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        kernels.outcome_batch(self.rows, slots, out)
+        return out
 
 
 class OwarePosition(Position):
     """A position of Oware to read, print and play on."""
+
+    @property
+    def result(self) -> float:
+        """The winner: +1 Black, -1 White, 0 a draw; graded results do not change it."""
+        return float(np.sign(self.score()))
 
     @property
     def houses(self) -> list[int]:
@@ -131,3 +219,10 @@ class OwarePosition(Position):
             f"   move {int(self.batch.rows[0, PLY])}: {state}",  # type: ignore[attr-defined]
         ]
         return "\n".join(lines)
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+    """Return one of the choices; raise ValueError that lists them for any other value."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {shown(value)}")
+    return value

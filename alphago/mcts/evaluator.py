@@ -159,9 +159,9 @@ def as_network(network: Any, env: GameEnv | None = None) -> Any:
 def fitting_network(network: Any, env: GameEnv | None) -> Any:
     """Return what `as_network` does; a size-free network for another board comes resized."""
     network = as_network(network, env)
-    if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
-        return network.resized(env)
-    return network
+    if env is None or not hasattr(network, "resized") or network.env.plane_shape == env.plane_shape:
+        return network
+    return network if network.env.accepts(env) else network.resized(env)  # the first: that board in other planes
 
 
 def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:

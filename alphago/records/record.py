@@ -53,7 +53,7 @@ class GameRecord:
     @property
     def result_string(self) -> str:
         """The result as text: 'B+2.5', 'W+R' (by resignation) or 'draw'."""
-        if self.outcome == 0:
+        if self.outcome == 0 or (self.score == 0 and not self.resigned):  # a drawn game may be graded
             return "draw"
         return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
 

@@ -2,12 +2,14 @@
 
 import json
 import re
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
 
-from alphago import GoEnv, NeuralNet
+from alphago import GoEnv, NeuralNet, OwareEnv
+from alphago.nn.base import DenseBase
 from tests.benchmarks.bench import BENCHMARKS, Bench
 
 # By script: what makes it small, and patterns that its output has to match, in this order.
@@ -81,8 +83,22 @@ TRAINING = {  # the same, of those that train
         [r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n"],
     ),
 }
-PEERS = {"against_mctx.py": "jax", "openspiel_playouts.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
-ELSEWHERE = {"gpu.py", "gpu_figures.py", "memory.py", "training_share.py", "figures.py", "measure.py"}  # tested below
+PEERS = {
+    "against_mctx.py": "jax",
+    "openspiel_playouts.py": "pyspiel",
+    "openspiel_small_games.py": "pyspiel",
+    "pgx_search.py": "jax",
+    "pgx_selfplay.py": "jax",
+}
+ELSEWHERE = {
+    "bot_match.py",
+    "gpu.py",
+    "gpu_figures.py",
+    "memory.py",
+    "training_share.py",
+    "figures.py",
+    "measure.py",
+}  # tested below
 
 
 def test_no_script_is_forgotten() -> None:
@@ -125,6 +141,16 @@ def test_what_half_a_million_positions_take(bench: Bench, tmp_path: Path) -> Non
     sizes = re.findall(r"(in memory|on disk): (\d+) bytes a position", told)
     each = {where: int(size) * positions / moves for where, size in sizes}
     assert 0 < each["on disk"] < each["in memory"] <= 500
+
+
+@pytest.mark.slow
+def test_a_bot_plays_alpha_beta(bench: Bench, tmp_path: Path) -> None:
+    """A packed bot answers every turn with a legal move."""
+    pack = runpy.run_path(str(BENCHMARKS.parent / "examples" / "bots" / "pack.py"))["pack"]
+    net = NeuralNet(OwareEnv(rules="cgzero"), DenseBase(16, (2, 6), (8,)))
+    (tmp_path / "bot.py").write_text(pack("oware", net), "utf-8")
+    told = bench.run("bot_match.py", str(tmp_path / "bot.py"), "--opponent", "alphabeta:1", "--games", "2")
+    assert re.search(r"against alphabeta:1: .* in 2 games \(2 distinct\): .*; \d+ simulations a move; \d+ ms", told)
 
 
 @pytest.mark.slow

@@ -63,7 +63,8 @@ def test_the_cache_is_named_after_the_sources(package: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["env/kernels/go_row.py", "system/kernels/jit.py", "mcts/kernels/waves.py", "arena/kernels.py"]
+    "name",
+    ["env/kernels/go_row.py", "system/kernels/jit.py", "mcts/kernels/waves.py", "arena/kernels/alphabeta.py"],
 )
 def test_a_changed_kernel_has_another_cache(package: pathlib.Path, name: str) -> None:
     with (package / name).open("a") as source:

@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
+from alphago.arena.match import evaluate
 from alphago.env.check import check_game
 from alphago.env.game import IllegalMove
 from alphago.env.oware import OwareEnv, OwarePosition
+from alphago.nn.base import DenseBase
+from alphago.nn.net import NeuralNet
+from alphago.records.record import RecordBuilder
 from tests.env.counting import count_games
 from tests.naive.oware import NaiveOwareEnv
 
@@ -32,20 +36,120 @@ def test_agrees_with_its_twin() -> None:
     check_game(OwareEnv(7), NaiveOwareEnv(7), games=3)
 
 
+CGZERO = {"repetition": False, "remainder": "nobody", "graded": True}
+OPTIONS = [
+    ({"rules": "cgzero"}, {"max_moves": 199, **CGZERO}),
+    ({"max_moves": 30, "rules": "cgzero", "planes": "one-hot"}, {"max_moves": 30, "planes": "one-hot", **CGZERO}),
+    ({"max_moves": 50, "repetition": False}, {"max_moves": 50, "repetition": False}),
+    ({"max_moves": 20, "remainder": "nobody"}, {"max_moves": 20, "remainder": "nobody"}),
+    ({"graded": True}, {"graded": True}),
+]
+
+
+@pytest.mark.parametrize(("options", "plain"), OPTIONS)
+def test_agrees_with_its_twin_by_other_rules(options: dict, plain: dict) -> None:
+    """From the start, and from few seeds, where sides are starved, positions come again and games are drawn."""
+    env, twin = OwareEnv(**options), NaiveOwareEnv(**plain)
+    check_game(env, twin, games=2)
+    check_game(env, twin, games=20, setups=few_seeds(20))
+
+
 def test_agrees_with_its_twin_near_the_end() -> None:
     """Few seeds: positions come again, sides are starved and have to be fed."""
-    random = np.random.default_rng(1)
-    setups = []
-    for number in range(30):
+    check_game(OwareEnv(60), NaiveOwareEnv(60), games=30, setups=few_seeds(30))
+
+
+def few_seeds(count: int) -> list[dict]:
+    """Set-ups with seeds thrown into the houses."""
+    random, setups = np.random.default_rng(1), []
+    for number in range(count):
         houses = random.multinomial(3 + number // 3, np.ones(12) / 12)
         setups.append({"houses": houses.tolist(), "margin": int(houses.sum() % 2), "to_play": (1, -1)[number % 2]})
-    check_game(OwareEnv(60), NaiveOwareEnv(60), games=30, setups=setups)
+    return setups
 
 
-def test_numbers_of_games() -> None:
-    """Six moves each at first; a house once sown is empty until the other side reaches it."""
-    assert count_games(OwareEnv(), 5) == count_games(NaiveOwareEnv(), 5)
-    assert count_games(OwareEnv(), 2) == [6, 36]
+# As other programs count them, OpenSpiel and CGZero among them; no rule in which they differ matters so early.
+NUMBERS_OF_GAMES = [6, 36, 190, 1014, 5219, 27332, 139157]
+
+
+@pytest.mark.parametrize("env", [OwareEnv(), OwareEnv(rules="cgzero")], ids=repr)
+def test_numbers_of_games(env: OwareEnv) -> None:
+    assert count_games(env, 7) == NUMBERS_OF_GAMES
+
+
+def test_numbers_of_games_of_the_twin() -> None:
+    assert count_games(NaiveOwareEnv(), 6) == NUMBERS_OF_GAMES[:6]
+
+
+class TestRules:
+    """Each difference between those who play Oware."""
+
+    def test_by_name(self) -> None:
+        assert OwareEnv().config == {
+            "max_moves": 200, "repetition": True, "remainder": "own", "graded": False, "planes": "board"
+        }  # fmt: skip
+        assert OwareEnv(rules="cgzero") == OwareEnv(199, repetition=False, remainder="nobody", graded=True)
+        assert OwareEnv(rules="cgzero", repetition=True, max_moves=300).rules == (300, True, "nobody", True)
+        assert OwareEnv(90, planes="one-hot").replace(rules="cgzero") == OwareEnv(rules="cgzero", planes="one-hot")
+        assert OwareEnv(rules="cgzero").replace(graded=False).rules == (199, False, "nobody", False)
+
+    def test_a_network_of_before_is_for_the_tournament(self) -> None:
+        assert OwareEnv.from_saved({"max_moves": 200}) == OwareEnv()
+
+    def test_circles_go_on_to_the_last_ply(self) -> None:
+        """Two seeds chase each other round the board; in the end nobody gets them."""
+        start = OwareEnv(rules="cgzero").position(houses=[1, 0, 0, 0, 0, 0] * 2, margin=0, move_number=100)
+        now = start
+        while not now.is_over:
+            now = now.play(int(np.argmax(now.legal_mask)))
+        assert len(now.moves) == 99
+        assert (now.stores, sum(now.houses), now.score(), now.result) == ((23, 23), 2, 0, 0)
+
+    def test_who_cannot_feed_still_takes_the_rest(self) -> None:
+        end = OwareEnv(rules="cgzero").position(houses=[3, 1, *[0] * 10], margin=-4)
+        assert (end.is_over, end.stores) == (True, (24, 24))
+
+    def test_grades(self) -> None:
+        """25 to 12 after 100 plies of 199; after 7 it would be more than 1."""
+        setup = {"houses": [0, 0, 0, 0, 1, 1, 1, 5, 5, 0, 0, 0], "margin": 11}
+        end = play(OwareEnv(rules="cgzero").position(**setup, move_number=99), "F")
+        assert end.stores == (25, 12)
+        assert end.outcome == pytest.approx(0.85 + 0.0006 * 99 + 0.0026 * 25 - 0.0020 * 12, abs=1e-6)
+        assert (end.result, end.score()) == (1, 13)
+        assert play(OwareEnv(rules="cgzero").position(**setup, move_number=6), "F").outcome == 1
+
+    def test_a_graded_draw_is_a_draw(self) -> None:
+        """In records and matches too, though Black's 24 seeds count a little."""
+        env = OwareEnv(rules="cgzero")
+        end = env.position(houses=[3, 1, *[0] * 10], margin=-4)
+        assert end.outcome == pytest.approx(0.012)
+        assert end.result == 0
+        assert RecordBuilder().finish(end.outcome, end.score(), False, 6).result_string == "draw"
+
+    def test_a_match_counts_wins(self) -> None:
+        """Random games to the cap, many of them drawn if it comes soon."""
+        match = evaluate(OwareEnv(12, rules="cgzero"), "random", "random", 40)
+        assert match.draws > 0
+        assert OwareEnv(rules="cgzero").match_variant().graded is False
+
+
+class TestOneHot:
+    def test_inputs_of_the_start(self) -> None:
+        planes = OwareEnv(planes="one-hot").position().planes()
+        assert planes.shape == (342, 1, 1)
+        assert np.flatnonzero(planes).tolist() == [*range(4, 288, 24), 288, 315]
+
+    def test_many_seeds_count_as_the_most(self) -> None:
+        start = OwareEnv(planes="one-hot").position(houses=[0, 0, 30, *[0] * 9], margin=18)
+        assert start.planes()[2 * 24 + 23] == start.planes()[288 + 18] == 1
+
+    def test_networks_of_both_planes_play_each_other(self) -> None:
+        board, one_hot = (OwareEnv(planes=planes) for planes in ("board", "one-hot"))
+        nets = [NeuralNet(env, DenseBase(env.planes, env.plane_shape, [8])) for env in (board, one_hot)]
+        match = evaluate(board, *nets, num_games=4, readouts=4)
+        assert len(match.games) == 4
+        assert board.accepts(one_hot)
+        assert not board.accepts(OwareEnv(rules="cgzero"))
 
 
 class TestSowing:
@@ -159,9 +263,19 @@ def test_no_houses(text: str) -> None:
         OwareEnv().from_text(text)
 
 
-def test_bad_limit() -> None:
-    with pytest.raises(ValueError, match="max_moves must be an integer >= 1, got 0"):
-        OwareEnv(0)
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"max_moves": 0}, "max_moves must be an integer >= 1, got 0"),
+        ({"rules": "kalah"}, "rules must be 'tournament' or 'cgzero', got 'kalah'"),
+        ({"remainder": 1}, "remainder must be 'own' or 'nobody', got 1"),
+        ({"repetition": "no"}, "repetition must be True or False, got 'no'"),
+        ({"planes": 17}, "planes must be 'board' or 'one-hot', got 17"),
+    ],
+)
+def test_bad_options(options: dict, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        OwareEnv(**options)
 
 
 def test_drawing() -> None:

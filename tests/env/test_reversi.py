@@ -16,7 +16,7 @@ def play(moves: str, size: int = 8):
     return position
 
 
-@pytest.mark.parametrize(("size", "games"), [(4, 12), (6, 3), (8, 1)])
+@pytest.mark.parametrize(("size", "games"), [(4, 12), (6, 3), (8, 1), (10, 1), (12, 1)])
 def test_agrees_with_its_twin(size: int, games: int) -> None:
     check_game(ReversiEnv(size), NaiveReversiEnv(size), games=games)
 

@@ -8,10 +8,12 @@ EXACT = 12  # numbers of seeds that have a plane of their own
 
 
 class NaiveOware:
-    def __init__(self, limit: int, houses: list[int] | None = None, margin: int = 0, to_play: int = 1) -> None:
+    def __init__(
+        self, env: "NaiveOwareEnv", houses: list[int] | None = None, margin: int = 0, to_play: int = 1
+    ) -> None:
         houses = houses or [4] * 12
         captured = 48 - sum(houses)
-        self.limit = limit
+        self.env, self.limit = env, env.max_moves
         self.houses = {1: list(houses[:6]), -1: list(houses[6:])}  # from each player's left
         self.stores = {1: (captured + margin) // 2, -1: (captured - margin) // 2}
         self.to_play = to_play
@@ -59,9 +61,9 @@ class NaiveOware:
         key = (tuple(self.houses[1]), tuple(self.houses[-1]), self.to_play)
         if max(self.stores.values()) > 24:
             self.over = True
-        elif key in self.seen or self.ply >= self.limit or not self.moves():
+        elif (self.env.repetition and key in self.seen) or self.ply >= self.limit or not self.moves():
             self.over = True
-            for player in (1, -1):
+            for player in (1, -1) if self.ply < self.limit or self.env.remainder == "own" else ():
                 self.stores[player] += sum(self.houses[player])
                 self.houses[player] = [0] * 6
         self.seen.append(key)
@@ -78,9 +80,27 @@ class NaiveOware:
         return float(self.stores[self.to_play] - self.stores[-self.to_play])
 
     def outcome(self) -> float:
-        return float(np.sign(self.score()))
+        margin, most, least = self.score(), max(self.stores.values()), min(self.stores.values())
+        if not self.env.graded:
+            return float(np.sign(margin))
+        if margin == 0:
+            return self.to_play * 0.0005 * self.stores[1]
+        value = 0.85 + 0.0006 * (self.limit - self.ply) + 0.0026 * most - 0.0020 * least
+        return float(np.sign(margin)) * min(value, 1.0)
+
+    def one_hot(self) -> np.ndarray:
+        """CGZero's inputs."""
+        own, other = self.to_play, -self.to_play
+        numbers = []
+        for seeds in (*self.houses[own], *self.houses[other]):
+            numbers += [float(min(seeds, 23) == number) for number in range(24)]
+        for seeds in (self.stores[own], self.stores[other]):
+            numbers += [float(min(seeds, 26) == number) for number in range(27)]
+        return np.array(numbers, np.float32).reshape(342, 1, 1)
 
     def planes(self) -> np.ndarray:
+        if self.env.plane_set == "one-hot":
+            return self.one_hot()
         seeds = np.array([self.houses[-self.to_play][::-1], self.houses[self.to_play]])
         shares = self.stores[self.to_play] / 48, self.stores[-self.to_play] / 48, self.ply / self.limit
         constant = [np.full((2, 6), share) for share in shares]
@@ -88,7 +108,7 @@ class NaiveOware:
         return np.stack([*exact, seeds / 12, *constant]).astype(np.float32)
 
     def copy(self) -> "NaiveOware":
-        twin = NaiveOware(self.limit)
+        twin = NaiveOware(self.env)
         twin.houses = {player: list(side) for player, side in self.houses.items()}
         twin.stores, twin.seen = dict(self.stores), list(self.seen)
         twin.to_play, twin.ply, twin.over = self.to_play, self.ply, self.over
@@ -97,15 +117,21 @@ class NaiveOware:
 
 class NaiveOwareEnv(GameEnv):
     name = "oware"
-    N, planes, plane_shape = 6, EXACT + 4, (2, 6)
-    action_space = 6
+    N = action_space = 6
 
-    def __init__(self, max_moves: int = 200) -> None:
-        self.max_moves = max_moves
+    def __init__(
+        self, max_moves: int = 200, repetition: bool = True, remainder: str = "own", graded: bool = False,
+        planes: str = "board",
+    ) -> None:  # fmt: skip
+        self.max_moves, self.repetition, self.remainder, self.graded = max_moves, repetition, remainder, graded
+        self.plane_set = planes
+        self.planes, self.plane_shape = (EXACT + 4, (2, 6)) if planes == "board" else (342, (1, 1))
 
     @property
     def config(self) -> dict:
-        return {"max_moves": self.max_moves}
+        return {name: getattr(self, name) for name in ("max_moves", "repetition", "remainder", "graded")} | {
+            "planes": self.plane_set
+        }
 
     def new(self, **setup) -> NaiveOware:
-        return NaiveOware(self.max_moves, **setup)
+        return NaiveOware(self, **setup)

@@ -2,8 +2,8 @@
 
 Houses 0 to 5 are Black's, 6 to 11 White's, each from its player's left to right; seeds are sown in that order, round
 and round. In `sow` and `capture` a house is the index of its word in the row, HEADER + 0 to HEADER + 11. Black's margin
-determines both stores, since the seeds that are not in houses are in stores. After the houses come the hashes of the
-positions since the last capture: before it there were more seeds on the board.
+determines both stores, since the seeds that are not in houses are in stores. After the houses come the options, and the
+hashes of the positions since the last capture: before it there were more seeds on the board.
 """
 
 import numpy as np
@@ -18,20 +18,34 @@ from alphago.env.kernels.rows import (
     clear,
     end_turn,
     loops_over,
-    position_hash,
 )
-from alphago.system.kernels.jit import kernel, load, part, store
+from alphago.system.kernels.hashing import FIRST_FACTOR, GOLDEN
+from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 SEEN, LIMIT = 6, 7  # header words of this game: positions since the last capture; plies at which the game ends
 SIDE, HOUSES, SEEDS = 6, 12, 48  # houses of one player, and of both; seeds of the game
-AT_HASHES = HEADER + HOUSES
+OPTIONS = HEADER + HOUSES
+AT_HASHES = OPTIONS + 1
+REPETITION, REMAINDER, GRADED = 1, 2, 4  # bits of the options, see OwareEnv
 EXACT = 12  # numbers of seeds, from 0, that have a plane of their own
 PLANES = EXACT + 4
+HOUSE_INPUTS, STORE_INPUTS = 24, 27  # of a house and of a store, in `one_hot`
+ONE_HOT = HOUSES * HOUSE_INPUTS + 2 * STORE_INPUTS
+# Graded results: a win, then for each ply before the limit, for each seed of the winner's and of the loser's store; and
+# for each of Black's seeds in a draw.  CGZero's (github.com/marchete/CGZero, EvalPlayer).
+WON, EARLY, TAKEN, LOST, DRAWN = 0.85, 0.0006, 0.0026, 0.0020, 0.0005
 
 
-def row_words(limit):
+def row_words(limit, options):
     """Return the words of a row for games of at most `limit` plies."""
-    return AT_HASHES + limit + 1
+    return AT_HASHES + (limit + 1 if options & REPETITION else 0)
+
+
+@part
+def copy(source, target):
+    """Copy the words of a row that are in use."""
+    for i in range(AT_HASHES + load(source, SEEN)):
+        store(target, i, load(source, i))
 
 
 @part
@@ -44,8 +58,8 @@ def seeds_of(row, player):
     """Return the seeds in the houses of one player."""
     left = left_house(player)
     total = 0
-    for i in range(left, left + SIDE):
-        total += load(row, i)
+    for i in range(SIDE):
+        total += load(row, left + i)
     return total
 
 
@@ -57,13 +71,26 @@ def in_store(row, player):
 
 
 @part
+def board_key(row):
+    """Return a key of houses and side to move: products that do not wait for each other, unlike `position_hash`."""
+    key = load(row, TO_PLAY)
+    factor = GOLDEN
+    for i in range(HOUSES):
+        factor = wrap(factor * FIRST_FACTOR)
+        key = wrap(key + wrap(factor * load(row, HEADER + i)))
+    return key
+
+
+@part
 def is_new(row):
     """Record the position; return False if it occurred since the last capture."""
-    found = position_hash(row)
+    found = board_key(row)
     seen = load(row, SEEN)
-    for i in range(AT_HASHES, AT_HASHES + seen):
-        if load(row, i) == found:
+    at = AT_HASHES + seen - 2  # sides alternate: only every second position can be the same
+    while at >= AT_HASHES:
+        if load(row, at) == found:
             return False
+        at -= 2
     store(row, AT_HASHES + seen, found)
     store(row, SEEN, seen + 1)
     return True
@@ -76,7 +103,9 @@ def sow(row, house):
     store(row, house, 0)
     i = house
     while seeds > 0:
-        i = HEADER + (i - HEADER + 1) % HOUSES
+        i += 1
+        if i == HEADER + HOUSES:
+            i = HEADER
         if i != house:
             store(row, i, load(row, i) + 1)
             seeds -= 1
@@ -102,44 +131,59 @@ def capture(row, last):
 
 
 @part
-def allowed(row, house):
-    """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy who has none."""
-    mover = load(row, TO_PLAY)
-    seeds = load(row, left_house(mover) + house)
-    return seeds > 0 and (house + seeds >= SIDE or seeds_of(row, -mover) > 0)
+def allowed(row, left, house, enemy):
+    """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy who has none.
+
+    left: the index of its first house. enemy: the seeds in the other side's houses.
+    """
+    seeds = load(row, left + house)
+    return seeds > 0 and (house + seeds >= SIDE or enemy > 0)
 
 
 @part
-def can_move(row):
+def can_move(row, own, enemy):
+    """Return whether the mover has a legal move; `own` and `enemy` are the seeds in both sides' houses."""
+    if own > 0 and enemy > 0:
+        return True
+    left = left_house(load(row, TO_PLAY))
     for house in range(SIDE):
-        if allowed(row, house):
+        if allowed(row, left, house, enemy):
             return True
     return False
 
 
 @part
 def end_if_decided(row):
-    """End a game that is won or cannot go on; in the latter case each side captures the seeds of its own houses."""
-    if 2 * max(in_store(row, BLACK), in_store(row, -BLACK)) > SEEDS:
+    """End a game that is won or cannot go on; in the latter case each side may capture the seeds of its own houses."""
+    mover = load(row, TO_PLAY)
+    own = seeds_of(row, mover)
+    enemy = seeds_of(row, -mover)
+    margin = load(row, MARGIN)
+    if SEEDS - own - enemy + abs(margin) > SEEDS:  # twice the fuller store
         store(row, OVER, 1)
         return
-    is_repeated = not is_new(row)
-    if is_repeated or load(row, PLY) >= load(row, LIMIT) or not can_move(row):
-        store(row, MARGIN, load(row, MARGIN) + seeds_of(row, BLACK) - seeds_of(row, -BLACK))
-        for i in range(HEADER, HEADER + HOUSES):
-            store(row, i, 0)
+    options = load(row, OPTIONS)
+    is_repeated = options & REPETITION != 0 and not is_new(row)
+    at_limit = load(row, PLY) >= load(row, LIMIT)
+    if is_repeated or at_limit or not can_move(row, own, enemy):
         store(row, OVER, 1)
+        if not at_limit or options & REMAINDER != 0:
+            store(row, MARGIN, margin + mover * (own - enemy))
+            for i in range(HEADER, HEADER + HOUSES):
+                store(row, i, 0)
 
 
 @kernel
-def set_up(row, houses, to_play, margin, ply, limit):
+def set_up(row, start):
+    """Set a row to what `start` has, int64: side to move, margin, ply, limit of plies, options, and 12 houses."""
     clear(row, 2, SIDE)
-    store(row, LIMIT, limit)
-    store(row, TO_PLAY, to_play)
-    store(row, MARGIN, margin)
-    store(row, PLY, ply)
+    store(row, TO_PLAY, load(start, 0))
+    store(row, MARGIN, load(start, 1))
+    store(row, PLY, load(start, 2))
+    store(row, LIMIT, load(start, 3))
+    store(row, OPTIONS, load(start, 4))
     for i in range(HOUSES):
-        store(row, HEADER + i, load(houses, i))
+        store(row, HEADER + i, load(start, 5 + i))
     end_if_decided(row)
 
 
@@ -152,8 +196,12 @@ def play(row, action):
 
 @part
 def legal_mask(row, out):
+    mover = load(row, TO_PLAY)
+    left = left_house(mover)
+    enemy = seeds_of(row, -mover)
+    going = load(row, OVER) == 0
     for house in range(SIDE):
-        store(out, house, load(row, OVER) == 0 and allowed(row, house))
+        store(out, house, going and allowed(row, left, house, enemy))
 
 
 @part
@@ -174,10 +222,55 @@ def planes(row, out):
         store(out, (EXACT + 3) * HOUSES + point, np.float32(load(row, PLY) / load(row, LIMIT)))
 
 
+@part
+def one_hot(row, out):
+    """Write ONE_HOT numbers, CGZero's inputs: of each house, the mover's first, 1 at its seeds, then of each store.
+
+    A house has 24 numbers, for 0 to 23 seeds and more, a store 27, for 0 to 26 and more.
+    """
+    mover = load(row, TO_PLAY)
+    for i in range(ONE_HOT):
+        store(out, i, np.float32(0))
+    for i in range(HOUSES):
+        house = left_house(mover) + i if i < SIDE else left_house(-mover) + i - SIDE
+        store(out, i * HOUSE_INPUTS + min(load(row, house), HOUSE_INPUTS - 1), np.float32(1))
+    for i in range(2):
+        seeds = min(in_store(row, mover if i == 0 else -mover), STORE_INPUTS - 1)
+        store(out, HOUSES * HOUSE_INPUTS + i * STORE_INPUTS + seeds, np.float32(1))
+
+
+@part
+def outcome(row):
+    """Return the mover's result: 1, 0 or -1, or a graded one."""
+    margin = load(row, MARGIN) * load(row, TO_PLAY)
+    sign = (margin > 0) - (margin < 0)
+    if load(row, OPTIONS) & GRADED == 0:
+        return np.float32(sign)
+    black = in_store(row, BLACK)
+    white = in_store(row, -BLACK)
+    if sign == 0:
+        return np.float32(load(row, TO_PLAY) * DRAWN * black)
+    early = load(row, LIMIT) - load(row, PLY)
+    value = WON + EARLY * early + TAKEN * max(black, white) - LOST * min(black, white)
+    return np.float32(sign * min(value, 1.0))
+
+
 @kernel
-def reset_batch(rows, slots, houses, to_play, margin, ply, limit):
+def reset_batch(rows, slots, start):
     for i in range(slots.shape[0]):
-        set_up(rows[slots[i]], houses, to_play, margin, ply, limit)
+        set_up(rows[slots[i]], start)
+
+
+@kernel
+def one_hot_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        one_hot(rows[slots[i]], out[i])
+
+
+@kernel
+def outcome_batch(rows, slots, out):
+    for i in range(slots.shape[0]):
+        out[i] = outcome(rows[slots[i]])
 
 
 play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)

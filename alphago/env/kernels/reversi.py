@@ -1,4 +1,8 @@
-"""Reversi on packed rows (see `rows`): a move must enclose enemy stones, which change colour."""
+"""Reversi on packed rows (see `rows`): a move must enclose enemy stones, which change colour.
+
+On boards of up to 8 x 8, where a side's stones fit into a word of 64 bits, all legal points are found at once: bit
+8 row + column, and lines are followed by shifts in all rows together.  Larger boards are looked at point by point.
+"""
 
 from alphago.env.kernels.rows import (
     BLACK,
@@ -15,7 +19,53 @@ from alphago.env.kernels.rows import (
     points,
     stone_planes,
 )
-from alphago.system.kernels.jit import kernel, load, part, store
+from alphago.system.kernels.jit import kernel, load, part, store, wrap
+
+MOST_BITS = 8  # the largest side of a board whose stones fit into a word
+INNER = 0x7E7E7E7E7E7E7E7E  # all columns but the first and the last: lines do not go on over the edge
+
+
+@part
+def stones_of(row, colour):
+    """Return the points of one colour as bits."""
+    size = load(row, WIDTH)
+    bits = 0
+    for r in range(size):
+        for c in range(size):
+            if load(row, HEADER + r * size + c) == colour:
+                bits |= wrap(1 << (MOST_BITS * r + c))
+    return bits
+
+
+@part
+def board_bits(size):
+    """Return the points of the board as bits."""
+    line = (1 << size) - 1
+    bits = 0
+    for r in range(size):
+        bits |= wrap(line << (MOST_BITS * r))
+    return bits
+
+
+@part
+def reached(own, passed, shift):
+    """Return the points beyond a row of enemy stones (`passed`) that begins beside an own one, both ways of a shift."""
+    low = (1 << (64 - shift)) - 1  # signed shifts to the right bring in ones
+    up = passed & wrap(own << shift)
+    down = passed & (own >> shift) & low
+    for _ in range(MOST_BITS - 3):
+        up |= passed & wrap(up << shift)
+        down |= passed & (down >> shift) & low
+    return wrap(up << shift) | ((down >> shift) & low)
+
+
+@part
+def legal_bits(own, enemy, size):
+    """Return the empty points, as bits, on which a stone would enclose enemy stones."""
+    inner = enemy & INNER
+    found = reached(own, inner, 1) | reached(own, enemy, MOST_BITS)
+    found |= reached(own, inner, MOST_BITS - 1) | reached(own, inner, MOST_BITS + 1)
+    return found & ~(own | enemy) & board_bits(size)
 
 
 @part
@@ -62,6 +112,9 @@ def allowed(row, point, mover):
 
 @part
 def can_move(row, mover):
+    size = load(row, WIDTH)
+    if size <= MOST_BITS:
+        return legal_bits(stones_of(row, mover), stones_of(row, -mover), size) != 0
     for point in range(points(row)):
         if allowed(row, point, mover):
             return True
@@ -101,7 +154,15 @@ def legal_mask(row, out):
     """Write a flag for each action; the pass is legal only if no stone can be placed and the game is not over."""
     mover = load(row, TO_PLAY)
     count = points(row)
+    size = load(row, WIDTH)
     found = False
+    if size <= MOST_BITS:
+        bits = legal_bits(stones_of(row, mover), stones_of(row, -mover), size)
+        for r in range(size):
+            for c in range(size):
+                store(out, r * size + c, (bits >> (MOST_BITS * r + c)) & 1)
+        store(out, count, bits == 0 and load(row, OVER) == 0)
+        return
     for point in range(count):
         legal = allowed(row, point, mover)
         store(out, point, legal)

@@ -53,7 +53,7 @@ class Gate:
 class Opponent:
     """A player that a run is to beat, and the schedule of the matches against it."""
 
-    name: str = setting('the player as `evaluate` takes it ("gnugo:10", "rave:1000", "random")', default="")
+    name: str = setting('the player as `evaluate` takes it ("gnugo:10", "rave:1000", "alphabeta:8")', default="")
     readouts: int = setting("the network's simulations per move; 0 plays its policy alone", default=64, least=0)
     first: float = setting("minutes of training before the first match", default=1.0, least=0)
     every: float = setting("minutes of training between two matches", default=1.0, least=0)

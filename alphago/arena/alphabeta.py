@@ -1,0 +1,205 @@
+"""Players of fixed strength without chance: `alphabeta:N`, alpha-beta search to a depth of N plies.
+
+They play every small game of the package, by its score or by a published evaluation, and solve small boards.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.arena.kernels import alphabeta as kernels
+from alphago.arena.kernels.alphabeta import POINT, WIN
+from alphago.arena.kernels.evaluations import FARTHEST, SQUARES
+from alphago.env.game import GameEnv, Position
+from alphago.env.games import is_packaged
+from alphago.system.validation import check_int, checks_keywords
+
+DEPTH = 8  # for a name without a number
+MOST_DEPTH = 200
+MOST_ENTRIES = 20  # the table's, as a power of two
+NODES = 1 << 19  # of one call of a kernel, well below a second: Ctrl-C is heeded between two calls
+
+
+class AlphaBetaSettings(NamedTuple):
+    """How an alpha-beta player searches.
+
+    depth: plies that it looks ahead.
+    """
+
+    depth: int
+
+    @property
+    def name(self) -> str:
+        """The player's name: 'alphabeta:8'."""
+        return f"alphabeta:{self.depth}"
+
+
+class BestMove(NamedTuple):
+    """What alpha-beta search found.
+
+    value: from the view of the player to move: the game's evaluation, or beyond `WIN` a decided game.
+    depth: plies of the last search. nodes: positions looked at, in all searches.
+    is_exact: whether every line was followed to the end of the game, so that a deeper search finds the same.
+    """
+
+    action: int
+    value: int
+    depth: int
+    nodes: int
+    is_exact: bool
+
+    @property
+    def outcome(self) -> int | None:
+        """Whether the player to move wins (1), loses (-1) or draws (0) with best play; None if that is not known."""
+        if abs(self.value) > WIN // 2:
+            return 1 if self.value > 0 else -1
+        return 0 if self.is_exact else None
+
+    @property
+    def margin(self) -> int | None:
+        """The final margin with best play, for the player to move; None if it is not known."""
+        if not self.is_exact:
+            return None
+        sign = (self.value > 0) - (self.value < 0)
+        return sign * ((abs(self.value) - WIN + POINT // 2) // POINT)
+
+
+class Stack(NamedTuple):
+    """The line of play that a search looks at, an entry for each ply from the root on (see the kernels)."""
+
+    rows: np.ndarray  # int64 [D + 1, words]
+    mask: np.ndarray  # bool [A], scratch
+    scores: np.ndarray  # int64 [D + 1, A], by which actions are tried
+    alpha: np.ndarray  # int64 [D + 1]
+    beta: np.ndarray  # int64 [D + 1]
+    best: np.ndarray  # int64 [D + 1], the best value so far
+    chosen: np.ndarray  # int64 [D + 1], the action whose value is sought
+    best_action: np.ndarray  # int64 [D + 1]
+    place: np.ndarray  # int64 [4]
+
+
+class AlphaBetaSearch:
+    """Alpha-beta search with iterative deepening and a transposition table, one position at a time.
+
+    A result follows from the position and the depth alone.  Raises ValueError for a game without an evaluation.
+    """
+
+    def __init__(self, env: GameEnv, depth: int) -> None:
+        check_game_has_evaluation(env)
+        self.depth = check_int("depth", depth, 1, MOST_DEPTH)
+        words: int = env.new_batch(1).rows.shape[1]  # type: ignore[attr-defined]
+        self._search, prefer = SEARCHES[env.name]
+        self._preferences = prefer(env)
+        self._history = np.zeros((2, env.action_space), np.int64)
+        self._table = np.zeros((1 << min(MOST_ENTRIES, 12 + self.depth), 3), np.int64)
+        self._number = 0
+        plies = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "chosen", "best_action")}
+        self._stack = Stack(
+            rows=np.zeros((depth + 1, words), np.int64),
+            mask=np.zeros(env.action_space, np.bool_),
+            scores=np.zeros((depth + 1, env.action_space), np.int64),
+            place=np.zeros(4, np.int64),
+            **plies,
+        )
+
+    def find(self, row: np.ndarray, *, until_decided: bool = False) -> BestMove:
+        """Return the best move of a position, a row of the game's batch that is not over.
+
+        until_decided: end as soon as the winner is known, though another move might win by more.
+        """
+        self._number += 1
+        self._history[:] = self._preferences
+        stack, nodes = self._stack, 0
+        for depth in range(1, self.depth + 1):
+            stack.rows[0] = row
+            stack.alpha[0], stack.beta[0] = -kernels.INFINITE, kernels.INFINITE
+            stack.place[:] = 0, 1, 0, 0
+            while not self._search(depth, self._number, stack, self._table, self._history, NODES):
+                pass
+            nodes += int(stack.place[kernels.NODES])
+            exact = stack.place[kernels.CUT_OFF] == 0
+            found = BestMove(int(stack.best_action[0]), int(stack.best[0]), depth, nodes, bool(exact))
+            if exact or (until_decided and found.outcome):
+                break
+        return found
+
+
+class AlphaBetaPlayer:
+    """A side of a match that plays what alpha-beta search finds; it uses no chance, wherever it is asked to."""
+
+    def __init__(self, env: GameEnv, settings: AlphaBetaSettings, games: int) -> None:
+        self.search = AlphaBetaSearch(env, settings.depth)
+        self.batch: Any = env.new_batch(games)  # Any: the batches of these games have rows
+
+    def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        legal = self.batch.legal_mask(games, np.empty((len(games), self.batch.env.action_space), np.bool_))
+        actions = legal.argmax(axis=1).astype(np.int32)
+        for i in np.flatnonzero(legal.sum(axis=1) > 1):
+            actions[i] = self.search.find(self.batch.rows[games[i]], until_decided=True).action
+        return actions
+
+    def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
+        self.batch.play(games, actions)
+
+
+@checks_keywords()
+def best_move(position: Position, depth: int | None = None) -> BestMove:
+    """Search a position of Oware, Reversi, Gomoku or Connect Four by alpha-beta, and return the best move.
+
+    depth: plies to look ahead; None for all to the end of the game, which solves small boards: `outcome` and `margin`
+        of the result are then known.
+    Raises ValueError for another game, and for a game that is over.
+    """
+    if position.is_over:
+        raise ValueError(f"position must not be over, got {position.describe()}")
+    check_game_has_evaluation(position.env)
+    depth = min(MOST_DEPTH, position.env.max_moves) if depth is None else depth
+    batch: Any = position.batch
+    return AlphaBetaSearch(position.env, depth).find(batch.rows[0])
+
+
+def alphabeta_settings(name: str) -> AlphaBetaSettings | None:
+    """Return the settings of "alphabeta:N" (N: 8 if left out), None for another name; ValueError for an N it lacks."""
+    match = re.fullmatch(r"alphabeta(?::([0-9]{1,9}))?", name)
+    if match is None:
+        return None
+    depth = DEPTH if match[1] is None else int(match[1])
+    return AlphaBetaSettings(check_int("alphabeta's depth", depth, 1, MOST_DEPTH))
+
+
+def check_game_has_evaluation(env: GameEnv) -> None:
+    """Raise ValueError unless alpha-beta search has an evaluation for the game."""
+    if env.name not in SEARCHES or not is_packaged(type(env)):
+        raise ValueError(f"env must be {', '.join(SEARCHES)} for alpha-beta search, got {env}")
+
+
+# --- which actions are tried first -------------------------------------------------------------------
+
+
+def no_preference(env: GameEnv) -> np.ndarray:
+    return np.zeros(env.action_space, np.int64)
+
+
+def near_the_middle(env: GameEnv) -> np.ndarray:
+    """Return the actions' nearness to the middle of the board, int64 [A]: points, or columns."""
+    height, width = env.plane_shape if env.actions_are_points else (1, env.action_space)
+    down, right = (np.abs(np.arange(side) * 2 - (side - 1)) for side in (height, width))
+    return -np.maximum(down[:, None], right[None, :]).ravel().astype(np.int64)
+
+
+def good_squares(env: GameEnv) -> np.ndarray:
+    """Return the weights of Reversi's squares, and 0 for the pass, int64 [A]."""
+    side = np.minimum(np.minimum(np.arange(env.N), np.arange(env.N)[::-1]), FARTHEST)
+    weights = np.array(SQUARES)[side[:, None] * (FARTHEST + 1) + side[None, :]]
+    return np.append(weights.ravel(), 0).astype(np.int64)
+
+
+# The compiled search of each game, by its name, and which actions it prefers.
+SEARCHES: dict[str, tuple[Callable[..., bool], Callable[[GameEnv], np.ndarray]]] = {
+    "connect-four": (kernels.search_connect_four, near_the_middle),
+    "gomoku": (kernels.search_gomoku, near_the_middle),
+    "oware": (kernels.search_oware, no_preference),
+    "reversi": (kernels.search_reversi, good_squares),
+}

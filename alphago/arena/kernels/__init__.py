@@ -1,0 +1,1 @@
+"""Loops compiled with numba: what is played by searches without a network."""

@@ -1,0 +1,211 @@
+"""Alpha-beta search to a fixed depth, without recursion: it can pause after any node, and goes on where it stopped.
+
+A node's value is from the view of its mover (Knuth and Moore 1975, "An analysis of alpha-beta pruning", fail-soft).
+Plies are counted from the root of the search; arrays have an entry for each.  Moves are tried in this order: that of
+the transposition table, then by how often a move was the best one elsewhere ("history", Schaeffer 1989), which begins
+with the game's preferences.  Neither changes the value.
+
+The table's keys contain the number of plies played, so that an entry of the same search has the same depth below it,
+and a limit of plies is respected.  As everywhere, they do not contain the history of a position: a repetition within
+the search itself may be judged by another way to it (Kishimoto and Müller 2004, "graph history interaction").
+"""
+
+from typing import Any
+
+from alphago.arena.kernels import evaluations
+from alphago.env.kernels import connect_four, gomoku, oware, reversi
+from alphago.env.kernels import rows as layout
+from alphago.env.kernels.rows import MARGIN, OVER, PLY, TO_PLAY, position_hash
+from alphago.system.kernels.hashing import GOLDEN, mix
+from alphago.system.kernels.jit import inlined, kernel, load, specialise, store, wrap
+
+WIN = 1 << 40  # a won game; evaluations are far below
+POINT = 1 << 12  # a point of the final margin; more than a game has plies
+INFINITE = 1 << 60
+TRIED = -INFINITE  # in `scores`: an action that was tried or is not legal
+NONE = -1
+# Words of `place`: the present ply, whether its node is new, nodes so far, and how many of them were evaluated because
+# the depth ended there.
+AT, ENTERING, NODES, CUT_OFF = 0, 1, 2, 3
+# Words of a table's entry, and how its note is packed: search, depth below, bound and action.
+KEY, VALUE, NOTE = 0, 1, 2
+EXACT, LOWER, UPPER = 0, 1, 2
+ACTIONS, BOUNDS, DEPTHS = 1 << 12, 1 << 2, 1 << 8
+
+
+# The game's verbs, which `search_of` puts into the place of these stubs.
+
+
+def play(row, action):
+    raise NotImplementedError
+
+
+def legal_mask(row, out):
+    raise NotImplementedError
+
+
+def evaluate(row):
+    """Return the value of a position that is not over, from its mover's view, far from WIN."""
+    raise NotImplementedError
+
+
+def copy(source, target):
+    raise NotImplementedError
+
+
+@inlined
+def final_value(row):
+    """Return the value of a finished game for its mover: won or lost, then by the margin, then by its length."""
+    mine = load(row, MARGIN) * load(row, TO_PLAY)
+    sign = (mine > 0) - (mine < 0)
+    return sign * (WIN - load(row, PLY)) + mine * POINT
+
+
+@inlined
+def key_of(row):
+    return mix(wrap(position_hash(row) + wrap(load(row, PLY) * GOLDEN)))
+
+
+@inlined
+def entry_of(key, table):
+    """Return the index of the only entry where a key can be."""
+    return (key >> 8) & (table.shape[0] - 1)
+
+
+@inlined
+def remember(stack, table, ply, depth, number):
+    """Keep the value of the finished node at `ply` in the table, whatever was there."""
+    value = stack.best[ply]
+    bound = EXACT
+    if value <= stack.alpha[ply]:
+        bound = UPPER
+    elif value >= stack.beta[ply]:
+        bound = LOWER
+    key = key_of(stack.rows[ply])
+    entry = entry_of(key, table)
+    table[entry, KEY] = key
+    table[entry, VALUE] = value
+    note = (number * DEPTHS + depth - ply) * BOUNDS + bound
+    table[entry, NOTE] = note * ACTIONS + stack.best_action[ply]
+
+
+@inlined
+def next_action(scores):
+    """Return the untried action with the greatest score, the first of equals, or NONE; it then counts as tried."""
+    best = NONE
+    score = TRIED
+    for action in range(scores.shape[0]):
+        if load(scores, action) > score:
+            score = load(scores, action)
+            best = action
+    if best != NONE:
+        store(scores, best, TRIED)
+    return best
+
+
+def list_actions(stack, history, ply, first):
+    """Write the scores of the actions at `ply`; `first`, if not NONE, is tried before all others."""
+    row = stack.rows[ply]
+    legal_mask(row, stack.mask)
+    side = (1 - load(row, TO_PLAY)) // 2
+    for action in range(stack.mask.shape[0]):
+        score = TRIED
+        if load(stack.mask, action):
+            score = INFINITE if action == first else history[side, action]
+        stack.scores[ply, action] = score
+
+
+def search(depth, number, stack, table, history, most):
+    """Go on with a search to `depth` for at most `most` nodes, and return whether it is over.
+
+    number: of the search of a root; entries of other searches are not used.
+    stack: `Stack` of alphabeta.py, with the root in its first row, and an open window.
+    table: int64 [entries, 3], a power of two. history: int64 [2, A], by side.
+    At the end best[0] is the root's value and best_action[0] its action.
+    """
+    ply = stack.place[AT]
+    entering = stack.place[ENTERING] != 0
+    nodes = 0
+    while True:
+        row = stack.rows[ply]
+        value = 0
+        known = False
+        if entering:
+            if nodes >= most:
+                break
+            nodes += 1
+            if load(row, OVER) != 0:
+                value = final_value(row)
+                known = True
+            elif ply == depth:
+                value = evaluate(row)
+                known = True
+                stack.place[CUT_OFF] += 1
+            else:
+                first = NONE
+                key = key_of(row)
+                entry = entry_of(key, table)
+                note = table[entry, NOTE]
+                if table[entry, KEY] == key and note // (ACTIONS * BOUNDS * DEPTHS) == number:
+                    first = note % ACTIONS
+                    bound = note // ACTIONS % BOUNDS
+                    value = table[entry, VALUE]
+                    same_depth = note // (ACTIONS * BOUNDS) % DEPTHS == depth - ply
+                    if same_depth and ply > 0:
+                        known = bound == EXACT
+                        known = known or (bound == LOWER and value >= stack.beta[ply])
+                        known = known or (bound == UPPER and value <= stack.alpha[ply])
+                if not known:
+                    list_actions(stack, history, ply, first)
+                    stack.best[ply] = -INFINITE
+                    entering = False
+        if not entering:
+            action = NONE
+            if stack.best[ply] < stack.beta[ply]:
+                action = next_action(stack.scores[ply])
+            if action != NONE:
+                stack.chosen[ply] = action
+                after = stack.rows[ply + 1]
+                copy(row, after)
+                play(after, action)
+                alpha = max(stack.alpha[ply], stack.best[ply])
+                if load(after, TO_PLAY) == load(row, TO_PLAY):
+                    stack.alpha[ply + 1] = alpha
+                    stack.beta[ply + 1] = stack.beta[ply]
+                else:
+                    stack.alpha[ply + 1] = -stack.beta[ply]
+                    stack.beta[ply + 1] = -alpha
+                ply += 1
+                entering = True
+                continue
+            value = stack.best[ply]
+            remember(stack, table, ply, depth, number)
+            side = (1 - load(row, TO_PLAY)) // 2
+            history[side, stack.best_action[ply]] += (depth - ply) * (depth - ply)
+            if ply == 0:
+                break
+        mover = load(row, TO_PLAY)
+        ply -= 1
+        entering = False
+        if load(stack.rows[ply], TO_PLAY) != mover:
+            value = -value
+        if value > stack.best[ply]:
+            stack.best[ply] = value
+            stack.best_action[ply] = stack.chosen[ply]
+    stack.place[AT] = ply
+    stack.place[ENTERING] = entering
+    stack.place[NODES] += nodes
+    return not entering
+
+
+def search_of(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
+    """Return the compiled `search` of a game: its kernels, an evaluation, and how a row is copied."""
+    lister = inlined(specialise(list_actions, legal_mask=rules.legal_mask))
+    verbs = {"play": rules.play, "evaluate": evaluation, "copy": copy, "list_actions": lister}
+    return kernel(specialise(search, **verbs))
+
+
+search_oware = search_of(oware, evaluations.margin, oware.copy)
+search_reversi = search_of(reversi, evaluations.weighted_squares)
+search_gomoku = search_of(gomoku, evaluations.gomoku_lines)
+search_connect_four = search_of(connect_four, evaluations.connect_four_lines)

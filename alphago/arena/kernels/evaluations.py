@@ -1,0 +1,97 @@
+"""Published evaluations of positions that are not over, by which alpha-beta search looks ahead.
+
+A row is a packed row of `alphago.env.kernels.rows`; the value is an integer, from the view of the player to move.
+"""
+
+from alphago.env.kernels import connect_four, gomoku
+from alphago.env.kernels.rows import EMPTY, HEADER, HEIGHT, MARGIN, TO_PLAY, WIDTH, points
+from alphago.system.kernels.jit import load, part
+
+# Weights of a square of Reversi by its distances from the two nearest edges, 0 to 3 and more, the smaller one first:
+# the weighted squares of Norvig 1992, "Paradigms of Artificial Intelligence Programming", section 18.3.
+SQUARES = (120, -20, 20, 5, -20, -40, -5, -5, 20, -5, 15, 3, 5, -5, 3, 3)
+FARTHEST = 3
+LINE_BASE = 6  # a stone more in an open line is worth so many times as much
+
+
+@part
+def margin(row):
+    """Return the mover's margin as it stands: in Oware the seeds captured more than the other side."""
+    return load(row, MARGIN) * load(row, TO_PLAY)
+
+
+@part
+def square_weight(row, point):
+    """Return the weight of a square of Reversi."""
+    size = load(row, WIDTH)
+    r = point // size
+    c = point % size
+    down = min(min(r, size - 1 - r), FARTHEST)
+    right = min(min(c, size - 1 - c), FARTHEST)
+    return SQUARES[down * (FARTHEST + 1) + right]
+
+
+@part
+def weighted_squares(row):
+    """Return the sum of the weights of the mover's squares minus that of the other side's."""
+    total = 0
+    for point in range(points(row)):
+        owner = load(row, HEADER + point)
+        if owner != EMPTY:
+            total += owner * square_weight(row, point)
+    return total * load(row, TO_PLAY)
+
+
+@part
+def line_value(row, point, step, length):
+    """Return the value for Black of the line of `length` points from `point` on, `step` apart.
+
+    It is 0 without stones or with stones of both sides.
+    """
+    total = 0
+    stones = 0
+    for i in range(length):
+        owner = load(row, HEADER + point + i * step)
+        total += owner
+        stones += owner * owner
+    if total == 0 or abs(total) != stones:
+        return 0
+    value = 1
+    for _ in range(stones - 1):
+        value *= LINE_BASE
+    return value if total > 0 else -value
+
+
+@part
+def open_lines(row, length):
+    """Return the value of all lines that the mover can still fill minus that of the other side's.
+
+    Nilsson 1971, "Problem-Solving Methods in Artificial Intelligence", counts such lines in tic-tac-toe; here a line
+    counts by the stones that are in it.
+    """
+    height = load(row, HEIGHT)
+    width = load(row, WIDTH)
+    total = 0
+    for r in range(height):
+        for c in range(width):
+            point = r * width + c
+            fits_right = c + length <= width
+            if fits_right:
+                total += line_value(row, point, 1, length)
+            if r + length <= height:
+                total += line_value(row, point, width, length)
+                if fits_right:
+                    total += line_value(row, point, width + 1, length)
+                if c + 1 >= length:
+                    total += line_value(row, point, width - 1, length)
+    return total * load(row, TO_PLAY)
+
+
+@part
+def gomoku_lines(row):
+    return open_lines(row, load(row, gomoku.CONNECT))
+
+
+@part
+def connect_four_lines(row):
+    return open_lines(row, connect_four.CONNECT)

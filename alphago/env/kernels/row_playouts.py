@@ -1,0 +1,52 @@
+"""Random games of the small games, on packed rows (see `rows`), to their end."""
+
+from typing import Any
+
+from alphago.env.kernels import connect_four, gomoku, oware, reversi
+from alphago.env.kernels.playouts import next_random
+from alphago.env.kernels.rows import OVER
+from alphago.system.kernels.jit import kernel, load, specialise
+
+
+def play(row, action):
+    raise NotImplementedError
+
+
+def legal_mask(row, out):
+    raise NotImplementedError
+
+
+def playout_batch(rows, slots, mask, state):
+    """Play every slot to its end, every legal action as likely as another; return the number of moves of all slots.
+
+    mask: bool [A], scratch. state: int64 [1], of the random stream (see `playouts`).
+    """
+    moves = 0
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        while load(row, OVER) == 0:
+            legal_mask(row, mask)
+            count = 0
+            for action in range(mask.shape[0]):
+                count += load(mask, action)
+            left = (next_random(state) * count) >> 32
+            chosen = 0
+            while left > 0 or not load(mask, chosen):
+                left -= load(mask, chosen)
+                chosen += 1
+            play(row, chosen)
+            moves += 1
+    return moves
+
+
+def playouts_of(rules: Any) -> Any:
+    """Return `playout_batch` compiled for a game's kernels."""
+    return kernel(specialise(playout_batch, play=rules.play, legal_mask=rules.legal_mask))
+
+
+PLAYOUTS = {
+    "connect-four": playouts_of(connect_four),
+    "gomoku": playouts_of(gomoku),
+    "oware": playouts_of(oware),
+    "reversi": playouts_of(reversi),
+}

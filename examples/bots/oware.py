@@ -1,0 +1,147 @@
+"""Oware for a bot: the rules as `alphago.OwareEnv` has them, and turns as CodinGame writes them.
+
+Each turn is a line of 12 integers: the seeds in the bot's houses from its left, then in the other side's.  Three more
+may follow: the bot's captured seeds, the other side's, and the plies so far; without them the bot keeps count.  The
+answer is the house to sow, 0 to 5.  `python bot.py 200` takes 200 ms for a move instead of 42.
+"""
+
+import sys
+from typing import Any
+
+import numpy as np
+from player import FIRST_MS, LATER_MS, Network, Search
+
+
+class Oware:
+    """A position, which `after` leaves as it is; `houses` are Black's six, then White's."""
+
+    def __init__(self, options: dict[str, Any], houses: list[int], stores: list[int], mover: int, ply: int) -> None:
+        self.options, self.houses, self.stores = options, houses, stores
+        self.mover, self.ply, self.over = mover, ply, False
+        self.seen: frozenset[tuple[Any, ...]] = frozenset()
+
+    @classmethod
+    def start(cls, options: dict[str, Any]) -> "Oware":
+        return cls(options, [4] * 12, [0, 0], 1, 0).settled()
+
+    def legal(self) -> list[int]:
+        own, other = (0, 6) if self.mover == 1 else (6, 0)
+        houses = self.houses
+        starved = not any(houses[other : other + 6])
+        return [i for i in range(6) if houses[own + i] and (not starved or houses[own + i] >= 6 - i)]
+
+    def after(self, action: int) -> "Oware":
+        """Return the position after sowing an own house and capturing."""
+        houses, stores = self.houses.copy(), self.stores.copy()
+        side = 0 if self.mover == 1 else 1
+        start = i = 6 * side + action
+        seeds, houses[start] = houses[start], 0
+        while seeds:
+            i = (i + 1) % 12
+            if i != start:
+                houses[i] += 1
+                seeds -= 1
+        left, first = 6 * (1 - side), i + 1
+        taken = 0
+        if left <= i < left + 6:
+            while first > left and 2 <= houses[first - 1] <= 3:
+                first -= 1
+                taken += houses[first]
+        captures = 0 < taken < sum(houses[left : left + 6])
+        if captures:
+            houses[first : i + 1] = [0] * (i + 1 - first)
+            stores[side] += taken
+        then = Oware(self.options, houses, stores, -self.mover, self.ply + 1)
+        then.seen = frozenset() if captures else self.seen
+        return then.settled()
+
+    def settled(self) -> "Oware":
+        """End a game that is won or cannot go on, and return it."""
+        if max(self.stores) > 24:
+            self.over = True
+            return self
+        at_limit = self.ply >= self.options["max_moves"]
+        repeated = False
+        if self.options["repetition"]:
+            key = (self.mover, *self.houses)
+            repeated = key in self.seen
+            self.seen = self.seen | {key}
+        if repeated or at_limit or not self.legal():
+            self.over = True
+            if not at_limit or self.options["remainder"] == "own":
+                self.stores = [self.stores[0] + sum(self.houses[:6]), self.stores[1] + sum(self.houses[6:])]
+                self.houses = [0] * 12
+        return self
+
+    def outcome(self) -> float:
+        """Return the mover's result of a finished game, graded where the options say so."""
+        black, white = self.stores
+        sign = self.mover * ((black > white) - (black < white))
+        if not self.options["graded"]:
+            return float(sign)
+        if sign == 0:
+            return float(np.float32(self.mover * 0.0005 * black))
+        early = self.options["max_moves"] - self.ply
+        value = 0.85 + 0.0006 * early + 0.0026 * max(black, white) - 0.0020 * min(black, white)
+        return float(np.float32(sign * min(value, 1.0)))
+
+    def planes(self) -> np.ndarray:
+        """Return the planes of the set "board", float32 [1, 16, 2, 6]."""
+        own, other = (0, 6) if self.mover == 1 else (6, 0)
+        order = [*range(other + 5, other - 1, -1), *range(own, own + 6)]
+        planes = np.zeros((16, 12), np.float32)
+        for point, house in enumerate(order):
+            seeds = self.houses[house]
+            if seeds < 12:
+                planes[seeds, point] = 1
+            planes[12, point] = seeds / 12
+        planes[13], planes[14] = self.stores[own // 6] / 48, self.stores[other // 6] / 48
+        planes[15] = self.ply / self.options["max_moves"]
+        return planes.reshape(1, 16, 2, 6)
+
+
+class Turns:
+    """The game as the lines of input tell it; the bot counts as Black."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options = options
+        self.mine, self.ply, self.seeds = 0, -1, 48
+        self.seen: frozenset[tuple[Any, ...]] = frozenset()
+
+    def read(self, line: str) -> Oware:
+        """Return the position of a line."""
+        numbers = [int(word) for word in line.split()]
+        if len(numbers) not in (12, 15):
+            raise ValueError(f"a turn must be 12 or 15 integers, got {line!r}")
+        houses = numbers[:12]
+        ply = self.ply + 1 if self.ply >= 0 else int(houses != [4] * 12)
+        mine, theirs, ply = numbers[12:] or (self.mine, 48 - sum(houses) - self.mine, ply)
+        game = Oware(self.options, houses, [mine, theirs], 1, ply)
+        game.seen = self.seen if sum(houses) == self.seeds else frozenset()
+        return game.settled()
+
+    def play(self, game: Oware, action: int) -> None:
+        """Note the bot's own move."""
+        after = game.after(action)
+        self.mine, self.ply, self.seeds, self.seen = after.stores[0], after.ply, sum(after.houses), after.seen
+
+
+def main(packed: str) -> None:
+    network = Network(packed)
+    search, turns = Search(network), Turns(network.facts["options"])
+    later = float(sys.argv[1]) if len(sys.argv) > 1 else LATER_MS
+    milliseconds = max(FIRST_MS, later)
+    for line in filter(str.strip, sys.stdin):
+        game = turns.read(line)
+        if game.over:  # by the bot's rules, but someone still asks
+            game.over = False
+        action, readouts = search.best(game, 1_000_000, milliseconds) if len(game.legal()) > 1 else (only(game), 0)
+        turns.play(game, action)
+        print(action, flush=True)
+        print(f"{readouts} simulations", file=sys.stderr, flush=True)
+        milliseconds = later
+
+
+def only(game: Oware) -> int:
+    """Return the only legal action; without one any house with seeds."""
+    return (game.legal() or [i for i in range(6) if game.houses[i]] or [0])[0]

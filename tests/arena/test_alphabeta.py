@@ -1,0 +1,216 @@
+"""Alpha-beta players: the same values as plain minimax, forced wins, solved boards, and their place in matches."""
+
+import numpy as np
+import pytest
+
+from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSettings, alphabeta_settings, best_move
+from alphago.arena.entrant import read_entrants
+from alphago.arena.match import evaluate
+from alphago.arena.players import resolve_player
+from alphago.cli import main
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv, Position
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+from alphago.examples.connect_four import ConnectFourEnv as PlainConnectFourEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.nn.net import NeuralNet
+from alphago.training.judges.watched import make_watched
+from tests.naive.minimax import minimax
+
+
+def random_position(env: GameEnv, plies: int, seed: int) -> Position:
+    """The position after that many random moves; an earlier one if the game ends before."""
+    random, position = np.random.default_rng(seed), env.position()
+    for _ in range(plies):
+        after = position.play(int(random.choice(np.flatnonzero(position.legal_mask))))
+        if after.is_over:
+            break
+        position = after
+    return position
+
+
+def played(env: GameEnv, moves: str) -> Position:
+    position = env.position()
+    for move in moves.split():
+        position = position.play(move)
+    return position
+
+
+class TestAgainstMinimax:
+    """The value is the same, and the move one of those that have it."""
+
+    @pytest.mark.parametrize(
+        ("env", "plies", "depth"),
+        [
+            (OwareEnv(), (0, 7, 30, 60, 90), 4),
+            (OwareEnv(40), (36, 38, 39), 5),  # the limit of plies within reach
+            (ReversiEnv(), (0, 30, 54, 57), 2),
+            (ReversiEnv(6), (5, 24, 27, 29), 3),
+            (ReversiEnv(4), (2, 6, 8), 4),
+            (GomokuEnv(4, 3), (6, 9), 3),
+            (GomokuEnv(6, 4, planes=3), (12, 22), 2),
+            (ConnectFourEnv(), (9, 18, 30), 3),
+        ],
+        ids=repr,
+    )
+    def test_agrees(self, env: GameEnv, plies: tuple[int, ...], depth: int) -> None:
+        for seed, ply in enumerate(plies):
+            position = random_position(env, ply, seed)
+            for plain_depth in range(1, depth + 1):
+                value, actions = minimax(position, plain_depth)
+                found = best_move(position, plain_depth)
+                assert found.value == value, f"{found} in {position.describe()}"
+                assert found.action in actions
+
+
+class TestForcedWins:
+    def test_connect_four(self) -> None:
+        """Two stones with free points on both sides: a third one, and nothing stops the fourth."""
+        found = best_move(played(ConnectFourEnv(), "D G E G"), 4)
+        assert (found.outcome, found.action in (2, 5)) == (1, True)
+        assert best_move(played(ConnectFourEnv(), "D G E G"), 2).outcome is None
+
+    def test_gomoku(self) -> None:
+        """An open three becomes an open four, which wins two moves later."""
+        found = best_move(played(GomokuEnv(9), "E5 A1 E6 A3 E7 C1"), 4)
+        assert found.outcome == 1
+        assert GomokuEnv(9).to_text(found.action) in ("E4", "E8")
+
+    def test_the_shortest_win_and_the_longest_loss(self) -> None:
+        win = best_move(played(ConnectFourEnv(), "D G D G D F"), 6)
+        assert ConnectFourEnv().to_text(win.action) == "D"
+        threatened = played(ConnectFourEnv(), "D G D G D")
+        assert ConnectFourEnv().to_text(best_move(threatened, 6).action) == "D"
+
+    def test_oware_takes_what_wins(self) -> None:
+        """F takes three seeds, the 25th among them."""
+        start = OwareEnv().position(houses=[0, 0, 0, 0, 1, 1, 2, 5, 5, 0, 0, 0], margin=10)
+        found = best_move(start, 3)
+        assert (OwareEnv().to_text(found.action), found.outcome) == ("F", 1)
+
+
+class TestSolvedBoards:
+    def test_reversi_4x4(self) -> None:
+        """The second player wins by 8."""
+        found = best_move(ReversiEnv(4).position())
+        assert (found.outcome, found.margin, found.is_exact) == (-1, -8, True)
+
+    def test_tic_tac_toe(self) -> None:
+        found = best_move(GomokuEnv(3, 3, planes=3).position())
+        assert (found.outcome, found.margin, found.is_exact) == (0, 0, True)
+
+    def test_four_in_a_row_on_4x4(self) -> None:
+        """Nobody wins; of three in a row the first player does, who then mates within five plies."""
+        assert best_move(GomokuEnv(4, 4, planes=3).position(), 5).outcome is None
+        assert best_move(GomokuEnv(4, 3, planes=3).position(), 5).outcome == 1
+
+    def test_an_end_of_reversi_6x6(self) -> None:
+        """Ten empty points: as plain minimax counts it, whoever passes."""
+        for seed in range(3):
+            position = random_position(ReversiEnv(6), 26, seed)
+            value, actions = minimax(position, 40)
+            found = best_move(position)
+            assert found.is_exact
+            assert (found.value, found.action in actions) == (value, True)
+
+    @pytest.mark.slow
+    def test_a_later_end_of_reversi_6x6(self) -> None:
+        """Sixteen empty points, more than minimax can count: both sides' best play keeps the value."""
+        position = random_position(ReversiEnv(6), 16, 1)
+        first = best_move(position)
+        assert first.is_exact
+        mover, margin = position.to_play, first.margin
+        while not position.is_over:
+            found = best_move(position)
+            assert found.margin == margin * mover * position.to_play
+            position = position.play(found.action)
+        assert position.score() * mover == margin
+
+
+class TestPlayer:
+    def test_its_moves_follow_from_the_position(self) -> None:
+        """Whatever it searched before, and whatever chance it is offered."""
+        env, random = ReversiEnv(6), np.random.default_rng(1)
+        player, moves = AlphaBetaPlayer(env, AlphaBetaSettings(4), 2), []
+        positions = [random_position(env, ply, ply) for ply in (9, 4)]
+        for slot, position in enumerate(positions):
+            player.batch.copy(np.zeros(1, np.int64), np.array([slot]), of=position.batch)
+        for games in ([0, 1], [1, 0], [0], [1]):
+            chosen = player.choose(np.array(games), random.random(len(games)) < 0.5, random.random(len(games)))
+            moves += list(zip(games, chosen.tolist(), strict=True))
+        assert len(set(moves)) == 2
+
+    def test_an_only_move_needs_no_search(self) -> None:
+        start = OwareEnv().position(houses=[0, 0, 0, 0, 0, 3, 1, 1, 1, 1, 0, 0], margin=1)
+        player = AlphaBetaPlayer(start.env, AlphaBetaSettings(200), 1)
+        player.batch.copy(np.zeros(1, np.int64), np.zeros(1, np.int64), of=start.batch)
+        assert player.choose(np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros(1)).tolist() == [5]
+
+    @pytest.mark.parametrize("env", [OwareEnv(), ReversiEnv(6), GomokuEnv(7, 4), ConnectFourEnv()], ids=repr)
+    def test_beats_random_moves(self, env: GameEnv) -> None:
+        match = evaluate(env, "alphabeta:3", "random", 20, random_opening=2)
+        assert match.wins >= 18
+
+    def test_looking_farther_is_stronger(self) -> None:
+        match = evaluate(OwareEnv(), "alphabeta:6", "alphabeta:1", 20, random_opening=4)
+        assert match.win_rate > 0.7
+
+    def test_openings_come_in_pairs_and_distinct_games_are_counted(self) -> None:
+        """Without chance two games of one opening can differ by colour only; without openings all are the same."""
+        match = evaluate(OwareEnv(), "alphabeta:2", "alphabeta:2", 12, random_opening=4)
+        openings = [game[:4] for game in match.games]
+        assert openings[::2] == openings[1::2]
+        assert match.distinct == len(set(openings)) > 1
+        assert evaluate(OwareEnv(), "alphabeta:2", "alphabeta:2", 4, opening_plies=6).distinct == 1
+
+
+class TestNames:
+    def test_depths(self) -> None:
+        assert alphabeta_settings("alphabeta:12") == AlphaBetaSettings(12)
+        assert alphabeta_settings("alphabeta").name == "alphabeta:8"
+        assert resolve_player("alphabeta:3", OwareEnv()) == AlphaBetaSettings(3)
+
+    @pytest.mark.parametrize("name", ["alphabeta:", "alphabeta:x", "alphabeta:1.5", "ALPHABETA"])
+    def test_unknown_names(self, name: str) -> None:
+        assert alphabeta_settings(name) is None
+        with pytest.raises(ValueError, match=f"no player is called '{name}'.*'alphabeta:8' with its depth"):
+            resolve_player(name)
+
+    @pytest.mark.parametrize("depth", [0, 201])
+    def test_depths_that_it_does_not_have(self, depth: int) -> None:
+        with pytest.raises(ValueError, match=f"alphabeta's depth must be an integer from 1 to 200, got {depth}"):
+            resolve_player(f"alphabeta:{depth}")
+
+    @pytest.mark.parametrize("env", [GoEnv(5), TicTacToeEnv(), PlainConnectFourEnv()], ids=repr)
+    def test_games_without_an_evaluation(self, env: GameEnv) -> None:
+        sentence = "env must be connect-four, gomoku, oware, reversi for alpha-beta search, got"
+        with pytest.raises(ValueError, match=sentence):
+            resolve_player("alphabeta:4", env)
+        with pytest.raises(ValueError, match=sentence):
+            best_move(env.position())
+
+    def test_a_game_that_is_over(self) -> None:
+        with pytest.raises(ValueError, match="position must not be over, got"):
+            best_move(OwareEnv().position(houses=[1] + [0] * 11, margin=47 - 2 * 3))
+
+    def test_on_the_command_line(self, capsys: pytest.CaptureFixture[str], tmp_path, monkeypatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        command = "evaluate alphabeta:2 random --game connect-four --games 4 --folder out"
+        assert main(command.split()) == 0
+        assert "alphabeta:2 - random" in capsys.readouterr().out
+
+    def test_among_entrants(self, tmp_path, monkeypatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        NeuralNet(OwareEnv(), tower_height=1, channels=4).save("net.safetensors")
+        env, entrants = read_entrants(["net.safetensors@8", "alphabeta:8"])
+        assert env == OwareEnv()
+        assert [entrant.name for entrant in entrants] == ["net.safetensors@8", "alphabeta:8"]
+        with pytest.raises(ValueError, match="only networks take readouts"):
+            read_entrants(["net.safetensors@8", "alphabeta:8@3"])
+
+    def test_watched_by_a_run(self) -> None:
+        (watched,) = make_watched(["alphabeta:4@16"], OwareEnv())
+        assert watched.name == "alphabeta:4@16"

@@ -1,0 +1,66 @@
+"""Random games of the small games: they end, follow the rules, and follow from the seed."""
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.kernels.row_playouts import PLAYOUTS
+from alphago.env.kernels.rows import PLY, TO_PLAY
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+
+ENVS = [OwareEnv(), OwareEnv(rules="cgzero"), ReversiEnv(6), ReversiEnv(10), GomokuEnv(5, 4), ConnectFourEnv()]
+GOLDEN, FACTORS = 0x9E3779B97F4A7C15, (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+
+def played(env: GameEnv, seed: int, games: int = 30) -> tuple[np.ndarray, np.ndarray, int]:
+    """Rows and outcomes of finished games, and the number of moves."""
+    batch, slots = env.new_batch(games), np.arange(games)
+    mask = np.zeros(env.action_space, np.bool_)
+    moves = PLAYOUTS[env.name](batch.rows, slots, mask, np.array([seed], np.int64))
+    assert batch.is_over(slots, np.empty(games, np.bool_)).all()
+    return batch.rows, batch.outcome(slots, np.empty(games, np.float32)), moves
+
+
+@pytest.mark.parametrize("env", ENVS, ids=repr)
+def test_games_end_and_follow_from_the_seed(env: GameEnv) -> None:
+    rows, outcomes, moves = played(env, 3, 60)
+    assert moves == rows[:, PLY].sum()
+    np.testing.assert_array_equal(rows, played(env, 3, 60)[0])
+    assert not np.array_equal(rows, played(env, 2, 60)[0])
+    assert len(np.unique(np.sign(outcomes * rows[:, TO_PLAY]))) > 1
+
+
+class Random:
+    """splitmix64 with signed shifts, as the kernels have it."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def below(self, count: int) -> int:
+        self.seed = self.signed(self.seed + GOLDEN)
+        x = self.seed
+        for factor, shift in zip(FACTORS, (30, 27), strict=True):
+            x = self.signed((x ^ (x >> shift)) * factor)
+        return (((x ^ (x >> 31)) >> 16) & 0xFFFFFFFF) * count >> 32
+
+    @staticmethod
+    def signed(x: int) -> int:
+        return (x + 2**63) % 2**64 - 2**63
+
+
+@pytest.mark.parametrize("env", ENVS, ids=repr)
+def test_every_legal_action_is_as_likely(env: GameEnv) -> None:
+    """The same games in plain Python: the action is the one whose number among the legal ones is drawn."""
+    rows, _, _ = played(env, 7, games=3)
+    random = Random(7)
+    for row in rows:
+        position = env.position()
+        while not position.is_over:
+            legal = np.flatnonzero(position.legal_mask)
+            position = position.play(int(legal[random.below(len(legal))]))
+        end = position.batch.rows[0]
+        board = 8 + env.plane_shape[0] * env.plane_shape[1] if env.planes != 342 else 20
+        np.testing.assert_array_equal(end[:board], row[:board])

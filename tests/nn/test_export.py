@@ -1,0 +1,197 @@
+"""Exported networks: they compute what torch does, in any number, on other boards, and say what they are."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv, load_model
+from alphago.env.game import GameEnv
+from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.export import Export, export_model, onnx_run, random_planes
+from alphago.nn.graph import network_graph
+from alphago.nn.graph_run import run_graph
+from alphago.nn.value import AddedForecast, DenseValue
+
+SMALL = {"tower_height": 2, "channels": 8}
+
+
+def trained(net: NeuralNet) -> NeuralNet:
+    """With weights far from those of a new network, so that no layer is without effect."""
+    generator = torch.Generator().manual_seed(2)
+    for name, tensor in net.state_dict().items():
+        if tensor.is_floating_point():
+            drawn = torch.rand(tensor.shape, generator=generator)
+            tensor.copy_(drawn + 0.5 if name.endswith("running_var") else (drawn - 0.5) * 0.6)
+    return net.eval()
+
+
+def nets() -> dict[str, NeuralNet]:
+    return {
+        "size-free": NeuralNet(GoEnv(5), **SMALL),
+        "paper": NeuralNet(GoEnv(5, 17), size_free=False, **SMALL),
+        "dense": NeuralNet(OwareEnv(), DenseBase(16, (2, 6), [24, 12])),
+        "one-hot": NeuralNet(OwareEnv(planes="one-hot"), DenseBase(342, (1, 1), [12], "elu")),
+        "no square": NeuralNet(ConnectFourEnv(), **SMALL),
+        "passes": NeuralNet(ReversiEnv(6), **SMALL),
+        "preactivation": NeuralNet(ReversiEnv(4), ResidualTower(2, 8, 2, block="preactivation", activation="elu")),
+        "added": NeuralNet(
+            GoEnv(4), ResidualTower(16, 8, 1), AddedForecast(DenseValue(8, (4, 4)), 8), size_free=False
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", nets())
+@pytest.mark.parametrize("format", ["onnx", "w32", "npz"])
+def test_computes_what_torch_does(name: str, format: str, tmp_path: Path) -> None:
+    net = trained(nets()[name])
+    export = export_model(net, tmp_path / f"net.{format}", positions=60)
+    assert max(export.differences.values()) < 1e-3
+    assert {"logits", "value"} <= set(export.differences)
+    assert export.positions == 60 * (2 if net.size_free else 1)
+    assert export.bytes == sum(path.stat().st_size for path in tmp_path.iterdir())
+
+
+def read_raw(path: Path, dtype: str) -> tuple[dict[str, np.ndarray], dict]:
+    """As another program would, from the manifest alone."""
+    manifest = json.loads(Path(f"{path}.json").read_text())
+    numbers = np.fromfile(path, dtype)
+    assert len(numbers) == manifest["numbers"]
+    layers = {}
+    for layer in manifest["layers"]:
+        count = int(np.prod(layer["shape"]))
+        layers[layer["name"]] = numbers[layer["offset"] : layer["offset"] + count].reshape(layer["shape"])
+    return layers, manifest
+
+
+class TestRawWeights:
+    def test_layers_lie_one_after_the_other(self, tmp_path: Path) -> None:
+        net = trained(nets()["dense"])
+        export_model(net, tmp_path / "net.w32", positions=5)
+        layers, manifest = read_raw(tmp_path / "net.w32", "<f4")
+        assert list(layers)[:2] == ["base_net.layers.0.weight", "base_net.layers.0.bias"]
+        own = net.state_dict()
+        assert set(layers) == set(own)
+        for name, array in layers.items():
+            np.testing.assert_array_equal(array, own[name].numpy())
+        assert (manifest["game"], manifest["game_options"]["max_moves"]) == ("oware", 200)
+        assert manifest["actions"] == list("ABCDEF")
+
+    def test_half_precision_tells_what_it_costs(self, tmp_path: Path) -> None:
+        net = trained(nets()["dense"])
+        exact = export_model(net, tmp_path / "net.w32", positions=20)
+        half = export_model(net, tmp_path / "net.w16", positions=20)
+        assert half.files[0].stat().st_size * 2 == exact.files[0].stat().st_size
+        assert half.differences["logits"] > exact.differences["logits"]
+        layers, _ = read_raw(tmp_path / "net.w16", "<f2")
+        assert layers["policy.last.weight"].dtype == np.float16
+
+    def test_weights_that_half_precision_cannot_hold(self, tmp_path: Path) -> None:
+        net = nets()["dense"]
+        with torch.no_grad():
+            net.policy.last.bias += 1e6
+        with pytest.raises(ValueError, match=r"policy.last.bias must fit into w16's numbers, got 1e\+06: choose w32"):
+            export_model(net, tmp_path / "net.w16", positions=5)
+        assert not list(tmp_path.iterdir())
+
+    def test_the_manifest_is_enough_to_compute(self, tmp_path: Path) -> None:
+        """The steps, run by numpy from the file alone."""
+        net = trained(nets()["size-free"])
+        export_model(net, tmp_path / "net.npz", positions=5)
+        with np.load(tmp_path / "net.npz") as file:
+            weights = {name: file[name] for name in file.files if name != "manifest"}
+            manifest = json.loads(file["manifest"].tobytes())
+        graph = network_graph(net)
+        assert manifest["steps"] == json.loads(json.dumps([list(step) for step in graph.steps]))
+        planes = random_planes(GoEnv(6), 7)
+        with torch.no_grad():
+            logits, value = net.resized(GoEnv(6))(torch.from_numpy(planes))
+        outputs = run_graph(graph, weights, planes)
+        np.testing.assert_allclose(outputs["logits"], logits.numpy(), atol=1e-3)
+        np.testing.assert_allclose(outputs["value"], value.numpy(), atol=1e-3)
+
+
+class TestOnnx:
+    def test_any_number_of_positions_on_any_board(self, tmp_path: Path) -> None:
+        net = trained(nets()["size-free"])
+        export_model(net, tmp_path / "net.onnx", positions=5)
+        run = onnx_run((tmp_path / "net.onnx").read_bytes())
+        for env, count in ((GoEnv(5), 1), (GoEnv(5), 33), (GoEnv(9), 2), (GoEnv(3), 4)):
+            outputs = run(random_planes(env, count))
+            shapes = {name: array.shape for name, array in outputs.items()}
+            assert shapes.pop("logits") == (count, env.action_space)
+            assert shapes == {"value": (count,), "score": (count,), "ownership": (count, env.N**2)}
+
+    def test_it_says_what_it_is(self, tmp_path: Path) -> None:
+        onnx = pytest.importorskip("onnx")
+        export_model(nets()["dense"], tmp_path / "net.onnx", positions=5)
+        model = onnx.load(tmp_path / "net.onnx")
+        facts = {entry.key: entry.value for entry in model.metadata_props}
+        assert facts["game"] == "oware"
+        assert json.loads(facts["game_options"]) == OwareEnv().config
+        for value in (*model.graph.input, *model.graph.output):
+            assert "player about to move" in value.doc_string or value.name == "logits"
+        assert [d.dim_param or d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim] == [
+            "batch", 16, 2, 6
+        ]  # fmt: skip
+
+    def test_without_its_packages(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("onnx", "onnxruntime"):
+            with monkeypatch.context() as patch:
+                patch.setitem(sys.modules, name, None)
+                sentence = rf"ONNX needs {name}, which is not installed: pip install 'alphago\[export\]'"
+                with pytest.raises(ImportError, match=sentence):
+                    export_model(nets()["dense"], tmp_path / "net.onnx", positions=5)
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.slow
+    def test_the_packaged_networks_on_500_positions(self, tmp_path: Path) -> None:
+        export = export_model(load_model("7x7"), tmp_path / "net.onnx")
+        assert export.positions == 1000
+        assert max(export.differences.values()) < 1e-3
+
+
+class Odd(nn.Module):
+    """A base with a layer that has no translation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(16, 8, 3, padding=1)
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return torch.cumsum(self.conv(planes), dim=1)
+
+
+class TestErrors:
+    def test_a_layer_without_translation(self, tmp_path: Path) -> None:
+        net = NeuralNet(GoEnv(4), Odd())
+        with pytest.raises(ValueError, match=r"^base_net: .*Odd cannot be exported: .*no translation of cumsum"):
+            export_model(net, tmp_path / "net.onnx")
+
+    @pytest.mark.parametrize(("name", "format"), [("net.pt", None), ("net", None), ("net.onnx", "torch")])
+    def test_unknown_formats(self, name: str, format: str | None, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="format must be onnx, w32, w16 or npz"):
+            export_model(nets()["dense"], tmp_path / name, format)
+
+    def test_a_folder_that_does_not_exist(self, tmp_path: Path) -> None:
+        with pytest.raises(OSError, match="none"):
+            export_model(nets()["dense"], tmp_path / "none" / "net.w32", positions=5)
+
+
+def test_positions_to_compare_on_are_many_and_the_same_each_time() -> None:
+    env: GameEnv = OwareEnv()
+    planes = random_planes(env, 40)
+    np.testing.assert_array_equal(planes, random_planes(env, 40))
+    assert len(np.unique(planes.reshape(40, -1), axis=0)) > 30
+
+
+def test_as_text() -> None:
+    export = Export((Path("a.w32"), Path("a.w32.json")), 1234567, 500, {"logits": 1.24e-6, "value": 1e-7})
+    assert repr(export) == (
+        "a.w32 and a.w32.json: 1,234,567 bytes; largest difference from torch on 500 positions: 1.2e-06 in logits, "
+        "1e-07 in value"
+    )

@@ -1,0 +1,235 @@
+"""The bots of examples/bots: their rules and their search are the package's, and one file is all they need."""
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago import GoEnv, NeuralNet, OwareEnv, evaluate
+from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.base import DenseBase, ResidualTower
+
+BOTS = Path(__file__).parents[1] / "examples" / "bots"
+ONE = np.zeros(1, np.int64)
+OWARE = OwareEnv(rules="cgzero", graded=False)
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"loaded_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def half(net: NeuralNet) -> NeuralNet:
+    """With weights that lose nothing as float16."""
+    for tensor in net.state_dict().values():
+        if tensor.is_floating_point():
+            tensor.copy_((tensor * 1.5).half().float())
+    return net.eval()
+
+
+def small_net(game: str) -> NeuralNet:
+    torch.manual_seed(3)
+    if game == "oware":
+        return half(NeuralNet(OWARE, DenseBase(16, (2, 6), (24, 16))))
+    net = NeuralNet(GoEnv(5, planes=3, komi=0.5, max_moves=60), ResidualTower(3, 8, 2, pooled=True))
+    for name, tensor in net.state_dict().items():
+        if name.endswith(("points.weight", "last.weight", "1.weight")):
+            tensor.copy_(torch.rand(tensor.shape) - 0.3)  # a new network's are near 0
+    return net.eval()
+
+
+@pytest.fixture(scope="module")
+def pack() -> ModuleType:
+    return load(BOTS / "pack.py")
+
+
+@pytest.fixture(scope="module")
+def programs(pack: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A packed bot of each game."""
+    folder = tmp_path_factory.mktemp("bots")
+    for game in ("oware", "go"):
+        (folder / f"{game}_bot.py").write_text(pack.pack(game, small_net(game)), "utf-8")
+    return {game: folder / f"{game}_bot.py" for game in ("oware", "go")}
+
+
+@pytest.fixture(scope="module")
+def bots(programs: dict[str, Path]) -> dict[str, ModuleType]:
+    return {game: load(path) for game, path in programs.items()}
+
+
+def start(bot: ModuleType, env: GameEnv) -> Any:
+    if env.name == "oware":
+        return bot.Oware.start(env.config)
+    return bot.Go(bot.Rules({**env.config}))
+
+
+def random_games(bot: ModuleType, env: GameEnv, games: int, seed: int = 1) -> Iterator[tuple[Any, Position]]:
+    """The bot's and the package's positions, side by side."""
+    random = np.random.default_rng(seed)
+    for _ in range(games):
+        game, position = start(bot, env), env.position()
+        while True:
+            yield game, position
+            if position.is_over:
+                break
+            action = int(random.choice(np.flatnonzero(position.legal_mask)))
+            game, position = game.after(action), position.play(action)
+
+
+class TestRules:
+    @pytest.mark.parametrize(
+        "env",
+        [
+            OWARE,
+            OwareEnv(),
+            OwareEnv(25, rules="cgzero"),
+            GoEnv(5, planes=3, komi=0.5, max_moves=90),
+            GoEnv(3, planes=3, komi=0.5, max_moves=0),
+            GoEnv(7, planes=3),
+        ],
+        ids=repr,
+    )
+    def test_are_the_package_s(self, env: GameEnv, bots: dict[str, ModuleType]) -> None:
+        for game, position in random_games(bots[env.name], env, 4):
+            assert (game.mover, game.over) == (position.to_play, position.is_over), position.describe()
+            if position.is_over:
+                assert np.float32(game.outcome() * position.to_play) == np.float32(position.outcome)
+            else:
+                assert game.legal() == np.flatnonzero(position.legal_mask).tolist(), position.describe()
+                np.testing.assert_array_equal(game.planes()[0], position.planes())
+
+
+class BotEvaluator(Evaluator):
+    """The bot's network as the package's search asks for it."""
+
+    def __init__(self, bot: ModuleType, network: Any) -> None:
+        self.bot, self.network = bot, network
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        env = batch.env
+        planes = batch.planes(slots, np.empty((len(slots), env.planes, *env.plane_shape), np.float32))
+        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        priors[:] = 0
+        for i in range(len(slots)):
+            logits, values[i] = self.network.run(planes[i : i + 1])
+            legal = np.flatnonzero(mask[i]).tolist()
+            priors[i, legal] = self.bot.masked_softmax(logits, legal)
+
+
+def searched(env: GameEnv, evaluator: Evaluator, position: Position, readouts: int) -> np.ndarray:
+    """The visits of a search of the package, int32 [A]."""
+    search = Search(env, evaluator, 1, SearchSettings(leaves=1))
+    search.batch.copy(ONE, ONE, of=position.batch)
+    search.run(np.array([readouts], np.int32))
+    return search.visits(ONE)[0]
+
+
+@pytest.mark.parametrize(("game", "readouts", "every"), [("oware", 120, 9), ("go", 60, 11)])
+class TestSearch:
+    def test_is_the_package_s(self, game: str, readouts: int, every: int, bots: dict[str, ModuleType]) -> None:
+        """With the same evaluations each action has the same visits, and the move is the same."""
+        bot, net = bots[game], small_net(game)
+        network = bot.Network(bot.WEIGHTS)
+        search, evaluator = bot.Search(network), BotEvaluator(bot, network)
+        compared = 0
+        for number, (mine, position) in enumerate(random_games(bot, net.env, 4, seed=2)):
+            if number % every or position.is_over:
+                continue
+            action, done = search.best(mine, readouts)
+            visits = np.zeros(net.env.action_space, np.int32)
+            for child in search.root.children:
+                visits[child.action] = child.visits
+            expected = searched(net.env, evaluator, position, readouts)
+            assert visits.tolist() == expected.tolist(), position.describe()
+            assert (done, action) == (readouts, int(expected.argmax()))
+            compared += 1
+        assert compared >= 10
+
+    def test_plays_as_the_network_in_torch(
+        self, game: str, readouts: int, every: int, bots: dict[str, ModuleType]
+    ) -> None:
+        """The last bits of an evaluation may differ, and with them now and then a visit."""
+        bot, net = bots[game], small_net(game)
+        search, evaluator = bot.Search(bot.Network(bot.WEIGHTS)), net.evaluator("float32")
+        same = []
+        for number, (mine, position) in enumerate(random_games(bot, net.env, 4, seed=3)):
+            if number % every == 0 and not position.is_over:
+                expected = searched(net.env, evaluator, position, readouts)
+                same.append(search.best(mine, readouts)[0] == int(expected.argmax()))
+        assert np.mean(same) > (0.9 if game == "oware" else 0.5)  # Go's weights were rounded
+
+    def test_its_network_is_torch_s(self, game: str, readouts: int, every: int, bots: dict[str, ModuleType]) -> None:
+        bot, net = bots[game], small_net(game)
+        network = bot.Network(bot.WEIGHTS)
+        for _, position in random_games(bot, net.env, 1):
+            planes = position.planes()[None]
+            logits, value = network.run(planes)
+            with torch.no_grad():
+                expected, expected_value = net(torch.from_numpy(planes))
+            bound = 1e-4 if game == "oware" else 0.05
+            np.testing.assert_allclose(logits, expected[0].numpy(), atol=bound)
+            assert abs(value - float(expected_value)) < bound
+
+
+def run(program: Path, lines: str, folder: Path) -> list[str]:
+    """What a bot answers, alone in an empty folder."""
+    command = [sys.executable, "-I", str(program)]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=120, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+class TestPrograms:
+    def test_oware(self, programs: dict[str, Path], tmp_path: Path) -> None:
+        """Turns by 12 integers, by 15, and one with a single legal move."""
+        turns = ["4 4 4 4 4 4 4 4 4 4 4 4", "0 5 5 5 5 4 4 4 4 4 4 4 0 0 20", "0 0 0 0 0 9 1 0 0 0 0 0 20 18 90"]
+        first, second, third = run(programs["oware"], "\n".join(turns), tmp_path)
+        assert first in "012345"
+        assert second in "12345"
+        assert third == "5"
+
+    def test_go(self, programs: dict[str, Path], tmp_path: Path) -> None:
+        commands = ["1 boardsize 5", "boardsize 9", "komi 0.5", "genmove b", "play w pass", "genmove b", "foo", "quit"]
+        replies = [line for line in run(programs["go"], "\n".join(commands), tmp_path) if line]
+        assert replies[0] == "=1"
+        assert replies[1] == "? unacceptable size"
+        assert replies[3][:2] == replies[5][:2] == "= "
+        assert replies[6] == "? unknown command"
+        for reply in (replies[3], replies[5]):
+            GoEnv(5).from_text(reply[2:])
+
+    @pytest.mark.slow
+    def test_go_in_a_match(self, programs: dict[str, Path]) -> None:
+        """It speaks the protocol well enough for `alphago evaluate`."""
+        match = evaluate(GoEnv(5, komi=0.5), f"gtp:{sys.executable} -I {programs['go']}", "random", 2)
+        assert not match.forfeits
+        assert len(match.games) == 2
+
+
+class TestPacking:
+    def test_a_full_bot_fits_into_100_kb(self, pack: ModuleType) -> None:
+        train = load(BOTS / "train.py")
+        for game in ("oware", "go"):
+            assert len(pack.pack(game, train.small_network(game)).encode()) <= 100_000
+
+    def test_too_many_weights(self, pack: ModuleType) -> None:
+        net = NeuralNet(OWARE, DenseBase(16, (2, 6), (256, 64)))
+        with pytest.raises(ValueError, match=r"weights must be at most 81,920 bytes as float16, got 1"):
+            pack.pack("oware", net)
+
+    @pytest.mark.parametrize("env", [GoEnv(5), OwareEnv(planes="one-hot")], ids=repr)
+    def test_planes_that_a_bot_does_not_draw(self, env: GameEnv, pack: ModuleType) -> None:
+        net = NeuralNet(env, DenseBase(env.planes, env.plane_shape, (4,)))
+        with pytest.raises(ValueError, match=r"the network must be for .* or alike, got one for"):
+            pack.pack(env.name, net)
