@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,20 +12,31 @@ from alphago.system.cores import available_cores
 MOST_ROWS = 64  # positions of a common batch; larger ones are hardly faster, and the cores should share the work
 
 
-class Request:
-    """The positions that one search waits for."""
+Forecasts = tuple[np.ndarray, np.ndarray]  # scores float32 [n], ownership float32 [n, points], the mover's view
 
-    def __init__(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        self.batch, self.slots, self.priors, self.values = batch, slots, priors, values
+
+class Request:
+    """The positions that one search waits for, and where their evaluations go."""
+
+    def __init__(
+        self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray, forecasts: Forecasts | None
+    ) -> None:
+        self.batch, self.slots = batch, slots
+        self.outputs = (priors, values, *(forecasts or ()))
         self.taken = self.done = False
         self.error: Exception | None = None
+
+    @property
+    def kind(self) -> int:
+        """The number of outputs: only requests that have the same ones are computed together."""
+        return len(self.outputs)
 
 
 class CommonEvaluator(Evaluator):
     """An evaluator that many threads call at once, and that puts the positions of all into common batches.
 
     The thread that finds a core free computes what has gathered meanwhile, its own and the others'; a search that is
-    alone is computed at once, without a copy.
+    alone is computed at once, without a copy.  It makes forecasts of score and ownership if `inner` does.
 
     env: the game; the searches may differ in what `GameEnv.accepts` leaves open, such as komi.
     inner: the evaluator that computes, for boards in the CPU's memory.
@@ -37,6 +47,7 @@ class CommonEvaluator(Evaluator):
 
     def __init__(self, env: GameEnv, inner: Evaluator, lanes: int | None = None) -> None:
         self.env, self.inner = env, inner
+        self.makes_forecasts = bool(getattr(inner, "makes_forecasts", False))
         self.lanes = available_cores() if lanes is None else lanes
         self.busy = 0
         self.waiting: list[Request] = []
@@ -45,7 +56,26 @@ class CommonEvaluator(Evaluator):
         self.positions = self.batches = 0  # computed so far
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        request = Request(batch, slots, priors, values)
+        self._ask(Request(batch, slots, priors, values, None))
+
+    def evaluate_forecasts(
+        self,
+        batch: GameBatch,
+        slots: np.ndarray,
+        priors: np.ndarray,
+        values: np.ndarray,
+        forecasts: Forecasts | None,
+        symmetries: Sequence[int] = (0,),
+    ) -> None:
+        """Write priors, values and forecasts; see `ForecastEvaluator`.  Symmetries are not taken."""
+        if tuple(symmetries) != (0,):
+            raise ValueError(f"symmetries must be (0,) in common batches, got {tuple(symmetries)}")
+        self._ask(Request(batch, slots, priors, values, forecasts))
+
+    def _ask(self, request: Request) -> None:
+        """Return when the request is computed, by this thread or another; raise the error of its batch."""
+        if not len(request.slots):
+            return
         with self.changed:
             self.waiting.append(request)
         while not request.done:
@@ -61,10 +91,10 @@ class CommonEvaluator(Evaluator):
             raise request.error
 
     def _take(self, first: Request) -> list[Request]:
-        """Return `first` and as many others as fit a batch, which nobody else takes from now on."""
+        """Return `first` and as many others as fit a batch; no other thread takes these from now on."""
         taken, rows = [first], len(first.slots)
         for request in self.waiting:
-            if request is not first and rows + len(request.slots) <= MOST_ROWS:
+            if request is not first and request.kind == first.kind and rows + len(request.slots) <= MOST_ROWS:
                 taken.append(request)
                 rows += len(request.slots)
         for request in taken:
@@ -79,11 +109,10 @@ class CommonEvaluator(Evaluator):
         error: Exception | None = None
         try:
             if len(requests) == 1:
-                one = requests[0]
-                self.inner.evaluate(one.batch, one.slots, one.priors, one.values)
+                self._run(requests[0].batch, requests[0].slots, requests[0].outputs)
             else:
                 self._compute_together(requests)
-        except Exception as caught:  # of the network: each search says so to its own user
+        except Exception as caught:  # of the network: each search tells its own user
             error = caught
         with self.changed:
             self.busy -= 1
@@ -92,28 +121,31 @@ class CommonEvaluator(Evaluator):
             self.changed.notify_all()
 
     def _compute_together(self, requests: Sequence[Request]) -> None:
+        """Compute several requests as one batch, on boards of its own."""
         with self.changed:
             stage = self.stages.pop() if self.stages else None
         stage = stage or self.env.new_batch(MOST_ROWS)
         try:
             ends = np.cumsum([len(request.slots) for request in requests])
+            parts = [slice(int(end) - len(one.slots), int(end)) for one, end in zip(requests, ends, strict=True)]
             rows = np.arange(ends[-1])
-            for request, end in zip(requests, ends, strict=True):
-                stage.copy(request.slots, rows[end - len(request.slots) : end], of=request.batch)
-            priors = np.empty((len(rows), self.env.action_space), np.float32)
-            values = np.empty(len(rows), np.float32)
-            self.inner.evaluate(stage, rows, priors, values)
-            for request, end in zip(requests, ends, strict=True):
-                part = slice(end - len(request.slots), end)
-                request.priors[:], request.values[:] = priors[part], values[part]
+            for request, part in zip(requests, parts, strict=True):
+                stage.copy(request.slots, rows[part], of=request.batch)
+            outputs = [np.empty((len(rows), *out.shape[1:]), np.float32) for out in requests[0].outputs]
+            self._run(stage, rows, outputs)
+            for request, part in zip(requests, parts, strict=True):
+                for own, common in zip(request.outputs, outputs, strict=True):
+                    own[:] = common[part]
         finally:
             with self.changed:
                 self.stages.append(stage)
 
+    def _run(self, batch: GameBatch, slots: np.ndarray, outputs: Sequence[np.ndarray]) -> None:
+        priors, values, *forecasts = outputs
+        if forecasts:
+            self.inner.evaluate_forecasts(batch, slots, priors, values, tuple(forecasts))  # type: ignore[attr-defined]
+        else:
+            self.inner.evaluate(batch, slots, priors, values)
+
     def __repr__(self) -> str:
         return f"CommonEvaluator({self.inner!r})"
-
-
-def in_common(env: GameEnv, evaluator: Any) -> Any:
-    """Return an evaluator that computes in common batches, or `evaluator` itself where its boards are on a device."""
-    return CommonEvaluator(env, evaluator) if evaluator.device == "cpu" else evaluator

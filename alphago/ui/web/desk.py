@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from alphago.env.game import PLAYER_NAMES, GameEnv
@@ -10,7 +10,7 @@ from alphago.ui.web.engines import Engine, Engines
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.limits import Strength, most_readouts
 from alphago.ui.web.new_game import link_of
-from alphago.ui.web.thinking import Thinker, analysis_of, remember
+from alphago.ui.web.thinking import Thinker, remember
 from alphago.ui.web.views import game_view, position_view, result_view
 
 HUMAN, ENGINE = "human", "engine"
@@ -34,6 +34,7 @@ class Job:
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     reported: float = 0.0
+    reading: float = 0.0  # seconds that the latest report took
 
     @property
     def node(self) -> int:
@@ -104,14 +105,12 @@ class Desk:
     def set_game(self, tree: GameTree, names: Mapping[int, str] | None = None) -> None:
         """Put another game on the board."""
         self.stop()
+        usual = self.strength.network == self.engines.usual(self.tree.env)
         self.tree, self.names = tree, {1: "", -1: "", **(names or {})}
-        try:
-            self.engines.check(self.strength.network, tree.env)
-            suits = self.engines.choices[self.strength.network].game != "" or tree.env.name != "go"
-        except ValueError:
-            suits = False
-        if not suits:
-            self.strength = self.strength.changed({"network": self.engines.usual(tree.env)}, tree.env)
+        if usual or not self.engines.suits(self.strength.network, tree.env):
+            self.strength = replace(self.strength, network=self.engines.usual(tree.env))
+        if self.strength.readouts is not None:
+            self.strength = replace(self.strength, readouts=min(self.strength.readouts, most_readouts(tree.env)))
         self.tell_game()
 
     def tell_game(self) -> None:
@@ -197,40 +196,32 @@ class Desk:
         """Do a slice of what the engine is doing."""
         job = self.job
         assert job is not None
-        if job.purpose == "review" and self.tree_over_at(job.node):
+        if self.tree.position_at(job.node).is_over:
             self._finish_position(job)
             return
-        engine = self.thinker.engine if job.done and self.thinker.engine else self.engine()
-        player = self.thinker.move_to(engine, self.tree, job.node)
+        thinker = self.thinker
+        engine = thinker.engine if job.done and thinker.engine else self.engine()
+        thinker.move_to(engine, self.tree, job.node)
         if job.purpose == "move" and not self.strength.tree:
-            self._play(player.policy_move(), engine)
+            self._report(job)
+            self._play(thinker.policy_move())
             return
         left = job.left()
-        if job.purpose == "analyse" and player.root_visits >= most_readouts(self.tree.env):
-            left = 0
+        if job.purpose == "analyse":
+            left = min(left, most_readouts(self.tree.env) - thinker.visits)
         if left > 0:
-            job.done += self.thinker.think(left)
+            job.done += thinker.think(left)
             left = job.left()
-        if left <= 0 or time.monotonic() - job.reported > REPORT_SECONDS:
-            self._report(job, engine)
+        # Reading a large tree takes time too: at most a tenth of it.
+        if left <= 0 or time.monotonic() - job.reported > max(REPORT_SECONDS, 10 * job.reading):
+            self._report(job)
         if left <= 0:
             self._finish_position(job)
 
-    def tree_over_at(self, number: int) -> bool:
-        """Return whether there is nothing to think about at a node."""
-        return self.tree.position_at(number).is_over
-
-    def _report(self, job: Job, engine: Engine) -> None:
+    def _report(self, job: Job) -> None:
         """Send what the search has found so far."""
-        player, node = self.thinker.player, self.tree.nodes[job.node]
-        assert player is not None
-        job.reported = time.monotonic()
-        forecast = None
-        if (self.study or job.purpose == "review") and (node.analysis or {}).get("ownership") is None:
-            forecast = engine.forecast(self.tree.position_at(job.node))
-        found = analysis_of(player, engine, forecast)
-        remember(node, found)
-        seconds = max(time.monotonic() - job.began, 1e-3)
+        node, began = self.tree.nodes[job.node], time.monotonic()
+        remember(node, self.thinker.analysis())
         self.send(
             {
                 "type": "thinking",
@@ -238,29 +229,28 @@ class Desk:
                 "purpose": job.purpose,
                 "readouts": job.done,
                 "limit": job.readouts,
-                "rate": round(job.done / seconds),
+                "rate": round(job.done / max(began - job.began, 1e-3)),
                 "analysis": node.analysis,
                 "evaluation": [job.node, node.win_rate, node.score, node.visits],
                 "left": len(job.nodes) - 1,
             }
         )
+        job.reported = time.monotonic()
+        job.reading = job.reported - began
 
     def _finish_position(self, job: Job) -> None:
         if job.purpose == "move":
-            player, engine = self.thinker.player, self.thinker.engine
-            assert player is not None
-            assert engine is not None
-            if player.position.began_empty and player.should_resign():
-                self.resign(player.position.to_play)
+            if self.thinker.gives_up():
+                self.resign(self.tree.position.to_play)
             else:
-                self._play(player.pick_move(), engine)
+                self._play(self.thinker.best())
         elif job.purpose == "review" and len(job.nodes) > 1:
             job.next_position()
         else:
             self.stop()
             self.tell_state()
 
-    def _play(self, action: int, engine: Engine) -> None:
+    def _play(self, action: int) -> None:
         self.tree.play(action)
         self.after_move(action)
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
-from alphago.env.games import GAMES
-from alphago.mcts.evaluator import as_evaluator
-from alphago.mcts.player import MCTSPlayer
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, USUAL_GAME
+from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
-from alphago.ui.web.batches import in_common
+from alphago.mcts.search import SearchSettings
+from alphago.ui.web.batches import CommonEvaluator
 
 PLAYOUTS = "playouts"  # the engine without a network
 KEPT = 8  # evaluators kept at a time: one for each network and game in use
@@ -33,35 +35,23 @@ class Choice:
 
 
 class Engine:
-    """A network, or playouts, for one game: an evaluator for all searches, and what only a network can forecast."""
+    """A network, or playouts, for one game, with one evaluator for all searches."""
 
     def __init__(self, env: GameEnv, network: Any, device: str = "auto") -> None:
         self.env = env
-        self.network = network
-        self.evaluator = in_common(env, as_evaluator(network, env, device))
-        self.lock = threading.Lock()
+        self.evaluator = CommonEvaluator(env, as_forecast_evaluator(network, env, device))
+        self.resign_threshold = float(getattr(network, "resign_threshold", -1.0))
 
-    def new_player(self) -> MCTSPlayer:
+    def new_search(self) -> AnalysisSearch:
         """Return a search of one game, which shares the evaluator with all others."""
-        threshold = getattr(self.network, "resign_threshold", -1.0)
-        return MCTSPlayer(self.env, self.evaluator, two_player_mode=True, resign_threshold=threshold)
-
-    def forecast(self, position: Position) -> Any:
-        """Return the network's `PositionForecast`; None if it makes none, or the game has no points."""
-        if not self.env.has_ownership or not hasattr(self.network, "forecast"):
-            return None
-        try:
-            with self.lock:
-                return self.network.forecast(position)
-        except ValueError:  # a value head without score and ownership
-            return None
+        return AnalysisSearch(self.env, self.evaluator, 1, SearchSettings(leaves=USUAL_LEAVES))
 
 
 class Engines:
     """The networks that pages may choose from.
 
     choices: in the order in which they are offered; the first that plays a game is its usual one.
-    device: where networks are computed, see `as_evaluator`.
+    device: where networks are computed, see `as_forecast_evaluator`.
     """
 
     def __init__(self, choices: Sequence[Choice], device: str = "auto") -> None:
@@ -87,6 +77,11 @@ class Engines:
         if choice.game not in ("", env.name):
             raise ValueError(f"{name} is a network for {choice.game}, and this game is {env.name}")
         return name
+
+    def suits(self, name: str, env: GameEnv) -> bool:
+        """Return whether a network is offered for a game; playouts are, where no network comes with the package."""
+        choice = self.choices.get(name)
+        return choice is not None and choice.game in (env.name, "" if env.name != USUAL_GAME else env.name)
 
     def offered(self) -> list[dict[str, str]]:
         """Return the networks as the page lists them."""

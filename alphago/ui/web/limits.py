@@ -12,13 +12,14 @@ MOST_SESSIONS = 32  # boards on the server, those of closed pages included
 MOST_CONNECTIONS = 64
 KEPT_SECONDS = 600.0  # how long the board of a closed page is kept for its return
 MOST_SECONDS = 600.0  # of one move's thinking
+MOST_READOUTS = 100_000  # of one search
 TREE_BYTES = 128 * 1024 * 1024  # of one search's tree
-TREE_WIDTH = 4  # bytes that a node takes for each action
+TREE_WIDTH = 5  # bytes that a node takes for each action: its prior and the owner of a point
 
 
 def most_readouts(env: GameEnv) -> int:
     """Return how many readouts a search of the game may take: as many as fit its share of the memory."""
-    return min(100_000, TREE_BYTES // (TREE_WIDTH * env.action_space))
+    return min(MOST_READOUTS, TREE_BYTES // (TREE_WIDTH * env.action_space))
 
 
 @dataclass(frozen=True)

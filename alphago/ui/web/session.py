@@ -9,6 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -19,7 +20,8 @@ from alphago.ui.web.engines import Engines
 from alphago.ui.web.limits import MOST_WAITING
 
 Message = dict[str, Any]
-CLOSE = "close"  # ends the session's thread; no page can send it, since it is no message
+FIRST = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
+CLOSE = object()  # ends the session's thread
 
 
 class Session:
@@ -38,7 +40,8 @@ class Session:
         send: Callable[[Message], None],
         runs: Any = None,
     ) -> None:
-        self.desk = Desk(engines, bases, send, runs)
+        self.new_desk = partial(Desk, engines, bases, send, runs)
+        self.send = send
         self.commands: queue.Queue[Any] = queue.Queue()
         self.detached_at: float | None = None
         self.thread = threading.Thread(target=self._work, name="alphago-board", daemon=True)
@@ -66,28 +69,38 @@ class Session:
         self.commands.put(CLOSE)
 
     def _work(self) -> None:
+        """Obey commands, and think in between, until the session is closed."""
+        self.send({"type": "status", "text": FIRST})
+        try:
+            desk = self.new_desk()
+        except Exception as error:  # of a game of the user's own
+            self.send({"type": "status", "text": error_sentence(error)})
+            return
+        self.send({"type": "status", "text": ""})
         while True:
             try:
-                command = self.commands.get(block=self.desk.job is None)
+                command = self.commands.get(block=desk.job is None)
             except queue.Empty:
-                self._guarded(self.desk.go_on)
+                guarded(desk, desk.go_on)
                 continue
             if command is CLOSE:
-                self.desk.drop()
+                desk.drop()
                 return
-            if isinstance(command, tuple):
-                name, send = command
-                self._guarded(self.desk.connect, send) if name == "attach" else self.desk.disconnect()
-                continue
-            self._guarded(obey, self.desk, command)
+            if not isinstance(command, tuple):
+                guarded(desk, obey, desk, command)
+            elif command[0] == "attach":
+                guarded(desk, desk.connect, command[1])
+            else:
+                desk.disconnect()
 
-    def _guarded(self, call: Callable[..., Any], *arguments: Any) -> None:
-        """Call, and tell the page of an error in a sentence; whatever was going on stops."""
-        try:
-            call(*arguments)
-        except Exception as error:
-            self.desk.stop()
-            self.desk.say(error_sentence(error))
+
+def guarded(desk: Desk, call: Callable[..., Any], *arguments: Any) -> None:
+    """Call, and tell the page of an error in a sentence; whatever was going on stops."""
+    try:
+        call(*arguments)
+    except Exception as error:
+        desk.stop()
+        desk.say(error_sentence(error))
 
 
 def obey(desk: Desk, message: Any) -> None:
