@@ -126,7 +126,9 @@ class Desk:
         tree = self.tree
         position, loser = tree.position, tree.loser()
         over = tree.is_over()
-        nodes = [[n, node.parent, node.action, node.mover] for n, node in enumerate(tree.nodes[self.known :], self.known)]
+        nodes = [
+            [n, node.parent, node.action, node.mover] for n, node in enumerate(tree.nodes[self.known :], self.known)
+        ]
         self.send(
             {
                 "type": "state",
