@@ -46,9 +46,8 @@ class Served(NamedTuple):
     def page(self, path: str = "/board", **headers: str) -> ClientConnection:
         """A WebSocket like a page's."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return connect(
-            f"ws://127.0.0.1:{self.port}{path}", additional_headers=named, open_timeout=PATIENCE, max_size=None, proxy=None
-        )
+        address = f"ws://127.0.0.1:{self.port}{path}"
+        return connect(address, additional_headers=named, open_timeout=PATIENCE, max_size=None, proxy=None)
 
 
 @contextlib.contextmanager

@@ -113,7 +113,7 @@ def test_forecasts_are_passed_on() -> None:
     batch, slots = boards(3, 4), np.arange(3)
 
     def outputs(evaluator: object) -> list[np.ndarray]:
-        out = [np.empty((3, 26), np.float32), np.empty(3, np.float32), np.empty(3, np.float32), np.empty((3, 25), np.float32)]
+        out = [np.empty(shape, np.float32) for shape in ((3, 26), 3, 3, (3, 25))]
         evaluator.evaluate_forecasts(batch, slots, out[0], out[1], (out[2], out[3]))  # type: ignore[attr-defined]
         return out
 

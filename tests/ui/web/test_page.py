@@ -1,4 +1,4 @@
-"""The page in a real browser: every game to its end, study, files, runs, reconnects and errors; the console is empty."""
+"""The page in a real browser: every game to its end, study, files, runs, reconnects, errors; an empty console."""
 
 import re
 from pathlib import Path
