@@ -5,9 +5,8 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from alphago.env.game import GameEnv, Position
 from alphago.mcts.analysis_group import PositionGroup
@@ -128,7 +127,7 @@ def growing(
             if stop.is_set() or not any(group.readouts_left for group in groups):
                 return
             until = time.monotonic() + every
-            list(pool.map(lambda group: group.run(stop, until), groups))
+            list(pool.map(partial(PositionGroup.run, stop=stop, until=until), groups))
 
 
 class GroupMaker:

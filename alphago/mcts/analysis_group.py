@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv, Position
-from alphago.mcts.analysis_result import ARRAYS, Analysis, read_analysis
+from alphago.mcts.analysis_result import ARRAYS, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import SearchSettings
+from alphago.mcts.tree_reading import read_analysis
 
 
 class PositionGroup:
@@ -63,14 +64,14 @@ class PositionGroup:
 
 def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:
     """Return the analysis of all positions, given that of the `live` ones; the others' games are over."""
-    arrays: dict[str, np.ndarray | None] = {}
+    arrays: dict[str, Any] = {}
     for name in ARRAYS:
         part = getattr(found, name)
         if part is None:
             continue
         fill: Any = np.nan if part.dtype.kind == "f" else -1 if name == "lines" else 0
         arrays[name] = np.full((len(positions), *part.shape[1:]), fill, part.dtype)
-        arrays[name][live] = part  # type: ignore[index]
+        arrays[name][live] = part
     whole = replace(found, **arrays)
     for i in np.setdiff1d(np.arange(len(positions)), live):
         position = positions[i]

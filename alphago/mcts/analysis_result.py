@@ -1,4 +1,4 @@
-"""`Analysis`: what a search or a network says of positions, as arrays, and how it is read from the search's trees."""
+"""`Analysis`: what a search or a network says of positions, as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -7,11 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.game import PLAYER_NAMES, GameEnv
-from alphago.mcts.analysis_search import AnalysisSearch, root_state
-from alphago.mcts.kernels import summary
-from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.kernels.summary import OWNERS
-from alphago.mcts.search import Search
 
 DEVIATIONS = 5.0  # standard errors by which the lower bound of a win rate is below it, as in KataGo's default
 PLIES = 15  # of a line of play
@@ -91,13 +86,20 @@ class Analysis:
 
     def as_black(self) -> "Analysis":
         """Return the same analyses from Black's view; a lower bound becomes an upper one where White is to move."""
-        black = self.to_play == 1
+        return self.turned(self.to_play)
+
+    def as_white(self) -> "Analysis":
+        """Return the same analyses from White's view; a lower bound becomes an upper one where Black is to move."""
+        return self.turned(-self.to_play)
+
+    def turned(self, signs: np.ndarray) -> "Analysis":
+        """Return the analyses from the other side's view where signs (int8 [n]) are -1."""
         turned: dict[str, Any] = {}
         for name in TURNED:
             array = getattr(self, name)
             if array is not None:
-                turned[name] = array * self.to_play.reshape(-1, *[1] * (array.ndim - 1))
-        turned["lower_bound"] = np.where(black[:, None], self.lower_bound, 1 - self.lower_bound)
+                turned[name] = array * signs.reshape(-1, *[1] * (array.ndim - 1))
+        turned["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
         return replace(self, **turned)
 
     def order(self, i: int = 0) -> np.ndarray:
@@ -139,6 +141,10 @@ class Analysis:
             tuple(line[:plies].tolist()) or (action,), tuple(self.line_visits[i, action, :plies].tolist()) or (0,),
         )  # fmt: skip
 
+    def line_text(self, action: int, i: int = 0) -> str:
+        """Return the line of play from an action on, as text; the action alone if it has no visits."""
+        return " ".join(map(self.env.to_text, self.move(i, action, 0).line))
+
     def describe(self, i: int = 0, lines: int = 5, plies: int = 6) -> str:
         """Return the best moves of position i as text, a line each: visits, mean value, prior, and the expected line.
 
@@ -155,8 +161,8 @@ class Analysis:
 
     def take(self, rows: Sequence[int] | np.ndarray) -> "Analysis":
         """Return the analyses of some of the positions, in this order."""
-        parts = {name: getattr(self, name) for name in ARRAYS}
-        return Analysis(self.env, **{name: None if a is None else a[rows] for name, a in parts.items()})
+        parts: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
+        return replace(self, **{name: array[rows] for name, array in parts.items() if array is not None})
 
 
 ARRAYS = tuple(field.name for field in fields(Analysis) if field.name != "env")
@@ -168,103 +174,5 @@ TURNED = (
 def join_analyses(parts: Sequence[Analysis]) -> Analysis:
     """Return one analysis of the positions of all parts, which are of one game, in order."""
     columns = {name: [getattr(part, name) for part in parts] for name in ARRAYS}
-    joined = {name: None if arrays[0] is None else np.concatenate(arrays) for name, arrays in columns.items()}
-    return Analysis(parts[0].env, **joined)
-
-
-class Sums(NamedTuple):
-    """Sums over the simulations of a search, weighted by their number; see `alphago.mcts.kernels.summary.add_up`."""
-
-    weight: np.ndarray  # float64 [n, A + 1]
-    squared_value: np.ndarray
-    score: np.ndarray
-    squared_score: np.ndarray
-    ownership: np.ndarray  # float32 [n, 1 or A + 1, P]
-    squared_ownership: np.ndarray
-
-
-def add_up(search: Search, games: np.ndarray, every_move: bool) -> Sums:
-    """Return the sums of some games' trees; every_move: those of ownership below each action too."""
-    actions, known = search.env.action_space, isinstance(search, AnalysisSearch) and search.has_forecasts
-    scores = search.scores if known else np.zeros(search.tree.parent.shape, np.float32)  # type: ignore[attr-defined]
-    owners = search.owners if known else np.zeros((*scores.shape, 0), np.int8)  # type: ignore[attr-defined]
-    numbers = [np.zeros((len(games), actions + 1)) for _ in range(4)]
-    shape = (len(games), actions + 1 if every_move else 1, owners.shape[2])
-    sums = Sums(*numbers, np.zeros(shape, np.float32), np.zeros(shape, np.float32))
-    summary.add_up(search.tree, games, scores, owners, np.zeros(scores.shape[1], np.int32), sums)
-    return sums
-
-
-def read_analysis(
-    search: Search, games: np.ndarray | None = None, *, plies: int = PLIES, move_ownership: bool = False
-) -> Analysis:
-    """Return the analysis of some games of a search, whose roots are evaluated, as it stands.
-
-    games: int64 [n]; None for all. plies: of the lines. move_ownership: whether to add up ownership below each action.
-    """
-    games = np.arange(search.games) if games is None else np.asarray(games, np.int64)
-    env, n, tree = search.env, len(games), search.tree
-    sums = add_up(search, games, move_ownership)
-    movers, raw_values = root_state(search, games)
-    known = isinstance(search, AnalysisSearch) and search.has_forecasts
-    lines = np.full((n, env.action_space, plies), -1, np.int32)
-    line_visits = np.zeros_like(lines)
-    summary.write_lines(tree, games, lines, line_visits)
-    q = np.full((n, env.action_space), np.nan, np.float32)
-    summary.root_values(tree, games, q)
-    visits = search.visits(games)
-    score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight) if known else (None, None)
-    unknown = np.full((n, env.action_space + 1), np.nan, np.float32)
-    score, score_stdev = (unknown, unknown) if score is None or score_stdev is None else (score, score_stdev)
-    owners: dict[str, np.ndarray | None] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
-    raw_score = np.full(n, np.nan, np.float32)
-    if isinstance(search, AnalysisSearch) and known:
-        raw_score = search.scores[games, ROOT]
-        owners = ownership_of(sums, env) | {
-            "raw_ownership": (search.owners[games, ROOT] / np.float32(OWNERS)).reshape(n, *env.plane_shape)
-        }
-        if not move_ownership:
-            owners |= {"move_ownership": None, "move_ownership_stdev": None}
-    return Analysis(
-        env, movers.copy(), visits, search.priors(games), q, lower_bounds(q, visits, sums.squared_value[:, :-1]),
-        score[:, :-1], score_stdev[:, :-1], lines, line_visits, tree.visits[games, ROOT].copy(),
-        search.root_values(games), raw_values.copy(), score[:, -1], score_stdev[:, -1], raw_score.copy(), **owners,
-    )  # fmt: skip
-
-
-def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and standard deviations, float32, of weighted sums; NaN without weight."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = total / weight
-        variance = np.maximum(squared / weight - mean * mean, 0)
-    return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
-
-
-def ownership_of(sums: Sums, env: GameEnv) -> dict[str, np.ndarray | None]:
-    """Return the ownership fields of an analysis: the whole tree's, and those below each action."""
-    weight = sums.weight if sums.ownership.shape[1] > 1 else sums.weight[:, -1:]
-    pair = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])
-    mean, stdev = (array.reshape(*array.shape[:2], *env.plane_shape) for array in pair)
-    return {
-        "ownership": mean[:, -1],
-        "ownership_stdev": stdev[:, -1],
-        "move_ownership": mean[:, :-1],
-        "move_ownership_stdev": stdev[:, :-1],
-    }
-
-
-def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.ndarray:
-    """Return lower bounds of the win rates, float32 [n, A]: DEVIATIONS standard errors below them; NaN without visits.
-
-    squared: [n, A], the sums of squared values.  With few visits their spread says little, so the largest possible
-    variance is mixed in with the weight 1 / N^2 of N visits, as KataGo does (`Search::getSelfUtilityLCBAndRadius`).
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        count = visits.astype(np.float64)
-        own = 1 / (count * count)
-        mean_square = squared / count
-        mixed = (mean_square * count + (mean_square + 1) * own) / (count + own)
-        variance = np.maximum(mixed - q.astype(np.float64) ** 2, 0)
-        effective = (count + own) ** 2 / (count + own * own)
-        radius = DEVIATIONS * np.sqrt(variance / effective)
-    return ((1 + q - radius) / 2).astype(np.float32)
+    joined: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in columns.items() if arrays[0] is not None}
+    return replace(parts[0], **joined)

@@ -8,7 +8,7 @@ import numpy as np
 from alphago.env.game import GameEnv, Leaves, Position, Reached
 from alphago.mcts.evaluator import Evaluator, ForecastEvaluator
 from alphago.mcts.kernels import subtrees
-from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.mcts.kernels.nodes import NONE
 from alphago.mcts.kernels.summary import OWNERS
 from alphago.mcts.search import FIRST_NODES, Search, SearchSettings
 from alphago.mcts.tree import Wave
@@ -24,6 +24,11 @@ class Forbidden(NamedTuple):
     player: int
     actions: frozenset[int]
     plies: int = 1
+
+
+def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
+    """Return those of the rules that forbid something."""
+    return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
 
 
 class AnalysisSearch(Search):
@@ -57,15 +62,21 @@ class AnalysisSearch(Search):
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set a game's root, with an empty tree; raise ValueError if no legal move is left there."""
-        own = tuple(rule for rule in forbidden if rule.actions and rule.plies > 0)
+        own = usable(forbidden)
         legal = [int(action) for action in np.flatnonzero(position.legal_mask)]
         if own and not any(self._may_play(own, position.to_play, action, 0) for action in legal):
             raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
         self.batch.copy(_FIRST, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
-        self._forbidden.pop(game, None)
         if own:
             self._forbidden[game] = own
+
+    @TREE
+    def forget(self, games: np.ndarray) -> None:
+        """Clear the trees of games (int64 [n]), in which nothing is forbidden from then on."""
+        super().forget(games)
+        for game in games.tolist():
+            self._forbidden.pop(game, None)
 
     def forbidden(self, game: int) -> tuple[Forbidden, ...]:
         """Return what is forbidden in a game."""
@@ -161,8 +172,3 @@ class AnalysisSearch(Search):
     @staticmethod
     def _may_play(rules: Sequence[Forbidden], player: int, action: int, depth: int) -> bool:
         return not any(rule.player == player and depth < rule.plies and action in rule.actions for rule in rules)
-
-
-def root_state(search: Search, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the movers, int8 [n], and the evaluator's values, float32 [n], of evaluated roots."""
-    return search.tree.mover[games, ROOT], search.tree.value[games, ROOT]

@@ -29,7 +29,8 @@ class ForecastOutputs(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         forecast = self.head.forecast(features)
-        assert forecast.score is not None and forecast.ownership is not None
+        assert forecast.score is not None
+        assert forecast.ownership is not None
         columns = [tensor.unflatten(0, (-1, 1)) for tensor in (forecast.value, forecast.score)]
         return torch.cat([*columns, forecast.ownership], dim=1)
 
