@@ -228,10 +228,11 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) 
         visitor.expect(visitor.page.locator("figcaption").first).to_contain_text("by games of self-play")
         visitor.page.locator(".w-games button").first.click()
         visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 3x3")
-        visitor.press("End")
         with visitor:
-            visitor.press("Home", "ArrowRight")
+            visitor.press("ArrowRight")
             visitor.says("Move 2")
+            visitor.press("End")
+            visitor.expect(visitor.page.locator(".ag-comment")).to_contain_text("self-play")
 
 
 @pytest.mark.parametrize("width", [360, 1280])
