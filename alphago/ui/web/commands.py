@@ -34,6 +34,8 @@ def new_game(desk: Desk, message: Message) -> None:
     players = read_players(message)
     desk.set_game(GameTree(env, start))
     desk.players |= players
+    if ENGINE in desk.players.values():  # numbers on the board are for studying, not for playing
+        desk.study = desk.analysing = False
     desk.wake()
 
 
