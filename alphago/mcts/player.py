@@ -95,7 +95,7 @@ class MCTSPlayer:
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
-        record = RecordBuilder(position.setup_in(self.env))
+        record = RecordBuilder(position.setup_in(self.env), env=self.env)
         before = position.env.position(**position.setup)  # its own game: the player's may differ in when one may pass
         for action in position.moves:
             note(record, before, action, 0, before.legal_mask.astype(np.int32), 0.0)
