@@ -38,8 +38,10 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float |
     seconds: how long each frame stays. last: how long the last one stays. size: the width in pixels.
     Raises ModuleNotFoundError with a sentence without Pillow.
     """
-    palette = to_image(frames[-1], size).quantize(COLOURS)
-    pictures = [to_image(frame, size).quantize(palette=palette, dither=0) for frame in frames]
+    palette = to_image(frames[-1], size).quantize(COLOURS)  # raises without Pillow
+    from PIL import Image
+
+    pictures = [to_image(frame, size).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [round(1000 * seconds)] * (len(pictures) - 1) + [round(1000 * last)]
     data = io.BytesIO()
     pictures[0].save(

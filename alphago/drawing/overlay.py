@@ -79,7 +79,7 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay 
     Raises ValueError for arrays of another shape, for an unknown `show`, and for one whose numbers are missing.
     """
     show = given.pop("show", None)
-    arrays = {name: None if value is None else np.asarray(value) for name, value in given.items()}
+    arrays: dict[str, Any] = {name: None if value is None else np.asarray(value) for name, value in given.items()}
     for name, array in arrays.items():
         expected = shape if name == "ownership" else (actions,)
         if array is not None and array.shape != expected:
@@ -227,7 +227,9 @@ def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[in
         if outside:
             sentences.append(f"Off the board: {texts}.")
     if overlay.ownership is not None:
-        sentences.append("Squares: whose the point becomes, larger where it is surer; on a stone: that it is lost.")
+        sentences.append(
+            "Squares: whose the point becomes, larger where it is surer; on a stone: how surely it is lost."
+        )
     if overlay.line:
         sentences.append("Ringed stones: the expected moves.")
     return sentences

@@ -1,7 +1,7 @@
 """Pictures of games: one position, all of them one after the other, some of them on a sheet."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from alphago.drawing.image import Gif, to_gif
 from alphago.drawing.shapes import Drawing, sheet
@@ -10,13 +10,24 @@ from alphago.env.game import GameEnv, Position
 from alphago.env.pictured import Look
 from alphago.system.validation import check_int, check_positive
 
-if TYPE_CHECKING:
-    from alphago.records.record import GameRecord
-
 LAST = 3.0  # seconds that a moving picture stays at the end
 
 
-def record_svg(record: "GameRecord", env: GameEnv | None, ply: int | None, look: Mapping[str, Any]) -> Svg:
+class Game(Protocol):
+    """What pictures need of a GameRecord."""
+
+    @property
+    def env(self) -> GameEnv | None: ...
+
+    @property
+    def result_string(self) -> str: ...
+
+    def __len__(self) -> int: ...
+
+    def position(self, env: GameEnv, ply: int | None = None) -> Position: ...
+
+
+def record_svg(record: Game, env: GameEnv | None, ply: int | None, look: Mapping[str, Any]) -> Svg:
     """Return the picture of one position; see `GameRecord.svg`."""
     game = game_of(record, env)
     if ply is not None:
@@ -26,19 +37,19 @@ def record_svg(record: "GameRecord", env: GameEnv | None, ply: int | None, look:
     return position.svg(**{"numbers": True, **caption, **look})
 
 
-def record_animation(record: "GameRecord", env: GameEnv | None, seconds: float, size: float | None) -> Svg:
+def record_animation(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Svg:
     """Return a moving picture; see `GameRecord.animation`."""
     frames = frames_of(record, env, seconds)
     return animated(frames, seconds, max(seconds, LAST), size)
 
 
-def record_gif(record: "GameRecord", env: GameEnv | None, seconds: float, size: float | None) -> Gif:
+def record_gif(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Gif:
     """Return a moving picture of pixels; see `GameRecord.gif`."""
     frames = frames_of(record, env, seconds)
     return to_gif(frames, seconds, max(seconds, LAST), size)
 
 
-def frames_of(record: "GameRecord", env: GameEnv | None, seconds: float) -> list[Drawing]:
+def frames_of(record: Game, env: GameEnv | None, seconds: float) -> list[Drawing]:
     """Return a drawing of each position, all of the same size."""
     check_positive("seconds", seconds)
     positions = list(record.position(game_of(record, env)).replay())
@@ -46,7 +57,7 @@ def frames_of(record: "GameRecord", env: GameEnv | None, seconds: float) -> list
     return [position.drawing(Look(caption=text)) for position, text in zip(positions, captions, strict=True)]
 
 
-def record_sheet(record: "GameRecord", env: GameEnv | None, columns: int, most: int) -> Svg:
+def record_sheet(record: Game, env: GameEnv | None, columns: int, most: int) -> Svg:
     """Return positions on one sheet; see `GameRecord.sheet`."""
     check_int("columns", columns, 1)
     positions = list(record.position(game_of(record, env)).replay())
@@ -66,7 +77,7 @@ def small(position: Position) -> Drawing:
     return position.drawing(Look(coordinates=False, caption=""))
 
 
-def game_of(record: "GameRecord", env: GameEnv | None) -> GameEnv:
+def game_of(record: Game, env: GameEnv | None) -> GameEnv:
     """Return the game of a record; raise ValueError if it is known neither to the record nor to the caller."""
     game = record.env if env is None else env
     if game is None:
@@ -74,6 +85,6 @@ def game_of(record: "GameRecord", env: GameEnv | None) -> GameEnv:
     return game
 
 
-def end_text(record: "GameRecord") -> str:
+def end_text(record: Game) -> str:
     """Return length and result of a game."""
     return f"{len(record)} moves: {record.result_string}"

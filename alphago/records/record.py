@@ -172,7 +172,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
         raise ValueError("some games lack an array")
     if {len(array) for array in joined.values()} != {int(ends[-1]) if len(ends) else 0}:
         raise ValueError("the games' lengths do not add up")
-    pieces = {name: np.split(array, ends[:-1]) for name, array in joined.items()}
+    pieces: dict[str, Any] = {name: np.split(array, ends[:-1]) for name, array in joined.items()}
     return [
         GameRecord(
             **{name: pieces[name][i] for name in ARRAYS},
