@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from alphago.env.gomoku import GomokuEnv
     from alphago.env.oware import OwareEnv
     from alphago.env.reversi import ReversiEnv
+    from alphago.mcts.analysis import analyze, iter_analysis
+    from alphago.mcts.analysis_result import Analysis
     from alphago.mcts.player import MCTSPlayer
     from alphago.mcts.search import SearchSettings
     from alphago.nn.net import NeuralNet, load_model
@@ -49,6 +51,9 @@ _HOMES = {
     "GameRecord": "alphago.records.record",
     "SearchSettings": "alphago.mcts.search",
     "MCTSPlayer": "alphago.mcts.player",
+    "Analysis": "alphago.mcts.analysis_result",
+    "analyze": "alphago.mcts.analysis",
+    "iter_analysis": "alphago.mcts.analysis",
     "MatchResult": "alphago.arena.match",
     "evaluate": "alphago.arena.match",
     "ReplayMemory": "alphago.training.memory",
@@ -60,6 +65,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Analysis",
     "ConnectFourEnv",
     "GameBatch",
     "GameEnv",
@@ -75,8 +81,10 @@ __all__ = [
     "ReplayMemory",
     "ReversiEnv",
     "SearchSettings",
+    "analyze",
     "check_game",
     "evaluate",
+    "iter_analysis",
     "load_model",
     "play",
     "plot",

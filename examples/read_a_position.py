@@ -23,17 +23,17 @@ def main() -> None:
 
     player = MCTSPlayer(env, net, num_readouts=arguments.readouts, two_player_mode=True)
     player.initialize_game(position)
-    alone = player.search_result()  # before any search: the network as the search computes it, rounded to 8 bits
-    best = alone.priors.argsort()[::-1][:5]
-    print(f"the network alone: value {alone.value:+.3f} for {arguments.to_play}, ", end="")
-    print(", ".join(f"{env.to_text(int(action))} {alone.priors[action]:.3f}" for action in best))
+    alone = player.analysis()  # before any search: the network as the search computes it, rounded to 8 bits
+    best = alone.prior[0].argsort()[::-1][:5]
+    print(f"the network alone: value {alone.value[0]:+.3f} for {arguments.to_play}, ", end="")
+    print(", ".join(f"{env.to_text(int(action))} {alone.prior[0, action]:.3f}" for action in best))
     forecast = net.forecast(position)
     print(
         f"it expects Black to be {forecast.score:+.1f} points ahead, and to own {(forecast.ownership > 0).sum()} points"
     )
 
     action = player.suggest_move()
-    print(player.describe())
+    print(player.analysis().describe())
     print(f"the search plays {env.to_text(action)}")
 
 

@@ -7,9 +7,9 @@ any plain function on positions.
 import inspect
 import reprlib
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -47,6 +47,32 @@ class WaveEvaluator(Evaluator, Protocol):
         Returns the state of the leaves, priors float32 [n, A] and values float32 [n], -1 .. 1 from the view of the
         player about to move at the leaf. Where a game is over the priors are undefined and the value is the outcome.
         The arrays are valid until the same thread's next call.
+        """
+
+
+@runtime_checkable
+class ForecastEvaluator(Evaluator, Protocol):
+    """An evaluator, for positions on the CPU, that can also say score and ownership.
+
+    makes_forecasts: whether this one does.
+    """
+
+    makes_forecasts: bool
+
+    @abstractmethod
+    def evaluate_forecasts(
+        self,
+        batch: GameBatch,
+        slots: np.ndarray,
+        priors: np.ndarray,
+        values: np.ndarray,
+        forecasts: tuple[np.ndarray, np.ndarray] | None,
+        symmetries: Sequence[int] = (0,),
+    ) -> None:
+        """Write priors and values as `evaluate`, and forecasts: scores float32 [n] and ownership float32 [n, H W].
+
+        Scores are the mover's margin in points, ownership is 1 where a point becomes the mover's; None for neither.
+        symmetries: rows of `env.symmetries`; the results are means over the position turned by each.
         """
 
 
@@ -130,6 +156,14 @@ def as_network(network: Any, env: GameEnv | None = None) -> Any:
     return load_model(network, env)
 
 
+def fitting_network(network: Any, env: GameEnv | None) -> Any:
+    """Return what `as_network` does; a size-free network for another board comes resized."""
+    network = as_network(network, env)
+    if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
+        return network.resized(env)
+    return network
+
+
 def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
     """Return the evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions.
 
@@ -143,10 +177,8 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
     Raises ValueError for an unknown device, TypeError for an object that is none of these.
     """
     check_device(device)
-    network = as_network(network, env)
+    network = fitting_network(network, env)
     if hasattr(network, "evaluator"):
-        if env is not None and hasattr(network, "resized") and network.env.plane_shape != env.plane_shape:
-            network = network.resized(env)
         takes_device = "device" in inspect.signature(network.evaluator).parameters
         return network.evaluator(**({"device": device} if takes_device else {}))
     if hasattr(network, "evaluate"):
@@ -157,3 +189,16 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
         "network must be a NeuralNet, an evaluator, a function on positions, or a name, file or run folder as"
         f" load_model takes it, got {network!r}"
     )
+
+
+def as_forecast_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
+    """Return a network's `ForecastEvaluator`, or what `as_evaluator` returns where there is none.
+
+    network, env: as in `as_evaluator`. device: where the network is computed; the boards are then on the CPU.
+    """
+    check_device(device)
+    network = fitting_network(network, env)
+    if hasattr(network, "forecast_evaluator"):
+        evaluator: Evaluator = network.forecast_evaluator(device=device)
+        return evaluator
+    return as_evaluator(network, env, device)

@@ -2,38 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from alphago.env.game import PLAYER_NAMES, GameEnv, Position, check_env
-from alphago.mcts.evaluator import as_evaluator, as_network
-from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.env.game import GameEnv, Position, check_env
+from alphago.mcts.analysis_result import PLIES, Analysis
+from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
+from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.rule import resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords, make_settings
 
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither settings nor leaves are given
 
 _GAME = np.zeros(1, np.int64)
-
-
-class SearchResult(NamedTuple):
-    """What a search found for its position, in arrays over all actions, from the view of the player to move.
-
-    Action a is row `a // N`, column `a % N` of a board of side N, and a pass the last one; `env.to_text(a)` names it.
-    """
-
-    actions: np.ndarray  # int64 [n], those with visits, the most visited first
-    priors: np.ndarray  # float32 [A], the network's probabilities; 0 for illegal actions
-    q: np.ndarray  # float32 [A], -1 .. 1, the mean value of the simulations through an action; NaN without any
-    visits: np.ndarray  # int32 [A]
-    value: float  # -1 .. 1, the mean value of all simulations; before any, the network's
-
-    def __repr__(self) -> str:
-        best = f", most of them of action {self.actions[0]}" if len(self.actions) else ""
-        return f"<a search of {self.visits.sum()} visits{best}, value {self.value:+.3f} for the player to move>"
 
 
 @checks_keywords()
@@ -54,6 +40,8 @@ class MCTSPlayer:
         USUAL_LEAVES where there are none.
     device: where a NeuralNet is computed and the boards of its search are: "cpu", "cuda", or "auto" for the GPU where
         there is one that suits game and network.
+    forecasts: whether the search also collects score and ownership for `analysis`, where the network forecasts them;
+        the boards are then on the CPU.
     """
 
     def __init__(
@@ -68,6 +56,7 @@ class MCTSPlayer:
         leaves: int | None = None,
         seed: int | None = None,
         device: str = "auto",
+        forecasts: bool = False,
     ) -> None:
         check_env(env)
         self.env = env
@@ -84,7 +73,11 @@ class MCTSPlayer:
         settings = settings or SearchSettings(leaves=USUAL_LEAVES)
         if leaves is not None:
             settings = replace(settings, leaves=leaves)
-        self.search = Search(env, as_evaluator(self.network, env, device), 1, settings)
+        self.search: Search
+        if check_bool("forecasts", forecasts):
+            self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, settings)
+        else:
+            self.search = Search(env, as_evaluator(self.network, env, device), 1, settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:
@@ -130,19 +123,19 @@ class MCTSPlayer:
         """Return the visits of each action at the root, int32 [A]."""
         return self.search.visits(_GAME)[0]
 
-    def search_result(self) -> SearchResult:
-        """Return priors, mean values and visits of all actions, as the search stands.
+    def analysis(self, plies: int = PLIES, move_ownership: bool = False) -> Analysis:
+        """Return what the search so far says of the position, as arrays over all actions.
 
         Without a search the position is evaluated: priors and value are then the network's, in the precision in which
-        searches compute, and there are no visits.  Raises ValueError once the game is over.
+        searches compute, and there are no visits.  Scores and ownership are known with `forecasts`.  Raises ValueError
+        once the game is over.
+
+        plies, move_ownership: see `alphago.analyze`.
         """
         if self.is_done():
-            raise ValueError(f"there is no search of a game that is over ({self.result_string})")
+            raise ValueError(f"there is no analysis of a game that is over ({self.result_string})")
         self.search.expand_roots(_GAME)
-        tree, nodes = self.search.tree, [node for node in self._best_children() if self.search.tree.visits[0, node]]
-        actions, q = tree.action[0, nodes].astype(np.int64), np.full(self.env.action_space, np.nan, np.float32)
-        q[actions] = tree.value_sum[0, nodes] / tree.visits[0, nodes]
-        return SearchResult(actions, self.search.priors(_GAME)[0], q, self.visits(), self.root_value)
+        return read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership)
 
     def pick_move(self) -> int:
         """Return a move by the search so far: drawn in proportion to visits in the first plies, later the most visited.
@@ -178,12 +171,6 @@ class MCTSPlayer:
         priors, values = self.search.priors(_GAME), self.search.root_values(_GAME)
         outcomes = np.array([self.position.to_play * self.position.outcome])
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
-
-    def expected_line(self, action: int, plies: int = 6) -> str:
-        """Return the most visited continuation from `action` on, as text; only the action if it was not searched."""
-        tree = self.search.tree
-        nodes = [node for node in self._children(ROOT) if tree.action[0, node] == action]
-        return self._line(nodes[0], plies) if nodes else self.env.to_text(action)
 
     def play_move(self, action: int | str) -> None:
         """Play a move of either side, also a written one ('d4'), or raise IllegalMove.
@@ -247,45 +234,6 @@ class MCTSPlayer:
             # If the board's margin contradicts the result, it is not this game's margin.
             score = outcome if self._was_resign or np.sign(score) != outcome else score
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
-
-    def describe(self, lines: int = 5) -> str:
-        """Return the most visited moves as text, a line each: visits, mean value, prior, and the expected line.
-
-        Values are from the view of the player to move, whom the head line names.  `search_result` has the numbers.
-        """
-        tree = self.search.tree
-        mover = PLAYER_NAMES[self.position.to_play]
-        head = f"{mover} to play, {self.root_visits} visits, value {self.root_value:+.3f} for {mover}"
-        rows = [
-            f"  {self.env.to_text(int(tree.action[0, node])):>5} {tree.visits[0, node]:6d} visits"
-            f"  value {tree.value_sum[0, node] / max(tree.visits[0, node], 1):+.3f}"
-            f"  prior {tree.prior[0, node]:.3f}  {self._line(node)}"
-            for node in self._best_children()[:lines]
-        ]
-        return "\n".join([head, *rows])
-
-    def _best_children(self) -> list[int]:
-        """Return the root's children, the most visited first."""
-        return sorted(self._children(ROOT), key=lambda node: -self.search.tree.visits[0, node])
-
-    def _children(self, node: int) -> list[int]:
-        tree, children = self.search.tree, []
-        child = int(tree.first_child[0, node])
-        while child != NONE:
-            children.append(child)
-            child = int(tree.next_sibling[0, child])
-        return children
-
-    def _line(self, node: int, plies: int = 6) -> str:
-        """Return the most visited continuation below a node, as text."""
-        tree, moves = self.search.tree, []
-        for _ in range(plies):
-            moves.append(self.env.to_text(int(tree.action[0, node])))
-            children = self._children(node)
-            if not children:
-                break
-            node = max(children, key=lambda child: tree.visits[0, child])
-        return " ".join(moves)
 
 
 def note(

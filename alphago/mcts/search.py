@@ -19,7 +19,7 @@ from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
 from alphago.mcts.puct import Puct, PuctParameters
 from alphago.mcts.ranges import Ranges
 from alphago.mcts.rule import SearchRule, root_visits
-from alphago.mcts.tree import grown, new_tree, new_wave
+from alphago.mcts.tree import Wave, grown, new_tree, new_wave
 from alphago.system.stopwatch import BOARDS, TREE
 from alphago.system.validation import (
     as_plain_numbers,
@@ -29,6 +29,8 @@ from alphago.system.validation import (
     check_positive,
     checks_keywords,
 )
+
+FIRST_NODES = 64  # of a new search's trees, which grow
 
 
 @checks_keywords()
@@ -121,10 +123,18 @@ class Search:
     A search must not be used by two threads at once; several searches may share an evaluator.
 
     threads: how many threads work on the trees of many games; the result does not depend on it.
+    nodes: for how many nodes a game there is room at first; trees grow.
     """
 
     def __init__(
-        self, env: GameEnv, evaluator: Evaluator, games: int, settings: SearchSettings, threads: int = 1
+        self,
+        env: GameEnv,
+        evaluator: Evaluator,
+        games: int,
+        settings: SearchSettings,
+        threads: int = 1,
+        *,
+        nodes: int = FIRST_NODES,
     ) -> None:
         self.env = env
         self.evaluator = evaluator
@@ -133,7 +143,7 @@ class Search:
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves
         self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
-        self.tree = new_tree(games, 64, env.action_space)
+        self.tree = new_tree(games, nodes, env.action_space)
         kernels = Ranges(self.rule.select, threads) if threads > 1 else None
         self._select = kernels.select if kernels else self.rule.select
         self._expand = kernels.expand if kernels else waves.expand
@@ -230,7 +240,7 @@ class Search:
         wave, leaves, reached = self._views
         try:
             if self.batch.device == "cpu":
-                priors, values = self._reach_and_evaluate(leaves, reached)
+                priors, values = self._reach_and_evaluate(wave, leaves, reached)
             else:
                 reached, priors, values = cast(WaveEvaluator, self.evaluator).evaluate_leaves(self.batch, leaves)
             broken = self._expand(self.tree, wave, reached, priors, values)
@@ -243,8 +253,11 @@ class Search:
             self.forget(np.unique(wave.game))
             raise
 
-    def _reach_and_evaluate(self, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
-        """Write the leaves' states to `out`; return priors [m, A] of the m leaves not over, and values [n] of all."""
+    def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
+        """Write the leaves' states to `out`; return priors [m, A] of the m leaves not over, and values [n] of all.
+
+        wave: the leaves' games and nodes, for a search that keeps more about them.
+        """
         with BOARDS:
             self.batch.reach(leaves, out)
         over, values = out.over, out.outcomes

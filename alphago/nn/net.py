@@ -13,6 +13,7 @@ from alphago.env.game import GameEnv, Position, check_env
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.forecasts import ForecastEvaluator, make_forecast_evaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.kept import kept
 from alphago.nn.model_files import ModelError
@@ -180,6 +181,15 @@ class NeuralNet(nn.Module):
         modules = (self.base_net, self.value, self.policy)
         make = partial(make_evaluator, self.env, modules, dtype, device, exact)
         return kept(modules, (self.env, dtype, device, exact), make) if shared else make()
+
+    def forecast_evaluator(self, device: str = "cpu") -> ForecastEvaluator:
+        """Return a frozen copy that also says score and ownership, if the value head does; kept like `evaluator`'s.
+
+        device: where the network is computed, as in `evaluator`; the positions are on the CPU.
+        """
+        modules = (self.base_net, self.value, self.policy)
+        make = partial(make_forecast_evaluator, self.env, modules, device)
+        return kept(modules, (self.env, device, "forecasts"), make)
 
     @property
     def num_parameters(self) -> int:

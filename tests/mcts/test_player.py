@@ -42,34 +42,33 @@ class TestVerbs:
         assert {player.pick_move() for _ in range(30)} <= set(best)
 
     @pytest.mark.parametrize("settings", [{}, {"gumbel": True, "considered": 4}], ids=str)
-    def test_search_result(self, settings: dict) -> None:
-        """Arrays of what `describe` tells: priors of the evaluator, visits that add up, the mover's mean values."""
+    def test_analysis(self, settings: dict) -> None:
+        """Priors of the evaluator, visits that add up, the mover's mean values, and the best moves as text."""
         player = MCTSPlayer(GO5, HashEvaluator(), settings=settings)
         player.play_move(12)
-        before = player.search_result()
-        assert (before.visits.sum(), len(before.actions), np.isnan(before.q).all()) == (0, 0, True)
-        assert before.priors.sum() == pytest.approx(1, abs=1e-5)
+        before = player.analysis()
+        assert (before.visits.sum(), before.moves(), np.isnan(before.q).all()) == (0, [], True)
+        assert before.prior.sum() == pytest.approx(1, abs=1e-5)
         player.tree_search(60)
-        after = player.search_result()
-        assert [array.dtype for array in after[:4]] == [np.int64, np.float32, np.float32, np.int32]
-        assert after.priors == pytest.approx(before.priors)
-        assert after.visits.tolist() == player.visits().tolist()
-        assert after.visits[after.actions].tolist() == sorted(after.visits[after.visits > 0], reverse=True)
+        after = player.analysis()
+        assert after.prior == pytest.approx(before.prior)
+        assert after.visits[0].tolist() == player.visits().tolist()
+        assert after.visits[0, after.order()].tolist() == sorted(after.visits[after.visits > 0], reverse=True)
         assert (np.isnan(after.q) == (after.visits == 0)).all()
-        whole = (before.value + (after.q * after.visits)[after.actions].sum()) / (1 + after.visits.sum())
-        assert after.value == pytest.approx(whole, abs=1e-5) == player.root_value
-        best = after.actions[0]
-        assert f"{after.visits[best]} visits  value {after.q[best]:+.3f}  prior {after.priors[best]:.3f}" in (
-            player.describe(1).replace("   ", " ")
+        whole = (before.value[0] + np.nansum(after.q * after.visits)) / (1 + after.visits.sum())
+        assert after.value[0] == pytest.approx(whole, abs=1e-5) == player.root_value
+        best = after.best()
+        assert f"{after.visits[0, best]} visits  value {after.q[0, best]:+.3f}  prior {after.prior[0, best]:.3f}" in (
+            after.describe(lines=1).replace("   ", " ")
         )
-        assert "60 visits" in repr(after)
+        assert f"{player.root_visits} visits" in repr(after)
 
-    def test_there_is_no_search_result_after_the_end(self) -> None:
+    def test_there_is_no_analysis_after_the_end(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())
         player.play_move(25)
         player.play_move(25)
-        with pytest.raises(ValueError, match=r"no search of a game that is over \(W\+7.5\)"):
-            player.search_result()
+        with pytest.raises(ValueError, match=r"no analysis of a game that is over \(W\+7.5\)"):
+            player.analysis()
 
     def test_pick_move_searches_if_nobody_has(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())
@@ -402,35 +401,6 @@ class TestViews:
             player.initialize_game(GO9.position(to_play=colour))
             player.tree_search(32)
             assert player.root_value == pytest.approx(0.9 * sign, abs=1e-5)
-
-
-class TestDescribe:
-    def test_moves_with_visits_values_priors_and_lines(self) -> None:
-        player = MCTSPlayer(GO9, HashEvaluator())
-        player.play_move(40)
-        player.tree_search(300)
-        head, *rows = player.describe(lines=3).splitlines()
-        assert head == f"White to play, 301 visits, value {player.root_value:+.3f} for White"
-        order = np.sort(player.visits())[::-1][:3]
-        assert len(rows) == 3
-        for row, visits in zip(rows, order, strict=True):
-            assert f"{visits} visits" in row
-        best = GO9.to_text(int(player.visits().argmax()))
-        line = rows[0].split()
-        assert line[0] == best
-        moves = line[line.index("prior") + 2 :]
-        assert moves[0] == best
-        position = player.position
-        for move in moves:
-            position = position.play(GO9.from_text(move))
-        assert len(moves) >= 2
-
-    def test_before_any_search_and_after_the_end(self) -> None:
-        player = MCTSPlayer(GO5, HashEvaluator())
-        assert player.describe() == "Black to play, 0 visits, value +0.000 for Black"
-        player.play_move(25)
-        player.play_move(25)
-        assert player.describe().startswith("Black to play, 0 visits")
 
 
 def test_settings_reach_the_search() -> None:

@@ -9,7 +9,7 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 
-Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B]
+Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B] or [B, columns]
 Part = TypeVar("Part", bound=nn.Module)
 TRACING = threading.Lock()  # held while torch.fx traces, which only one thread may do at a time
 
@@ -17,6 +17,7 @@ TRACING = threading.Lock()  # held while torch.fx traces, which only one thread 
 class Frozen(nn.Module):
     """Base, value and policy as one module: planes [B, C, H, W] -> logits and values, both float32.
 
+    Values are [B], or [B, columns] if the value part gives more than one column.
     heads_dtype: the dtype that value and policy compute in; the base has its own.
     """
 
@@ -31,7 +32,12 @@ class Frozen(nn.Module):
 
     def forward(self, planes: torch.Tensor) -> Outputs:
         features = self.base_net(planes).to(self.heads_dtype)
-        return self.policy(features).float(), self.value(features).float().flatten()
+        return self.policy(features).float(), as_column(self.value(features).float())
+
+
+def as_column(values: torch.Tensor) -> torch.Tensor:
+    """Return values [B, 1] as [B]; several columns [B, columns], and [B], unchanged."""
+    return values if values.dim() == 2 and values.shape[1] > 1 else values.flatten()
 
 
 def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:

@@ -171,8 +171,11 @@ def relu(ops: Any, inputs: Any, inplace: bool = False) -> Any:
 
 
 def item(ops: Any, inputs: Any, key: Any) -> Any:
-    """Return the translation of `inputs[:, begin:end]`, the only indexing in the heads."""
+    """Return the translation of `inputs[:, begin:end]` and `inputs[:, column]`, the only indexing in the heads."""
     rows, columns = key
+    if isinstance(columns, int):
+        begin = columns % inputs.get_output_shape(0)[1]
+        return flatten(ops, item(ops, inputs, (rows, slice(begin, begin + 1))))
     if rows != slice(None) or columns.step is not None:
         raise NotImplementedError(f"no OpenVINO translation of the index {key}")
     begin, end, _ = columns.indices(inputs.get_output_shape(0)[1])
@@ -234,13 +237,18 @@ class OpenVinoModel:
         planes = openvino.opset13.parameter([BATCH_SIZE, *plane_shape], np.float32)
         features = Translator(base, ranges).run(planes)
         logits = Translator(policy).run(features)
-        values = flatten(openvino.opset13, Translator(value).run(features))
+        values = Translator(value).run(features)
+        if np.prod(values.get_output_shape(0)) == BATCH_SIZE:
+            values = flatten(openvino.opset13, values)
         self.model = openvino.Model([openvino.opset13.result(x) for x in (logits, values)], [planes], "network")
         self.precision = "bf16" if bfloat16 else "f32"
         self._idle: list[Request] = []
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute logits float32 [n, A] and values float32 [n], both overwritten, from planes float32 [n, …]."""
+        """Compute logits float32 [n, A] and values, both overwritten, from planes float32 [n, …].
+
+        values: float32 [n], or [n, columns] if the value part gives several.
+        """
         try:
             request = self._idle.pop()
         except IndexError:

@@ -8,6 +8,7 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
 WAVE = 16  # readouts between two readings of the clock
+SHOWN_PLIES = 6  # of the expected line of play
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def think(
     """
     if limit.readouts == 0:
         action = player.policy_move()
-        return Thought(action, player.root_value, player.env.to_text(action))
+        return thought_of(player, action)
     done, start = 0, now()
     while readouts := limit.left(done, now() - start):
         player.tree_search(readouts)
@@ -73,5 +74,10 @@ def think(
 
 def best(player: MCTSPlayer) -> Thought:
     """Return the best move of the search so far."""
-    action = player.pick_move()
-    return Thought(action, player.root_value, player.expected_line(action))
+    return thought_of(player, player.pick_move())
+
+
+def thought_of(player: MCTSPlayer, action: int) -> Thought:
+    """Return a move with what the search so far says of it."""
+    analysis = player.analysis(plies=SHOWN_PLIES)
+    return Thought(action, float(analysis.value[0]), analysis.line_text(action))

@@ -18,6 +18,16 @@ from alphago.ui.terminal.thinking import Limit
 BLACK, WHITE = 1, -1
 
 
+class ScriptedAnalysis(NamedTuple):
+    """What `thinking` reads of an `Analysis`."""
+
+    env: GameEnv
+    value: list[float]
+
+    def line_text(self, action: int) -> str:
+        return f"{self.env.to_text(action)} A1"
+
+
 class ScriptedPlayer:
     """A stand-in for `MCTSPlayer` that suggests the moves of a list and sees one value everywhere."""
 
@@ -48,8 +58,8 @@ class ScriptedPlayer:
     def policy_move(self) -> int:
         return self.pick_move()
 
-    def expected_line(self, action: int, plies: int = 6) -> str:
-        return f"{self.env.to_text(action)} A1"
+    def analysis(self, plies: int = 6) -> ScriptedAnalysis:
+        return ScriptedAnalysis(self.env, [self.root_value])
 
     def play_move(self, action: int) -> None:
         self.position = self.position.play(action)

@@ -68,7 +68,7 @@ def test_the_line_is_what_was_searched(player: MCTSPlayer) -> None:
 
 
 def test_a_move_that_was_not_searched(player: MCTSPlayer) -> None:
-    assert player.expected_line(3) == "D5"
+    assert player.analysis().line_text(3) == "D5"
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.5, "75 %"), (-1.0, "0 %"), (1.0, "100 %")])

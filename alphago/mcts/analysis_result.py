@@ -1,0 +1,171 @@
+"""`Analysis`: what a search or a network says of positions, as arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.env.game import PLAYER_NAMES, GameEnv
+
+DEVIATIONS = 5.0  # standard errors by which the lower bound of a win rate is below it, as in KataGo's default
+PLIES = 15  # of a line of play
+
+
+class MoveAnalysis(NamedTuple):
+    """What a search says of one move; see `Analysis` for views and units."""
+
+    action: int
+    order: int  # 0 for the best move
+    visits: int
+    prior: float
+    q: float  # NaN without visits, and so are the next four
+    win_rate: float
+    lower_bound: float
+    score: float  # NaN too without forecasts
+    score_stdev: float
+    line: tuple[int, ...]  # actions, this one first; without visits this one alone
+    line_visits: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis:
+    """Analyses of n positions of a game with A actions and a board of H x W points, as arrays.
+
+    Values, scores and ownership are from the view of the player to move; `as_black` turns them to Black's.  Values are
+    -1 .. 1, win rates and their bounds 0 .. 1 with a draw counting half, scores are margins in points with komi, and
+    ownership is 1 where a point becomes the player's and -1 where it becomes the other side's.  What is unknown is NaN:
+    numbers of actions without visits, and scores where the network forecasts none; ownership is then None.
+
+    In a position whose game is over nothing is searched: its value is the outcome, and the score the board's.
+    """
+
+    env: GameEnv
+    to_play: np.ndarray  # int8 [n], +1 the first player (Black), -1 the second
+    visits: np.ndarray  # int32 [n, A]
+    prior: np.ndarray  # float32 [n, A], the network's probabilities; 0 for illegal actions
+    q: np.ndarray  # float32 [n, A], the mean value of the simulations through an action
+    lower_bound: np.ndarray  # float32 [n, A], of the win rate, DEVIATIONS standard errors below it; may be below 0
+    score: np.ndarray  # float32 [n, A], the mean of the scores below an action
+    score_stdev: np.ndarray  # float32 [n, A], the standard deviation of the scores that the network gives below it
+    lines: np.ndarray  # int32 [n, A, plies], the most visited line of play from each action on; -1 beyond its end
+    line_visits: np.ndarray  # int32 [n, A, plies], the visits of these moves; 0 beyond the line's end
+    root_visits: np.ndarray  # int32 [n], simulations, the position's own evaluation included
+    value: np.ndarray  # float32 [n], the mean value of all simulations
+    raw_value: np.ndarray  # float32 [n], the network's own
+    root_score: np.ndarray  # float32 [n], the mean score of all simulations
+    root_score_stdev: np.ndarray  # float32 [n]
+    raw_score: np.ndarray  # float32 [n], the network's own
+    ownership: np.ndarray | None  # float32 [n, H, W], the mean over all simulations; row 0 is the top
+    ownership_stdev: np.ndarray | None  # float32 [n, H, W], the standard deviation of the network's forecasts
+    raw_ownership: np.ndarray | None  # float32 [n, H, W], the network's own
+    move_ownership: np.ndarray | None = None  # float32 [n, A, H, W], below each action, if it was asked for
+    move_ownership_stdev: np.ndarray | None = None  # float32 [n, A, H, W]
+
+    def __len__(self) -> int:
+        return len(self.to_play)
+
+    def __repr__(self) -> str:
+        visits = int(self.root_visits.sum())
+        return f"<an analysis of {len(self)} position{'s' * (len(self) != 1)} of {self.env}, {visits} visits>"
+
+    @property
+    def win_rate(self) -> np.ndarray:
+        """The win rate of each action, float32 [n, A], 0 .. 1."""
+        return (1 + self.q) / 2
+
+    @property
+    def root_win_rate(self) -> np.ndarray:
+        """The win rate of each position, float32 [n], 0 .. 1."""
+        return (1 + self.value) / 2
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether scores and ownership are known."""
+        return self.ownership is not None
+
+    def as_black(self) -> "Analysis":
+        """Return the same analyses from Black's view; a lower bound becomes an upper one where White is to move."""
+        black = self.to_play == 1
+        turned: dict[str, Any] = {}
+        for name in TURNED:
+            array = getattr(self, name)
+            if array is not None:
+                turned[name] = array * self.to_play.reshape(-1, *[1] * (array.ndim - 1))
+        turned["lower_bound"] = np.where(black[:, None], self.lower_bound, 1 - self.lower_bound)
+        return replace(self, **turned)
+
+    def order(self, i: int = 0) -> np.ndarray:
+        """Return the actions of position i, int64, with visits or, without a search, a prior, the best first.
+
+        The most visited is the best, of equals the one with the greatest prior.
+        """
+        known = self.visits[i] if self.visits[i].any() else self.prior[i]
+        ranked = np.lexsort((-self.prior[i], -self.visits[i]))
+        return ranked[known[ranked] > 0]
+
+    def best(self, i: int = 0) -> int:
+        """Return the best action of position i; raise ValueError if its game is over."""
+        order = self.order(i)
+        if not len(order):
+            raise ValueError(f"position {i} has no move: its game is over")
+        return int(order[0])
+
+    def moves(self, i: int = 0, least: int = 0) -> list[MoveAnalysis]:
+        """Return the moves of position i that have visits, the best first.
+
+        least: the number of moves to return at least; those without visits follow by their prior.
+        """
+        searched = self.order(i) if self.visits[i].any() else np.zeros(0, np.int64)
+        if least > len(searched):
+            others = np.argsort(-self.prior[i], kind="stable")
+            others = others[(self.prior[i, others] > 0) & ~np.isin(others, searched)]
+            searched = np.concatenate([searched, others[: least - len(searched)]])
+        return [self.move(i, int(action), order) for order, action in enumerate(searched)]
+
+    def move(self, i: int, action: int, order: int) -> MoveAnalysis:
+        """Return the numbers of one move of position i."""
+        line = self.lines[i, action]
+        plies = int((line >= 0).sum())
+        q = float(self.q[i, action])
+        return MoveAnalysis(
+            action, order, int(self.visits[i, action]), float(self.prior[i, action]), q, (1 + q) / 2,
+            float(self.lower_bound[i, action]), float(self.score[i, action]), float(self.score_stdev[i, action]),
+            tuple(line[:plies].tolist()) or (action,), tuple(self.line_visits[i, action, :plies].tolist()) or (0,),
+        )  # fmt: skip
+
+    def line_text(self, action: int, i: int = 0) -> str:
+        """Return the line of play from an action on, as text; the action alone if it has no visits."""
+        return " ".join(map(self.env.to_text, self.move(i, action, 0).line))
+
+    def describe(self, i: int = 0, lines: int = 5, plies: int = 6) -> str:
+        """Return the best moves of position i as text, a line each: visits, mean value, prior, and the expected line.
+
+        Values are from the view of the player to move, whom the head line names.
+        """
+        mover, value = PLAYER_NAMES[int(self.to_play[i])], self.value[i]
+        head = f"{mover} to play, {self.root_visits[i]} visits, value {value:+.3f} for {mover}"
+        rows = [
+            f"  {self.env.to_text(move.action):>5} {move.visits:6d} visits  value {move.q:+.3f}"
+            f"  prior {move.prior:.3f}  {' '.join(map(self.env.to_text, move.line[:plies]))}"
+            for move in self.moves(i)[:lines]
+        ]
+        return "\n".join([head, *rows])
+
+    def take(self, rows: Sequence[int] | np.ndarray) -> "Analysis":
+        """Return the analyses of some of the positions, in this order."""
+        parts: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
+        return replace(self, **{name: array[rows] for name, array in parts.items() if array is not None})
+
+
+ARRAYS = tuple(field.name for field in fields(Analysis) if field.name != "env")
+TURNED = (
+    "q", "score", "value", "raw_value", "root_score", "raw_score", "ownership", "raw_ownership", "move_ownership",
+)  # fmt: skip
+
+
+def join_analyses(parts: Sequence[Analysis]) -> Analysis:
+    """Return one analysis of the positions of all parts, which are of one game, in order."""
+    columns = {name: [getattr(part, name) for part in parts] for name in ARRAYS}
+    joined: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in columns.items() if arrays[0] is not None}
+    return replace(parts[0], **joined)

@@ -1,0 +1,163 @@
+"""`AnalysisSearch`: a search that also keeps score and ownership of its nodes, and can leave moves out."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.env.game import GameEnv, Leaves, Position, Reached
+from alphago.mcts.evaluator import Evaluator, ForecastEvaluator
+from alphago.mcts.kernels import subtrees
+from alphago.mcts.kernels.nodes import NONE
+from alphago.mcts.kernels.summary import OWNERS
+from alphago.mcts.search import FIRST_NODES, Search, SearchSettings
+from alphago.mcts.tree import Wave
+from alphago.system.stopwatch import BOARDS, TREE
+from alphago.system.validation import shown
+
+_FIRST = np.zeros(1, np.int64)
+
+
+class Forbidden(NamedTuple):
+    """Moves that a search does not try: actions of a player (+1 or -1) in the first `plies` plies from the root on."""
+
+    player: int
+    actions: frozenset[int]
+    plies: int = 1
+
+
+class AnalysisSearch(Search):
+    """A `Search` whose nodes also have the scores and ownership of a `ForecastEvaluator`; of others there are none.
+
+    symmetries: whether the network sees each position in all symmetries of the board, and the mean counts, which takes
+        as many times as long; needs a ForecastEvaluator.
+    """
+
+    def __init__(
+        self,
+        env: GameEnv,
+        evaluator: Evaluator,
+        games: int,
+        settings: SearchSettings,
+        *,
+        symmetries: bool = False,
+        nodes: int = FIRST_NODES,
+    ) -> None:
+        super().__init__(env, evaluator, games, settings, nodes=nodes)
+        self.forecaster = evaluator if isinstance(evaluator, ForecastEvaluator) else None
+        if symmetries and self.forecaster is None:
+            raise ValueError(f"symmetries needs a network, got {type(evaluator).__name__}")
+        self.symmetries = tuple(range(len(env.symmetries.points))) if symmetries else (0,)
+        self.has_forecasts = self.forecaster is not None and self.forecaster.makes_forecasts
+        points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
+        self.scores = np.zeros((games, nodes), np.float32)  # of each node, from its mover's view
+        self.owners = np.zeros((games, nodes, points), np.int8)  # the same, in units of 1 / OWNERS
+        self.root_priors = np.zeros((games, env.action_space), np.float32)  # where moves are forbidden
+        self._forbidden: dict[int, tuple[Forbidden, ...]] = {}
+
+    def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
+        """Set a game's root, with an empty tree; raise ValueError if no legal move is left there."""
+        own = tuple(rule for rule in forbidden if rule.actions and rule.plies > 0)
+        legal = [int(action) for action in np.flatnonzero(position.legal_mask)]
+        if own and not any(self._may_play(own, position.to_play, action, 0) for action in legal):
+            raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
+        self.batch.copy(_FIRST, np.array([game]), of=position.batch)
+        self.forget(np.array([game]))
+        self._forbidden.pop(game, None)
+        if own:
+            self._forbidden[game] = own
+
+    def forbidden(self, game: int) -> tuple[Forbidden, ...]:
+        """Return what is forbidden in a game."""
+        return self._forbidden.get(game, ())
+
+    def prepare(self, games: np.ndarray, readouts: np.ndarray) -> None:
+        """Evaluate the roots of games (int64 [n]) and make room, so that `wave` can add `readouts` simulations."""
+        self.expand_roots(games)
+        self._make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
+        self.rule.prepare(self.tree, games, readouts.astype(np.int32))
+
+    def priors(self, games: np.ndarray) -> np.ndarray:
+        """Return the evaluator's priors of the roots' actions, float32 [n, A], those of forbidden ones too."""
+        out = super().priors(games)
+        for i, game in enumerate(games):
+            if int(game) in self._forbidden:
+                out[i] = self.root_priors[game]
+        return out
+
+    @TREE
+    def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """Play one action (int32 [n]) in each game and keep the part of its tree below that action."""
+        with BOARDS:
+            self.batch.play(games, actions)
+        for game, action in zip(games.tolist(), actions.tolist(), strict=True):
+            moved_to = np.full(self.tree.parent.shape[1], NONE, np.int32)
+            subtrees.advance(self.tree, np.array([game]), np.array([action], np.int32), moved_to)
+            kept = np.flatnonzero(moved_to != NONE)
+            self.scores[game, moved_to[kept]] = self.scores[game, kept]
+            self.owners[game, moved_to[kept]] = self.owners[game, kept]
+            self._forbidden.pop(game, None)
+
+    def _make_room(self, nodes: int) -> None:
+        super()._make_room(nodes)
+        games, before = self.scores.shape
+        room = self.tree.parent.shape[1]
+        if room > before:
+            scores, owners = self.scores, self.owners
+            self.scores = np.zeros((games, room), np.float32)
+            self.owners = np.zeros((games, room, owners.shape[2]), np.int8)
+            self.scores[:, :before], self.owners[:, :before] = scores, owners
+
+    def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
+        if self.forecaster is None:
+            priors, values = super()._reach_and_evaluate(wave, leaves, out)
+            self._leave_out(wave, leaves, out, priors)
+            return priors, values
+        with BOARDS:
+            self.batch.reach(leaves, out)
+        values, going = out.outcomes, np.flatnonzero(~out.over)
+        slots, priors, own = leaves.slots[going], self._priors[: len(going)], np.empty(len(going), np.float32)
+        forecasts = (own.copy(), np.empty((len(going), self.owners.shape[2]), np.float32))
+        self.forecaster.evaluate_forecasts(
+            self.batch, slots, priors, own, forecasts if self.has_forecasts else None, self.symmetries
+        )
+        values[going] = own
+        if self.has_forecasts:
+            self._keep(wave, going, *forecasts)
+            self._keep_ends(wave, leaves, np.flatnonzero(out.over))
+        self._leave_out(wave, leaves, out, priors)
+        return priors, values
+
+    def _keep(self, wave: Wave, rows: np.ndarray, scores: np.ndarray, ownership: np.ndarray) -> None:
+        """Keep the forecasts of the wave's leaves in these rows."""
+        games, nodes = wave.game[rows], wave.leaf[rows]
+        self.scores[games, nodes] = scores
+        self.owners[games, nodes] = np.rint(ownership * OWNERS)
+
+    def _keep_ends(self, wave: Wave, leaves: Leaves, over: np.ndarray) -> None:
+        """Keep score and owners of the boards of finished games, in these rows of the wave."""
+        if len(over):
+            slots = leaves.slots[over]
+            scores = self.batch.score(slots, np.empty(len(over), np.float32))
+            owners = self.batch.ownership(slots, np.empty((len(over), self.owners.shape[2]), np.int8))
+            self._keep(wave, over, scores, owners.astype(np.float32))
+
+    def _leave_out(self, wave: Wave, leaves: Leaves, reached: Reached, priors: np.ndarray) -> None:
+        """Set the priors of forbidden actions to 0 (priors: [m, A] of the m leaves not over), unless none is left."""
+        if not self._forbidden:
+            return
+        rows = np.flatnonzero(~reached.over) if len(priors) < len(reached.over) else np.arange(len(priors))
+        for prior, row in zip(priors, rows.tolist(), strict=True):
+            game, depth, mover = int(wave.game[row]), int(leaves.lengths[row]), int(reached.movers[row])
+            own = self._forbidden.get(game, ())
+            if depth == 0:
+                self.root_priors[game] = prior
+            out = {action for rule in own if rule.player == mover and depth < rule.plies for action in rule.actions}
+            left = np.delete(prior, list(out)).sum() if out else 0
+            if left > 0:
+                prior[list(out)] = 0
+                prior /= left
+
+    @staticmethod
+    def _may_play(rules: Sequence[Forbidden], player: int, action: int, depth: int) -> bool:
+        return not any(rule.player == player and depth < rule.plies and action in rule.actions for rule in rules)

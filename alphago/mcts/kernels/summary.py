@@ -1,0 +1,126 @@
+"""What an analysis reads from the trees of a search: sums over the nodes below each action, and lines of play.
+
+A node's own weight is the number of simulations that ended there: its visits without those of its children. All sums
+are from the view of the player to move at the root.
+"""
+
+import numpy as np
+
+from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.system.kernels.jit import inlined, kernel
+
+OWNERS = np.float32(127)  # ownership 1 as an int8
+
+
+@inlined
+def own_weight(tree, game, node):
+    """Return the number of simulations that ended in a node."""
+    weight = tree.visits[game, node]
+    child = tree.first_child[game, node]
+    while child != NONE:
+        weight -= tree.visits[game, child]
+        child = tree.next_sibling[game, child]
+    return weight
+
+
+@kernel
+def add_up(tree, games, scores, owners, branch, out):
+    """Add up values, scores and ownership over the nodes below each of the roots' actions.
+
+    games: int64 [n]. scores: float32 [B, N], owners: int8 [B, N, P], each node's from its own mover's view.
+    branch: int32 [N], scratch: of each node the root's action above it, A for the root itself.
+    out: a `Sums` whose arrays are 0. Entry A of an axis [A + 1] is the whole tree's; arrays with one entry on that
+        axis get the whole tree's alone.
+    """
+    for i in range(games.shape[0]):
+        game = games[i]
+        mover = tree.mover[game, ROOT]
+        whole = tree.waiting.shape[2]
+        for node in range(tree.used[game]):
+            parent = tree.parent[game, node]
+            if node == ROOT:
+                branch[node] = whole
+            elif parent == NONE:  # unreachable, and without visits
+                branch[node] = whole
+            elif parent == ROOT:
+                branch[node] = tree.action[game, node]
+            else:
+                branch[node] = branch[parent]
+            weight = own_weight(tree, game, node)
+            if weight <= 0:
+                continue
+            sign = 1 if tree.mover[game, node] == mover else -1
+            value = tree.value[game, node]
+            score = sign * scores[game, node]
+            action = branch[node]
+            add_numbers(out, i, whole, weight, value, score)
+            add_owners(owners, game, node, sign * weight, out, i, out.ownership.shape[1] - 1)
+            if action != whole:
+                add_numbers(out, i, action, weight, value, score)
+                if out.ownership.shape[1] > 1:
+                    add_owners(owners, game, node, sign * weight, out, i, action)
+
+
+@inlined
+def add_numbers(out, i, action, weight, value, score):
+    out.weight[i, action] += weight
+    out.squared_value[i, action] += weight * value * value
+    out.score[i, action] += weight * score
+    out.squared_score[i, action] += weight * score * score
+
+
+@inlined
+def add_owners(owners, game, node, weight, out, i, entry):
+    for point in range(owners.shape[2]):
+        owner = owners[game, node, point] / OWNERS
+        out.ownership[i, entry, point] += weight * owner
+        out.squared_ownership[i, entry, point] += abs(weight) * owner * owner
+
+
+@inlined
+def most_visited(tree, game, node):
+    """Return the child with the most visits, of equals the one with the greatest prior; NONE without visits."""
+    best = NONE
+    child = tree.first_child[game, node]
+    while child != NONE:
+        visits = tree.visits[game, child]
+        if visits > 0:
+            if best == NONE or visits > tree.visits[game, best]:
+                best = child
+            elif visits == tree.visits[game, best] and tree.prior[game, child] > tree.prior[game, best]:
+                best = child
+        child = tree.next_sibling[game, child]
+    return best
+
+
+@kernel
+def write_lines(tree, games, lines, line_visits):
+    """Write the most visited line of play from each of the roots' visited actions on.
+
+    lines, line_visits: int32 [n, A, plies], actions and their visits; entries beyond a line's end stay as they are.
+    """
+    for i in range(games.shape[0]):
+        game = games[i]
+        child = tree.first_child[game, ROOT]
+        while child != NONE:
+            first = tree.action[game, child]
+            node = child if tree.visits[game, child] > 0 else NONE
+            for ply in range(lines.shape[2]):
+                if node == NONE:
+                    break
+                lines[i, first, ply] = tree.action[game, node]
+                line_visits[i, first, ply] = tree.visits[game, node]
+                node = most_visited(tree, game, node)
+            child = tree.next_sibling[game, child]
+
+
+@kernel
+def root_values(tree, games, out):
+    """Write the mean values of the roots' visited actions, float32 [n, A]; other entries stay as they are."""
+    for i in range(games.shape[0]):
+        child = tree.first_child[games[i], ROOT]
+        while child != NONE:
+            visits = tree.visits[games[i], child]
+            if visits > 0:
+                out[i, tree.action[games[i], child]] = tree.value_sum[games[i], child] / visits
+            child = tree.next_sibling[games[i], child]

@@ -1,0 +1,106 @@
+"""`read_analysis`: the analysis that the trees of a search hold."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.mcts.analysis_result import DEVIATIONS, PLIES, Analysis
+from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.kernels import summary
+from alphago.mcts.kernels.nodes import ROOT
+from alphago.mcts.kernels.summary import OWNERS
+from alphago.mcts.search import Search
+
+
+class Sums(NamedTuple):
+    """Sums over the simulations of a search, weighted by their number; see `alphago.mcts.kernels.summary.add_up`."""
+
+    weight: np.ndarray  # float64 [n, A + 1]
+    squared_value: np.ndarray
+    score: np.ndarray
+    squared_score: np.ndarray
+    ownership: np.ndarray  # float32 [n, 1 or A + 1, P]
+    squared_ownership: np.ndarray
+
+
+def read_analysis(
+    search: Search, games: np.ndarray | None = None, *, plies: int = PLIES, move_ownership: bool = False
+) -> Analysis:
+    """Return the analysis of some games of a search, whose roots are evaluated, as it stands.
+
+    games: int64 [n]; None for all. plies: of the lines. move_ownership: whether to add up ownership below each action.
+    """
+    games = np.arange(search.games) if games is None else np.asarray(games, np.int64)
+    env, tree, shape = search.env, search.tree, (len(games), search.env.action_space)
+    scores, owners = forecasts_of(search)
+    sums = add_up(search, games, scores, owners, move_ownership)
+    lines = np.full((*shape, plies), -1, np.int32)
+    line_visits = np.zeros_like(lines)
+    summary.write_lines(tree, games, lines, line_visits)
+    q, visits = np.full(shape, np.nan, np.float32), search.visits(games)
+    summary.root_values(tree, games, q)
+    score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
+    points: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
+    if owners.shape[2]:
+        raw = owners[games, ROOT] / np.float32(OWNERS)
+        points = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **ownership_of(sums, env, move_ownership)}
+    return Analysis(
+        env, tree.mover[games, ROOT], visits, search.priors(games), q,
+        lower_bounds(q, visits, sums.squared_value[:, :-1]), score[:, :-1], score_stdev[:, :-1], lines, line_visits,
+        tree.visits[games, ROOT], search.root_values(games), tree.value[games, ROOT], score[:, -1], score_stdev[:, -1],
+        scores[games, ROOT], **points,
+    )  # fmt: skip
+
+
+def forecasts_of(search: Search) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores float32 [B, N] and owners int8 [B, N, P] of a search's nodes; NaN and P = 0 if it has none."""
+    if isinstance(search, AnalysisSearch) and search.has_forecasts:
+        return search.scores, search.owners
+    nodes = search.tree.parent.shape
+    return np.full(nodes, np.nan, np.float32), np.zeros((*nodes, 0), np.int8)
+
+
+def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.ndarray, every_move: bool) -> Sums:
+    """Return the sums of some games' trees; every_move: those of ownership below each action too."""
+    actions = search.env.action_space
+    numbers = np.zeros((4, len(games), actions + 1))
+    owned = np.zeros((2, len(games), actions + 1 if every_move else 1, owners.shape[2]), np.float32)
+    sums = Sums(numbers[0], numbers[1], numbers[2], numbers[3], owned[0], owned[1])
+    summary.add_up(search.tree, games, scores, owners, np.zeros(scores.shape[1], np.int32), sums)
+    return sums
+
+
+def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return means and standard deviations, float32, of weighted sums; NaN without weight."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / weight
+        variance = np.maximum(squared / weight - mean * mean, 0)
+    return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
+
+
+def ownership_of(sums: Sums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
+    """Return the ownership fields of an analysis: the whole tree's and, if asked for, those below each action."""
+    weight = sums.weight if every_move else sums.weight[:, -1:]
+    pair = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])
+    mean, stdev = (array.reshape(*array.shape[:2], *env.plane_shape) for array in pair)
+    whole = {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1]}
+    below = {"move_ownership": mean[:, :-1], "move_ownership_stdev": stdev[:, :-1]}
+    return whole | below if every_move else whole
+
+
+def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.ndarray:
+    """Return lower bounds of the win rates, float32 [n, A]: DEVIATIONS standard errors below them; NaN without visits.
+
+    squared: [n, A], the sums of squared values.  With few visits their spread says little, so the largest possible
+    variance is mixed in with the weight 1 / N^2 of N visits, as KataGo does (`Search::getSelfUtilityLCBAndRadius`).
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        count = visits.astype(np.float64)
+        own = 1 / (count * count)
+        mean_square = squared / count
+        mixed = (mean_square * count + (mean_square + 1) * own) / (count + own)
+        variance = np.maximum(mixed - q.astype(np.float64) ** 2, 0)
+        effective = (count + own) ** 2 / (count + own * own)
+        radius = DEVIATIONS * np.sqrt(variance / effective)
+    return ((1 + q - radius) / 2).astype(np.float32)

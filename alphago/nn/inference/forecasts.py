@@ -1,0 +1,190 @@
+"""`ForecastEvaluator`: the fast snapshot of a network that also says score and ownership, for analysis."""
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import nn
+
+from alphago.env.game import GameBatch, GameEnv
+from alphago.nn.inference.cpu import NOT_FINITE, Run, check_batch, check_outputs, choose_form, threads_for
+from alphago.nn.inference.frozen import TRACING, example_planes, frozen_copy, frozen_parts
+from alphago.nn.inference.gpu import choose_gpu_form, translate_out_of_memory
+from alphago.nn.inference.hardware import choose_dtype, dtype_name, find_device, torch_device
+from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
+from alphago.nn.value import POINTS, ForecastHead
+from alphago.system.stopwatch import BOARDS, NET
+
+
+class ForecastOutputs(nn.Module):
+    """A forecasting value head whose output is one tensor [B, 2 + H W]: value, score and ownership, the mover's view.
+
+    The score is in tens of points, as the head gives it.
+    """
+
+    def __init__(self, head: ForecastHead) -> None:
+        super().__init__()
+        self.head = head
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        forecast = self.head.forecast(features)
+        assert forecast.score is not None
+        assert forecast.ownership is not None
+        columns = [tensor.unflatten(0, (-1, 1)) for tensor in (forecast.value, forecast.score)]
+        return torch.cat([*columns, forecast.ownership], dim=1)
+
+
+@torch.no_grad()
+def makes_forecasts(env: GameEnv, base_net: nn.Module, value: nn.Module) -> bool:
+    """Return whether a value head predicts score and ownership of a game that is won by points."""
+    if not (env.has_ownership and isinstance(value, ForecastHead)):
+        return False
+    forecast = frozen_copy(value).forecast(frozen_copy(base_net)(example_planes(env)))
+    return forecast.score is not None and forecast.ownership is not None
+
+
+class ForecastEvaluator:
+    """Priors, values, scores and ownership of positions on the CPU: a snapshot that later training does not change.
+
+    It is as fast as `NetEvaluator`, whose forms and dtypes it shares: score and ownership come from the same pass.
+
+    dtype: "float32", "bfloat16" or "int8"; None takes the fastest.
+    where: what computes the network, "cpu", "cuda" or "host" (see `alphago.nn.inference.hardware.find_device`); the
+        positions are on the CPU in any case.
+    Raises ValueError for a network whose weights are not finite.
+    """
+
+    device = "cpu"  # where the positions should be
+
+    def __init__(
+        self,
+        env: GameEnv,
+        base_net: nn.Module,
+        value: nn.Module,
+        policy: nn.Module,
+        *,
+        dtype: str | None = None,
+        where: str = "cpu",
+    ) -> None:
+        self.env = env
+        self.makes_forecasts = makes_forecasts(env, base_net, value)
+        if self.makes_forecasts:
+            assert isinstance(value, ForecastHead)
+            value = ForecastOutputs(value)
+        frozen = frozen_parts(base_net, value, policy)
+        self._run: Run
+        if where == "cpu":
+            with TRACING, torch.no_grad(), threads_for(frozen):
+                self._run, chosen, self.form = choose_form(frozen, env, choose_dtype(dtype))
+        else:
+            device = torch_device(where)
+            with translate_out_of_memory():
+                net, self.form, chosen = choose_gpu_form(frozen, env, choose_dtype(dtype, device), device)
+            self._run = device_run(net, chosen, device)
+        self.dtype = dtype_name(chosen)
+        self._columns = 2 + env.plane_shape[0] * env.plane_shape[1] if self.makes_forecasts else 1
+        self._local = threading.local()
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        """Write priors and values, as `NetEvaluator.evaluate`."""
+        self.evaluate_forecasts(batch, slots, priors, values, None)
+
+    @translate_out_of_memory()
+    def evaluate_forecasts(
+        self,
+        batch: GameBatch,
+        slots: np.ndarray,
+        priors: np.ndarray,
+        values: np.ndarray,
+        forecasts: tuple[np.ndarray, np.ndarray] | None,
+        symmetries: Sequence[int] = (0,),
+    ) -> None:
+        """Write priors, values, scores and ownership of the positions in `slots`, whose games must not be over.
+
+        slots: int64 [n].
+        priors: float32 [n, action_space], overwritten: softmax over the legal actions, exactly 0 elsewhere.
+        values: float32 [n], overwritten: -1 .. 1 from the view of the player about to move.
+        forecasts: scores float32 [n], the mover's expected margin in points, and ownership float32 [n, H W], 1 where a
+            point becomes the mover's; both overwritten.  None for neither.
+        symmetries: the symmetries of the board (rows of `env.symmetries`) in which the network sees each position; the
+            results are means over them.
+        Raises ValueError if the network's output is not finite, or if it makes no forecasts and they are asked for.
+        """
+        count = len(slots)
+        if forecasts is not None and not self.makes_forecasts:
+            raise ValueError("the network's value head makes no forecasts of score and ownership")
+        if count == 0:
+            return
+        check_batch(batch, self.env)
+        check_outputs(self.env, count, priors, values)
+        with BOARDS:
+            planes = batch.planes(slots, np.empty((count, self.env.planes, *self.env.plane_shape), np.float32))
+            mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))
+        if tuple(symmetries) == (0,):
+            self._evaluate_planes(planes, mask, priors, values, forecasts)
+            return
+        outputs = [priors, values, *(forecasts or ())]
+        sums = [np.zeros_like(output) for output in outputs]
+        for symmetry in symmetries:
+            points, actions = self.env.symmetries.points[symmetry], self.env.symmetries.actions[symmetry]
+            turned = np.ascontiguousarray(planes.reshape(count, self.env.planes, -1)[..., points]).reshape(planes.shape)
+            self._evaluate_planes(turned, np.ascontiguousarray(mask[:, actions]), priors, values, forecasts)
+            sums[0][:, actions] += priors
+            sums[1] += values
+            if forecasts is not None:
+                sums[2] += forecasts[0]
+                sums[3][:, points] += forecasts[1]
+        for output, total in zip(outputs, sums, strict=True):
+            np.divide(total, len(symmetries), out=output)
+
+    def _evaluate_planes(
+        self,
+        planes: np.ndarray,
+        mask: np.ndarray,
+        priors: np.ndarray,
+        values: np.ndarray,
+        forecasts: tuple[np.ndarray, np.ndarray] | None,
+    ) -> None:
+        logits, columns = np.empty(priors.shape, np.float32), self._buffer(len(planes))
+        with NET:
+            self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])
+        broken = masked_softmax_batch(logits, mask, priors)
+        if clip_values(columns[:, 0].copy(), values) or broken or not np.isfinite(columns[:, 1:]).all():
+            raise ValueError(NOT_FINITE)
+        if forecasts is not None:
+            np.multiply(columns[:, 1], np.float32(POINTS), out=forecasts[0])
+            np.clip(columns[:, 2:], -1, 1, out=forecasts[1])
+
+    def _buffer(self, count: int) -> np.ndarray:
+        """Return the present thread's buffer of the value head's outputs, float32 [count, columns]."""
+        buffer = getattr(self._local, "buffer", None)
+        if buffer is None or len(buffer) < count:
+            buffer = self._local.buffer = np.empty((max(count, 32), self._columns), np.float32)
+        return buffer[:count]
+
+    def __repr__(self) -> str:
+        return f"ForecastEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
+
+
+def device_run(net: nn.Module, dtype: torch.dtype, device: torch.device) -> Run:
+    """Return the forward pass of a module on a device as a `Run`, with planes and outputs in the CPU's memory."""
+
+    def run(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+        inputs = torch.from_numpy(planes).to(device, dtype).contiguous(memory_format=torch.channels_last)
+        with torch.inference_mode():
+            outputs = net.forward(inputs)
+        for out, output in zip((logits, values), outputs, strict=True):
+            out[:] = output.cpu().numpy()
+
+    return run
+
+
+def make_forecast_evaluator(
+    env: GameEnv, parts: tuple[nn.Module, nn.Module, nn.Module], device: str, dtype: str | None = None
+) -> ForecastEvaluator:
+    """Return the forecast evaluator of a network's base, value and policy.
+
+    device: where the network is computed, see `alphago.nn.inference.hardware.find_device`.
+    """
+    return ForecastEvaluator(env, *parts, dtype=dtype, where=find_device(env, device))

@@ -1,0 +1,116 @@
+"""`ForecastEvaluator`: the network's own numbers, in every form and symmetry."""
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv, Position
+from alphago.env.go import GoEnv
+from alphago.nn.inference.forecasts import ForecastEvaluator
+from alphago.nn.net import NeuralNet
+from alphago.nn.reading import stack
+from alphago.nn.value import AddedForecast, DenseValue
+
+ENV = GoEnv(5, komi=1.5)
+GAME = ("C3", "C2", "D2", "D3", "pass", "B3")
+
+
+def positions() -> list[Position]:
+    found = [ENV.position()]
+    for move in GAME:
+        found.append(found[-1].play(move))
+    return found
+
+
+def network(**slots: torch.nn.Module) -> NeuralNet:
+    """A network whose answers differ from position to position, clearly more than rounding."""
+    torch.manual_seed(3)
+    net = NeuralNet(ENV, tower_height=2, channels=8, **slots).eval()
+    with torch.no_grad():
+        for parameter in [*net.value.parameters(), *net.policy.parameters()]:
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return net
+
+
+def evaluator_of(net: NeuralNet, **options: str) -> ForecastEvaluator:
+    return ForecastEvaluator(net.env, net.base_net, net.value, net.policy, dtype="float32", **options)
+
+
+def evaluate(
+    evaluator: ForecastEvaluator, many: list[Position], symmetries: tuple[int, ...] = (0,)
+) -> tuple[np.ndarray, ...]:
+    env: GameEnv = many[0].env
+    priors, values = np.empty((len(many), env.action_space), np.float32), np.empty(len(many), np.float32)
+    scores, owners = np.empty(len(many), np.float32), np.empty((len(many), env.N**2), np.float32)
+    slots = np.arange(len(many))
+    evaluator.evaluate_forecasts(stack(many, env), slots, priors, values, (scores, owners), symmetries)
+    return priors, values, scores, owners
+
+
+@pytest.mark.parametrize("where", ["cpu", "host"])
+@pytest.mark.parametrize("head", ["size-free", "added"])
+def test_it_says_what_the_network_says(where: str, head: str) -> None:
+    slots = {} if head == "size-free" else {"value": AddedForecast(DenseValue(8, (5, 5)), 8)}
+    net = network(**slots)
+    many = positions()
+    priors, values, scores, owners = evaluate(evaluator_of(net, where=where), many)
+    policy, black = net(many)
+    assert priors == pytest.approx(policy, abs=1e-4)
+    for i, position in enumerate(many):
+        expected, side = net.forecast(position), position.to_play
+        assert values[i] == pytest.approx(side * black[i], abs=1e-4)
+        assert scores[i] == pytest.approx(side * expected.score, abs=1e-2)
+        assert owners[i] == pytest.approx(side * expected.ownership.ravel(), abs=1e-3)
+    assert np.ptp(scores) > 0.5
+
+
+def test_symmetries_are_the_mean_over_turned_games() -> None:
+    """Against games that are turned by their moves: as if the board itself lay in another direction."""
+    net, many = network(), positions()
+    evaluator = evaluator_of(net)
+    chosen = (0, 1, 5)
+    priors, values, scores, owners = evaluate(evaluator, many, chosen)
+    turned = []
+    for symmetry in chosen:
+        back = np.argsort(ENV.symmetries.actions[symmetry])
+        position, games = ENV.position(), [ENV.position()]
+        for move in GAME:
+            position = position.play(int(back[ENV.from_text(move)]))
+            games.append(position)
+        one = evaluate(evaluator, games)
+        turned.append((one[0][:, back], one[1], one[2], one[3][:, np.argsort(ENV.symmetries.points[symmetry])]))
+    assert np.abs(turned[0][0] - turned[1][0]).max() > 1e-3
+    for mean, parts in zip((priors, values, scores, owners), zip(*turned, strict=True), strict=True):
+        assert mean == pytest.approx(np.mean(parts, axis=0), abs=1e-4)
+
+
+def test_a_network_without_forecasts() -> None:
+    net = NeuralNet(ENV, size_free=False, tower_height=1, channels=8)
+    evaluator = net.forecast_evaluator()
+    assert not evaluator.makes_forecasts
+    many = positions()
+    priors, values = np.empty((len(many), 26), np.float32), np.empty(len(many), np.float32)
+    evaluator.evaluate_forecasts(stack(many, ENV), np.arange(len(many)), priors, values, None, tuple(range(8)))
+    assert priors.sum(axis=1) == pytest.approx(1, abs=1e-4)
+    with pytest.raises(ValueError, match="makes no forecasts"):
+        evaluate(evaluator, many)
+    four = ConnectFourEnv()
+    assert not NeuralNet(four, tower_height=1, channels=8).forecast_evaluator().makes_forecasts
+
+
+def test_it_is_kept_with_the_network() -> None:
+    net = network()
+    first = net.forecast_evaluator()
+    assert net.forecast_evaluator() is first
+    with torch.no_grad():
+        next(net.parameters()).mul_(2)
+    assert net.forecast_evaluator() is not first
+
+
+def test_broken_weights() -> None:
+    net = network()
+    with torch.no_grad():
+        next(net.value.parameters()).fill_(float("nan"))
+    with pytest.raises(ValueError, match="weights must be finite"):
+        net.forecast_evaluator()
