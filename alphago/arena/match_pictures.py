@@ -30,7 +30,7 @@ def match_sheet(
         raise ValueError(f"a sheet must have a game's final positions, got {len(games)} games of {env}")
     chosen = range(min(len(games), check_int("most", most, 1)))
     ends = [end_of(env, games[i]) for i in chosen]
-    captions = [f"{i + 1}: {result_for(ends[i], float(outcomes[i]), i)}" for i in chosen]
+    captions = [f"{i + 1}: {result_for(ends[i], float(outcomes[i]), i, ends[i].is_over)}" for i in chosen]
     return to_svg(sheet([final_picture(end) for end in ends], captions, columns, title=title))
 
 
@@ -47,13 +47,14 @@ def final_picture(position: Position) -> Drawing:
     return position.drawing(Look(coordinates=False, caption=""))
 
 
-def result_for(position: Position, outcome: float, number: int) -> str:
+def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:
     """Return how a game ended for the first player: "Black, won by 5.5", "White, lost" by resignation, "Black, a draw".
 
     number: of the game; the first player has Black in games 0, 2, …
+    is_over: whether it was played to its end, so that its margin is the position's.
     """
     colour, sign = ("Black", 1) if number % 2 == 0 else ("White", -1)
     margin = sign * position.score()
     how = "a draw" if outcome == 0 else "won" if outcome > 0 else "lost"
-    has_points = position.env.has_ownership and position.is_over and np.sign(margin) == np.sign(outcome)
+    has_points = position.env.has_ownership and is_over and np.sign(margin) == np.sign(outcome)
     return f"{colour}, {how} by {abs(margin):g}" if has_points and outcome else f"{colour}, {how}"

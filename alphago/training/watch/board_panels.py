@@ -23,21 +23,25 @@ def board_panels(history: History) -> Iterator[Panel]:
     newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
     if not newest:
         return
-    env = game_of(history)
+    env, longest = game_of(history), game_of(history, variant=False).max_moves
     for name, row in newest.items():
         games = row["moves"][: COLUMNS * ROWS]
         ends = [end_of_text(env, game["moves"]) for game in games]
-        captions = [result_for(end, game["outcome"], i) for i, (end, game) in enumerate(zip(ends, games, strict=True))]
+        captions = [
+            f"{i + 1}: {result_for(end, game['outcome'], i, end.is_over or len(end.moves) >= longest)}"
+            for i, (end, game) in enumerate(zip(ends, games, strict=True))
+        ]
         picture = sheet([final_picture(end) for end in ends], captions, COLUMNS)
         yield Panel(f"Final boards, {name}, {row['games']:,} games", draw=partial(draw_drawing, drawing=picture))
 
 
-def game_of(history: History) -> Any:
-    """Return the game of a run, as its matches were played."""
+def game_of(history: History, variant: bool = True) -> Any:
+    """Return the game of a run; with `variant` as matches against engines are played, where games may be longer."""
     from alphago.env.games import make_game
 
     config = read_config(history.folder)
-    return make_game(config["game"]).replace(**config["env"]).match_variant()
+    env = make_game(config["game"]).replace(**config["env"])
+    return env.match_variant() if variant else env
 
 
 def end_of_text(env: Any, moves: str) -> Position:
