@@ -19,6 +19,7 @@ VERBS = {
     "train": ("train", "train a network from games against itself"),
     "selfplay": ("selfplay_games", "play games of a network against itself and save them"),
     "play": ("play", "play against a network in this terminal"),
+    "web": ("web", "play, study and watch training in a browser"),
     "gtp": ("gtp", "play Go with any program that speaks the Go Text Protocol"),
     "evaluate": ("evaluate", "play matches, and rate the players"),
     "plot": ("plot", "draw the curves of training runs"),

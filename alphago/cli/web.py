@@ -1,0 +1,69 @@
+"""`alphago web`."""
+
+import argparse
+import contextlib
+import threading
+from typing import Any
+
+from alphago.cli.models import add_device, add_game
+from alphago.cli.options import integer, number
+from alphago.env.game import GameEnv
+
+PORT = 8270
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Serves a page on this machine and opens it: play any game against a network, study positions, open and save "
+        "SGF files; with the folder of a run, watch it train."
+    )
+    parser.usage = f"{parser.prog} [MODEL|RUN...] [OPTIONS]"
+    parser.add_argument(
+        "what", nargs="*", metavar="MODEL|RUN", help="networks to play with, and runs to watch (the package's networks)"
+    )
+    add_game(parser, "the first model's own, or go", "the model's own, or 9")
+    parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
+    parser.add_argument("--port", type=integer, default=PORT, metavar="N", help=f"to serve on; 0: any free one ({PORT})")
+    parser.add_argument("--no-browser", action="store_true", help="print the address only")
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="to listen on; any but this machine's needs --token"
+    )
+    parser.add_argument("--token", metavar="TEXT", help="a password that pages from elsewhere must bring (none)")
+    add_device(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from alphago.system.validation import check_int
+    from alphago.ui.web.guard import Guard
+
+    guard = Guard(options.host, options.token)  # before anything is loaded
+    check_int("--port", options.port, 0, 65535)
+    from alphago.ui.web import server
+    from alphago.ui.web.engines import Engines
+    from alphago.ui.web.offer import offer_of
+
+    offer = offer_of(options.what, options.game, options.board_size, options.komi)
+    engines = Engines(offer.choices, options.device)
+    runs: Any = None
+    if offer.runs:
+        from alphago.ui.web.runs import Runs  # only now: it loads torch
+
+        runs = Runs(offer.runs)
+    app = server.make_app(engines, offer.bases, guard, runs)
+    threading.Thread(target=get_ready, args=(engines, next(iter(offer.bases.values()))), daemon=True).start()
+    server.serve(app, guard, options.host, options.port, browser=not options.no_browser)
+    return 0
+
+
+def get_ready(engines: Any, env: GameEnv) -> None:
+    """Load the first game's network and the search while the page is opening; errors come when they are used."""
+    from alphago.mcts.warm_up import warm_up
+    from alphago.ui.web.game_tree import GameTree
+    from alphago.ui.web.thinking import Thinker
+
+    with contextlib.suppress(Exception):
+        warm_up()
+        thinker = Thinker()
+        thinker.move_to(engines.engine(engines.usual(env), env), GameTree(env, env.position()), 0)
+        thinker.think(8)
+        thinker.analysis()

@@ -1,0 +1,64 @@
+"""`PlayoutEvaluator`: the search's values without a network, from games that chance plays to their end.
+
+With it the search is the classic one, UCT (Coulom 2006, Kocsis and Szepesvari 2006), in any game.
+"""
+
+import threading
+
+import numpy as np
+
+from alphago.env.game import GameBatch, GameEnv
+from alphago.mcts.evaluator import Evaluator
+
+MOST_PLIES = 400  # of a playout; the board is then counted as it stands
+
+
+class PlayoutEvaluator(Evaluator):
+    """An evaluator with equal priors for all legal actions, and the result of random games as value.
+
+    Passes are drawn only where there is no other move, so that games in which one may pass are played to their end.
+
+    playouts: games that are played from each position.
+    seed: of the moves drawn.
+    """
+
+    def __init__(self, env: GameEnv, playouts: int = 1, seed: int | None = None) -> None:
+        self.env, self.playouts = env, playouts
+        self.generator = np.random.default_rng(seed)
+        self.lock = threading.Lock()
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        np.divide(mask, mask.sum(axis=1, keepdims=True), out=priors, casting="unsafe")
+        with self.lock:  # a generator is not for several threads
+            seeds = self.generator.integers(2**63, size=self.playouts)
+        results = [self.play_out(batch, slots, np.random.default_rng(seed)) for seed in seeds]
+        values[:] = np.mean(results, axis=0)
+
+    def play_out(self, batch: GameBatch, slots: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """Return the results of one random game from each slot, float32 [n], -1 .. 1, the mover's view."""
+        count = len(slots)
+        movers = batch.to_play(slots, np.empty(count, np.int8))
+        games = batch.env.new_batch(count)
+        everyone = np.arange(count)
+        games.copy(slots, everyone, of=batch)
+        going = everyone
+        for _ in range(MOST_PLIES):
+            going = going[~games.is_over(going, np.empty(len(going), np.bool_))]
+            if not len(going):
+                break
+            legal = games.legal_mask(going, np.empty((len(going), self.env.action_space), np.bool_))
+            games.play(going, self.draw(legal, generator))
+        last = games.to_play(everyone, np.empty(count, np.int8))
+        return games.outcome(everyone, np.empty(count, np.float32)) * last * movers
+
+    def draw(self, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """Return a random legal action for each row of bool [n, A], int32 [n]; a pass only where it is the only one."""
+        if self.env.pass_action is not None:
+            others = legal.sum(axis=1) > 1
+            legal[others, self.env.pass_action] = False
+        weights = generator.random(legal.shape, dtype=np.float32) * legal
+        return weights.argmax(axis=1).astype(np.int32)
+
+    def __repr__(self) -> str:
+        return f"PlayoutEvaluator({self.env!r}, {self.playouts})"

@@ -1,0 +1,219 @@
+"""What a page may ask for: one function for each type of message."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from alphago.env.game import PLAYER_NAMES
+from alphago.system.validation import check_int, shown
+from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, Job
+from alphago.ui.web.game_tree import GameTree
+from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
+from alphago.ui.web.new_game import game_of, open_link, start_of
+from alphago.ui.web.saved import open_file, save_file
+
+Message = Mapping[str, Any]
+
+
+def hello(desk: Desk, message: Message) -> None:
+    """Show the page the game, or the one of its link; without one a game begins."""
+    if message.get("link"):
+        tree = open_link(message["link"], desk.bases)
+        desk.players = {1: HUMAN, -1: HUMAN}
+        desk.set_game(tree)
+    else:
+        desk.tell_game()
+
+
+def new_game(desk: Desk, message: Message) -> None:
+    """Begin a game: its name, its options, handicap or set-up stones, who plays Black and White."""
+    env = game_of(message.get("game", desk.tree.env.name), message.get("options", {}), desk.bases)
+    setup = {key: message.get(key) for key in ("handicap", "black_stones", "white_stones", "to_play")}
+    start = start_of(env, {key.removesuffix("_stones"): value for key, value in setup.items() if value})
+    players = read_players(message)
+    desk.set_game(GameTree(env, start))
+    desk.players |= players
+    desk.wake()
+
+
+def read_players(message: Message) -> dict[int, str]:
+    """Return who plays the sides that a message names, by side; raise ValueError for another word."""
+    players = {}
+    for side, name in PLAYER_NAMES.items():
+        value = message.get(name.lower())
+        if value is not None:
+            if value not in PLAYERS:
+                raise ValueError(f"{name.lower()} must be {' or '.join(PLAYERS)}, got {shown(value)}")
+            players[side] = str(value)
+    return players
+
+
+def set_players(desk: Desk, message: Message) -> None:
+    """Change who plays Black and White."""
+    desk.players |= read_players(message)
+    desk.wake()
+
+
+def play(desk: Desk, message: Message) -> None:
+    """Play a move for the side whose turn it is, unless that is the engine's."""
+    tree, move = desk.tree, message.get("move")
+    if not isinstance(move, (int, str)) or isinstance(move, bool):
+        raise ValueError(f"move must be an action or a written move, got {shown(move)}")
+    if tree.loser():
+        raise ValueError("the game is over by resignation: take it back with Undo, or begin a new one")
+    if desk.job is not None and desk.job.purpose == "move":
+        raise ValueError("it is the engine's turn")
+    tree.play(move)
+    desk.after_move(tree.nodes[tree.current].action)
+
+
+def resign(desk: Desk, message: Message) -> None:
+    """Give the game up for the person whose turn it is, or who plays the other side."""
+    if desk.tree.is_over():
+        raise ValueError("the game is over already")
+    mover = desk.tree.position.to_play
+    humans = [side for side in (mover, -mover) if desk.players[side] == HUMAN]
+    desk.resign(humans[0] if humans else mover)
+
+
+def undo(desk: Desk, message: Message) -> None:
+    """Go back to where a person last chose a move; a resignation is undone first."""
+    tree = desk.tree
+    if tree.resigned.pop(tree.current, 0):
+        mover = tree.position.to_play
+        if desk.players[mover] == HUMAN or ENGINE not in desk.players.values():
+            desk.moved_to(tree.current)
+            return
+    before = tree.path()[:-1][::-1]
+    own = [number for number in before if desk.players[tree.position_at(number).to_play] == HUMAN]
+    if not before:
+        raise ValueError("there is no move to take back")
+    desk.moved_to((own or before)[0])
+
+
+def redo(desk: Desk, message: Message) -> None:
+    """Go forward again, to where a person is to choose a move, as far as the line goes."""
+    tree = desk.tree
+    number = tree.next_of(tree.current)
+    if number is None:
+        raise ValueError("there is no move to play again")
+    while desk.players[tree.position_at(number).to_play] != HUMAN and (after := tree.next_of(number)) is not None:
+        number = after
+    desk.moved_to(number)
+
+
+def go_to(desk: Desk, message: Message) -> None:
+    """Put a node on the board."""
+    number = message.get("node")
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise ValueError(f"node must be a number, got {shown(number)}")
+    desk.moved_to(number)
+
+
+def set_strength(desk: Desk, message: Message) -> None:
+    """Change the network, the readouts or seconds of a move, and whether the engine searches."""
+    strength = desk.strength.changed({k: v for k, v in message.items() if k != "type"}, desk.tree.env)
+    desk.engines.check(strength.network, desk.tree.env)
+    moving = desk.job is not None and desk.job.purpose == "move"
+    other = strength.network != desk.strength.network
+    desk.strength = strength
+    if moving:
+        desk.wake()
+        return
+    if other:
+        desk.stop()
+        desk.look()
+    desk.tell_state()
+
+
+def move_now(desk: Desk, message: Message) -> None:
+    """Let the engine move: at once if it is thinking about a move, else after a search, whoever's turn it is."""
+    if desk.tree.is_over():
+        raise ValueError("the game is over")
+    if desk.job is not None and desk.job.purpose == "move":
+        desk.job.readouts = max(desk.job.done, 1)
+        return
+    limit = desk.strength
+    readouts = min(limit.readouts or 10**9, most_readouts(desk.tree.env))
+    desk.stop()
+    desk.job = Job("move", [desk.tree.current], readouts, limit.seconds)
+    desk.tell_state()
+
+
+def study(desk: Desk, message: Message) -> None:
+    """Turn the numbers on the board on or off, and the analysis of every position that is looked at."""
+    for name in ("study", "analysing"):
+        value = message.get(name, getattr(desk, name))
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} must be true or false, got {shown(value)}")
+        setattr(desk, name, value)
+    if desk.job is None or desk.job.purpose == "analyse":
+        desk.stop()
+        desk.look()
+    desk.tell_state()
+
+
+def review(desk: Desk, message: Message) -> None:
+    """Evaluate every position of the line on the board, for the graph."""
+    readouts = check_int("readouts", message.get("readouts", 1), 1, most_readouts(desk.tree.env))
+    nodes = [number for number in desk.tree.line() if desk.tree.nodes[number].visits < readouts]
+    desk.stop()
+    desk.job = Job("review", nodes, readouts) if nodes else None
+    desk.tell_state()
+
+
+def stop(desk: Desk, message: Message) -> None:
+    """Stop whatever the engine is doing."""
+    desk.stop()
+    desk.analysing = False
+    desk.tell_state()
+
+
+def save(desk: Desk, message: Message) -> None:
+    """Send the game as a file: SGF for Go, with variations and analysis; JSON for other games."""
+    name, text = save_file(desk.tree, {side: desk.name_of(side) for side in (1, -1)})
+    desk.send({"type": "file", "name": name, "text": text})
+
+
+def open_game(desk: Desk, message: Message) -> None:
+    """Open a file that the page read."""
+    text = message.get("text")
+    if not isinstance(text, str) or len(text) > MOST_MESSAGE:
+        raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} letters, got {shown(text)}")
+    tree, names = open_file(text, desk.bases)
+    show(desk, tree, names)
+
+
+def open_run_game(desk: Desk, message: Message) -> None:
+    """Open a game of a run: of self-play or of a match."""
+    if desk.runs is None:
+        raise ValueError("no run was given to this server: alphago web runs/a shows one")
+    tree, names = desk.runs.open_game(message.get("run"), message.get("game"))
+    show(desk, tree, names)
+
+
+def show(desk: Desk, tree: GameTree, names: Mapping[int, str]) -> None:
+    """Show a finished or unfinished game, to look at and go on with."""
+    desk.players = {1: HUMAN, -1: HUMAN}
+    desk.set_game(tree, names)
+    desk.look()
+    desk.tell_state()
+
+
+COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
+    "hello": hello,
+    "new": new_game,
+    "players": set_players,
+    "play": play,
+    "resign": resign,
+    "undo": undo,
+    "redo": redo,
+    "go": go_to,
+    "strength": set_strength,
+    "move": move_now,
+    "study": study,
+    "review": review,
+    "stop": stop,
+    "save": save,
+    "open": open_game,
+    "run-game": open_run_game,
+}

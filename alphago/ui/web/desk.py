@@ -1,0 +1,289 @@
+"""What stands on one page: a game with its variations, who plays, how strong the engine is, and what it is doing."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.ui.web.engines import Engine, Engines
+from alphago.ui.web.game_tree import GameTree
+from alphago.ui.web.limits import Strength, most_readouts
+from alphago.ui.web.new_game import link_of
+from alphago.ui.web.thinking import Thinker, remember
+from alphago.ui.web.views import game_view, position_view, result_view
+
+HUMAN, ENGINE = "human", "engine"
+PLAYERS = (HUMAN, ENGINE)
+REPORT_SECONDS = 0.12  # between two messages of one search
+STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before you pass."
+
+
+@dataclass
+class Job:
+    """What the engine is doing.
+
+    purpose: "move", think and play; "analyse", think about the board until told to stop; "review", evaluate `nodes`.
+    readouts, seconds: limits of the search of one position; None is no limit.
+    """
+
+    purpose: str
+    nodes: list[int]
+    readouts: int | None
+    seconds: float | None = None
+    done: int = 0
+    began: float = field(default_factory=time.monotonic)
+    reported: float = 0.0
+    reading: float = 0.0  # seconds that the latest report took
+
+    @property
+    def node(self) -> int:
+        return self.nodes[0]
+
+    def left(self) -> int:
+        """Return the readouts that the search of this position may still take."""
+        if self.seconds is not None and time.monotonic() - self.began >= self.seconds:
+            return 0
+        return 10**9 if self.readouts is None else self.readouts - self.done
+
+    def next_position(self) -> None:
+        """Begin with the next of the nodes."""
+        self.nodes.pop(0)
+        self.done, self.began, self.reported = 0, time.monotonic(), 0.0
+
+
+class Desk:
+    """The state of one page; `alphago.ui.web.commands` changes it, and its thread alone may use it."""
+
+    def __init__(
+        self,
+        engines: Engines,
+        bases: Mapping[str, GameEnv],
+        send: Callable[[dict[str, Any]], None],
+        runs: Any = None,
+    ) -> None:
+        self.engines, self.bases, self.runs = engines, dict(bases), runs
+        self.send = send
+        self.thinker = Thinker()
+        self.job: Job | None = None
+        self.study = False  # whether forecasts and the numbers of moves are wanted
+        self.analysing = False  # whether the engine thinks about every position that is looked at
+        self.players = {1: HUMAN, -1: ENGINE}
+        env = next(iter(self.bases.values()))
+        self.strength = Strength(engines.usual(env))
+        self.tree = GameTree(env, env.position())
+        self.names = {1: "", -1: ""}  # of the players in a file or run
+        self.known = 0  # nodes that the page has been told of
+
+    # --- the page -------------------------------------------------------------------------------------
+
+    def connect(self, send: Callable[[dict[str, Any]], None]) -> None:
+        """Tell a page, perhaps another than before, everything that it has to show."""
+        self.send = send
+        self.tell_game()
+
+    def disconnect(self) -> None:
+        """Stop, and send nothing any more."""
+        self.drop()
+        self.send = ignore
+
+    def drop(self) -> None:
+        """Stop, and give the memory of the search back."""
+        self.stop()
+        self.analysing = False
+        self.thinker.forget()
+
+    def say(self, text: str, kind: str = "error") -> None:
+        """Show a sentence on the page, and what the board then is."""
+        self.send({"type": "notice", "kind": kind, "text": text})
+        self.tell_state()
+
+    def status(self, text: str) -> None:
+        """Show what is going on, such as loading, in the page's line for it."""
+        self.send({"type": "status", "text": text})
+
+    def set_game(self, tree: GameTree, names: Mapping[int, str] | None = None) -> None:
+        """Put another game on the board."""
+        self.stop()
+        usual = self.strength.network == self.engines.usual(self.tree.env)
+        self.tree, self.names = tree, {1: "", -1: "", **(names or {})}
+        if usual or not self.engines.suits(self.strength.network, tree.env):
+            self.strength = replace(self.strength, network=self.engines.usual(tree.env))
+        if self.strength.readouts is not None:
+            self.strength = replace(self.strength, readouts=min(self.strength.readouts, most_readouts(tree.env)))
+        self.tell_game()
+
+    def tell_game(self) -> None:
+        """Send the game, all of its variations and the state."""
+        self.known = 0
+        view = game_view(self.tree.env)
+        view["mostReadouts"] = most_readouts(self.tree.env)
+        self.send({"type": "game", "game": view, "names": [self.names[1], self.names[-1]]})
+        self.tell_state()
+
+    def tell_state(self) -> None:
+        """Send what may have changed: the board, the new nodes, who plays, how strong, and what is going on."""
+        tree = self.tree
+        position, loser = tree.position, tree.loser()
+        over = tree.is_over()
+        nodes = [[n, node.parent, node.action, node.mover] for n, node in enumerate(tree.nodes[self.known :], self.known)]
+        self.send(
+            {
+                "type": "state",
+                "node": tree.current,
+                "line": tree.line(),
+                "view": position_view(position),
+                "over": over,
+                "result": result_view(position, loser) if over else None,
+                "added": nodes,
+                "evaluations": self.evaluations(self.known),
+                "players": [self.players[1], self.players[-1]],
+                "strength": vars(self.strength),
+                "study": self.study,
+                "analysing": self.analysing,
+                "busy": self.job.purpose if self.job else "",
+                "analysis": tree.nodes[tree.current].analysis,
+                "comment": tree.nodes[tree.current].comment,
+                "link": link_of(tree),
+            }
+        )
+        self.known = len(tree.nodes)
+
+    def evaluations(self, first: int) -> list[list[Any]]:
+        """Return node, Black's chance to win and Black's margin of the nodes from `first` on that were evaluated."""
+        nodes = enumerate(self.tree.nodes[first:], first)
+        return [[n, node.win_rate, node.score, node.visits] for n, node in nodes if node.win_rate is not None]
+
+    # --- the engine -----------------------------------------------------------------------------------
+
+    def engine(self) -> Engine:
+        """Return the engine that is chosen, loaded if need be."""
+        name, env = self.strength.network, self.tree.env
+        if (ready := self.engines.ready(name, env)) is not None:
+            return ready
+        self.status(f"Loading {name} for {env.name} …")
+        try:
+            return self.engines.engine(name, env)
+        finally:
+            self.status("")
+
+    def stop(self) -> None:
+        """End what the engine is doing."""
+        self.job = None
+
+    def wake(self) -> None:
+        """Let the engine do what is its to do now: move if it is its turn, else analyse if that is on."""
+        self.stop()
+        tree = self.tree
+        if not tree.is_over() and self.players[tree.position.to_play] == ENGINE:
+            limit = self.strength
+            readouts = min(limit.readouts or most_readouts(tree.env), most_readouts(tree.env))
+            self.job = Job("move", [tree.current], readouts, limit.seconds)
+        else:
+            self.look()
+        self.tell_state()
+
+    def look(self) -> None:
+        """Analyse the board if that is on; if only numbers are wanted, evaluate it once."""
+        if self.tree.is_over() or not (self.analysing or self.study):
+            return
+        if not self.analysing and self.tree.nodes[self.tree.current].analysis is not None:
+            return
+        readouts = most_readouts(self.tree.env) if self.analysing else 0
+        self.job = Job("analyse", [self.tree.current], readouts)
+
+    def go_on(self) -> None:
+        """Do a slice of what the engine is doing."""
+        job = self.job
+        assert job is not None
+        if self.tree.position_at(job.node).is_over:
+            self._finish_position(job)
+            return
+        thinker = self.thinker
+        engine = thinker.engine if job.done and thinker.engine else self.engine()
+        thinker.move_to(engine, self.tree, job.node)
+        if job.purpose == "move" and not self.strength.tree:
+            self._report(job)
+            self._play(thinker.policy_move())
+            return
+        left = job.left()
+        if job.purpose == "analyse":
+            left = min(left, most_readouts(self.tree.env) - thinker.visits)
+        if left > 0:
+            job.done += thinker.think(left)
+            left = job.left()
+        # Reading a large tree takes time too: at most a tenth of it.
+        if left <= 0 or time.monotonic() - job.reported > max(REPORT_SECONDS, 10 * job.reading):
+            self._report(job)
+        if left <= 0:
+            self._finish_position(job)
+
+    def _report(self, job: Job) -> None:
+        """Send what the search has found so far."""
+        node, began = self.tree.nodes[job.node], time.monotonic()
+        remember(node, self.thinker.analysis())
+        self.send(
+            {
+                "type": "thinking",
+                "node": job.node,
+                "purpose": job.purpose,
+                "readouts": job.done,
+                "limit": job.readouts,
+                "rate": round(job.done / max(began - job.began, 1e-3)),
+                "analysis": node.analysis,
+                "evaluation": [job.node, node.win_rate, node.score, node.visits],
+                "left": len(job.nodes) - 1,
+            }
+        )
+        job.reported = time.monotonic()
+        job.reading = job.reported - began
+
+    def _finish_position(self, job: Job) -> None:
+        if job.purpose == "move":
+            if self.thinker.gives_up():
+                self.resign(self.tree.position.to_play)
+            else:
+                self._play(self.thinker.best())
+        elif job.purpose == "review" and len(job.nodes) > 1:
+            job.next_position()
+        else:
+            self.stop()
+            self.tell_state()
+
+    def _play(self, action: int) -> None:
+        self.tree.play(action)
+        self.after_move(action)
+
+    # --- the game -------------------------------------------------------------------------------------
+
+    def after_move(self, action: int) -> None:
+        """Go on after a move of either side."""
+        env = self.tree.env
+        if env.has_captures and action == env.pass_action and not self.tree.is_over():
+            moves = self.tree.position.moves
+            if moves.count(action) == 1:
+                self.send({"type": "notice", "kind": "hint", "text": STONES_COUNT})
+        self.wake()
+
+    def resign(self, loser: int) -> None:
+        """End the game at the board by a resignation."""
+        self.stop()
+        self.tree.resigned[self.tree.current] = loser
+        self.tell_state()
+
+    def moved_to(self, number: int) -> None:
+        """Put a node on the board, to look at: an engine does not move before it is asked to or a move is played."""
+        self.stop()
+        self.tree.go_to(number)
+        self.look()
+        self.tell_state()
+
+    def name_of(self, side: int) -> str:
+        """Return who plays a side, for a file: a name from a file, the network, or a person."""
+        if self.names[side]:
+            return self.names[side]
+        return f"alphago {self.strength.network}" if self.players[side] == ENGINE else PLAYER_NAMES[side]
+
+
+def ignore(message: dict[str, Any]) -> None:
+    """Send nothing: the page has gone."""

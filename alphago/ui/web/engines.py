@@ -1,0 +1,162 @@
+"""The networks that a page may choose from, loaded when they are first used, each with one evaluator for all."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, USUAL_GAME
+from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.player import USUAL_LEAVES
+from alphago.mcts.playout_evaluator import PlayoutEvaluator
+from alphago.mcts.search import SearchSettings
+from alphago.ui.web.batches import CommonEvaluator
+
+PLAYOUTS = "playouts"  # the engine without a network
+KEPT = 8  # evaluators kept at a time: one for each network and game in use
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A network that the page offers.
+
+    name: what the page calls it in messages.
+    source: a file, a run folder or a packaged network's name, as `load_model` takes it; a network itself; or PLAYOUTS.
+    game: the name of its game; "" for any game.
+    """
+
+    name: str
+    source: Any
+    game: str
+
+
+class Engine:
+    """A network, or playouts, for one game, with one evaluator for all searches."""
+
+    def __init__(self, env: GameEnv, network: Any, device: str = "auto") -> None:
+        self.env = env
+        self.evaluator = CommonEvaluator(env, as_forecast_evaluator(network, env, device))
+        self.resign_threshold = float(getattr(network, "resign_threshold", -1.0))
+
+    def new_search(self) -> AnalysisSearch:
+        """Return a search of one game, which shares the evaluator with all others."""
+        return AnalysisSearch(self.env, self.evaluator, 1, SearchSettings(leaves=USUAL_LEAVES))
+
+
+class Engines:
+    """The networks that pages may choose from.
+
+    choices: in the order in which they are offered; the first that plays a game is its usual one.
+    device: where networks are computed, see `as_forecast_evaluator`.
+    """
+
+    def __init__(self, choices: Sequence[Choice], device: str = "auto") -> None:
+        self.choices = {choice.name: choice for choice in choices}
+        self.device = device
+        self.engines: OrderedDict[Any, Engine] = OrderedDict()
+        self.lock = threading.Lock()
+        self.loading: dict[Any, threading.Lock] = {}
+
+    def usual(self, env: GameEnv) -> str:
+        """Return the name of the network that plays a game unless another is chosen."""
+        suiting = [choice.name for choice in self.choices.values() if choice.game == env.name]
+        exact = [name for name in suiting if name == f"{env.N}x{env.N}"]
+        own = [name for name in suiting if not is_packaged(self.choices[name])]
+        larger = [name for name in suiting if is_packaged(self.choices[name]) and int(name.partition("x")[0]) >= env.N]
+        return (own or exact or larger or suiting[-1:] or [PLAYOUTS])[0]
+
+    def check(self, name: str, env: GameEnv) -> str:
+        """Return the name if such a network plays the game; raise ValueError otherwise."""
+        choice = self.choices.get(name)
+        if choice is None:
+            raise ValueError(f"network must be one of {', '.join(self.choices)}, got {name!r}")
+        if choice.game not in ("", env.name):
+            raise ValueError(f"{name} is a network for {choice.game}, and this game is {env.name}")
+        return name
+
+    def suits(self, name: str, env: GameEnv) -> bool:
+        """Return whether a network is offered for a game; playouts are, where no network comes with the package."""
+        choice = self.choices.get(name)
+        return choice is not None and choice.game in (env.name, "" if env.name != USUAL_GAME else env.name)
+
+    def offered(self) -> list[dict[str, str]]:
+        """Return the networks as the page lists them."""
+        return [{"name": choice.name, "game": choice.game} for choice in self.choices.values()]
+
+    def engine(self, name: str, env: GameEnv) -> Engine:
+        """Return the engine for a game, loaded if it is not kept; a run's newest network is loaded anew.
+
+        Raises ValueError if the network cannot be loaded or does not play the game.
+        """
+        if (ready := self.ready(name, env)) is not None:
+            return ready
+        key = self._key(name, env)
+        with self.lock:
+            lock = self.loading.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self.engines:
+                engine = self._load(self.choices[name], env)
+                with self.lock:
+                    self.engines[key] = engine
+                    self.loading.pop(key, None)
+                    while len(self.engines) > KEPT:
+                        self.engines.popitem(last=False)
+                return engine
+        return self.engine(name, env)
+
+    def ready(self, name: str, env: GameEnv) -> Engine | None:
+        """Return the engine for a game if it is loaded already, else None; raise ValueError for one that cannot be."""
+        key = self._key(name, env)
+        with self.lock:
+            if key in self.engines:
+                self.engines.move_to_end(key)
+            return self.engines.get(key)
+
+    def _key(self, name: str, env: GameEnv) -> Any:
+        choice = self.choices[self.check(name, env)]
+        return name, file_time(choice.source), without_komi(env)
+
+    def _load(self, choice: Choice, env: GameEnv) -> Engine:
+        if choice.source == PLAYOUTS:
+            return Engine(env, PlayoutEvaluator(env, playouts=4))
+        network = choice.source
+        if isinstance(network, (str, Path)):
+            from alphago.nn.model_files import model_file, saved_game
+            from alphago.nn.net import load_model  # only now: it loads torch
+
+            path = model_file(network)
+            own = saved_game(path) if choice.game in GAMES else env
+            network = load_model(path, seen_by(own, env))
+        own = getattr(network, "env", env)
+        if hasattr(network, "resized") and own.plane_shape != env.plane_shape:
+            network = network.resized(seen_by(own, env))
+        return Engine(seen_by(own, env), network, self.device)
+
+
+def is_packaged(choice: Choice) -> bool:
+    """Return whether a network comes with the package: these are known by their board, such as 9x9."""
+    return choice.source == choice.name and choice.name != PLAYOUTS
+
+
+def seen_by(own: GameEnv, env: GameEnv) -> GameEnv:
+    """Return `env` as a network for the game `own` sees it: with the planes of that network."""
+    if "planes" in env.config and "planes" in own.config:
+        return env.replace(planes=own.config["planes"])
+    return env
+
+
+def without_komi(env: GameEnv) -> GameEnv:
+    """Return the game with its usual komi: an evaluator serves games of any."""
+    return env.replace(komi=0.5) if "komi" in env.config else env
+
+
+def file_time(source: Any) -> int:
+    """Return when the newest network of a file or run folder was written, 0 for what is no path."""
+    if not isinstance(source, Path):
+        return 0
+    newest = source / "weights.safetensors" if source.is_dir() else source
+    return newest.stat().st_mtime_ns if newest.exists() else 0

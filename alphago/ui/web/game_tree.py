@@ -1,0 +1,133 @@
+"""A game with its variations: every move that was tried, and what an analysis said there."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from alphago.env.game import GameEnv, Position
+
+MOST_NODES = 4000  # of a game with its variations
+KEPT_POSITIONS = 400  # the others are played again when they are wanted
+
+
+@dataclass
+class Node:
+    """A position of the tree: the move that leads to it, and what was found there.
+
+    analysis: the latest message of an analysis of this position, see `alphago.ui.web.thinking`.
+    """
+
+    parent: int  # -1 for the root
+    action: int  # -1 for the root
+    mover: int  # who played `action`, +1 or -1; 0 for the root
+    children: list[int] = field(default_factory=list)
+    chosen: int = -1  # the child that was looked at last
+    comment: str = ""
+    analysis: dict[str, Any] | None = None
+    win_rate: float | None = None  # Black's, 0 .. 1
+    score: float | None = None  # Black's margin in points
+    visits: int = 0  # behind `win_rate`
+
+
+class GameTree:
+    """All positions of one game that were reached, as nodes with numbers; `current` is the one on the board."""
+
+    def __init__(self, env: GameEnv, start: Position) -> None:
+        self.env = env
+        self.nodes = [Node(-1, -1, 0)]
+        self.current = 0
+        self.start = start
+        self.positions: OrderedDict[int, Position] = OrderedDict({0: start})
+        self.resigned: dict[int, int] = {}  # by node, who has given up there
+
+    @property
+    def position(self) -> Position:
+        """The position on the board."""
+        return self.position_at(self.current)
+
+    def position_at(self, number: int) -> Position:
+        """Return the position of a node."""
+        missing = []
+        while number not in self.positions:
+            missing.append(number)
+            number = self.nodes[number].parent
+        position = self.positions[number]
+        for number in reversed(missing):
+            position = position.play(self.nodes[number].action)
+            self._keep(number, position)
+        return position
+
+    def play(self, action: int | str) -> int:
+        """Play a move on the board, and return its node, which is new unless the move was tried before.
+
+        Raises IllegalMove for a move that is not legal, ValueError where the tree is full.
+        """
+        position = self.position
+        action = position.check_action(action)
+        node = self.nodes[self.current]
+        for child in node.children:
+            if self.nodes[child].action == action:
+                node.chosen, self.current = child, child
+                return child
+        if len(self.nodes) >= MOST_NODES:
+            raise ValueError(f"a game with its variations must have at most {MOST_NODES} positions: begin a new one")
+        after = position.play(action)
+        child = len(self.nodes)
+        self.nodes.append(Node(self.current, action, position.to_play))
+        node.children.append(child)
+        node.chosen = self.current = child
+        self._keep(child, after)
+        return child
+
+    def go_to(self, number: int) -> None:
+        """Put a node's position on the board; raise ValueError if there is no such node."""
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self.nodes):
+            raise ValueError(f"node must be a number from 0 to {len(self.nodes) - 1}, got {number!r}")
+        self.current = number
+        for child in reversed(self.path()[1:]):
+            self.nodes[self.nodes[child].parent].chosen = child
+
+    def path(self, number: int | None = None) -> list[int]:
+        """Return the nodes from the root to a node; None for the one on the board."""
+        number = self.current if number is None else number
+        nodes = []
+        while number >= 0:
+            nodes.append(number)
+            number = self.nodes[number].parent
+        return nodes[::-1]
+
+    def line(self) -> list[int]:
+        """Return the nodes of the line on the board: to the current one, and on by the children looked at last."""
+        nodes = self.path()
+        while (child := self.next_of(nodes[-1])) is not None:
+            nodes.append(child)
+        return nodes
+
+    def next_of(self, number: int) -> int | None:
+        """Return the child that was looked at last, else the first one; None at the end of a line."""
+        node = self.nodes[number]
+        if node.chosen in node.children:
+            return node.chosen
+        return node.children[0] if node.children else None
+
+    def loser(self) -> int:
+        """Return who has given up at the position on the board, +1 or -1; 0 for nobody."""
+        return self.resigned.get(self.current, 0)
+
+    def is_over(self) -> bool:
+        """Return whether the game is over at the position on the board, by its rules or by a resignation."""
+        return bool(self.loser()) or self.position.is_over
+
+    def main_line(self) -> Iterator[int]:
+        """Yield the nodes of the first variation at each branch, without the root."""
+        node = self.nodes[0]
+        while node.children:
+            yield node.children[0]
+            node = self.nodes[node.children[0]]
+
+    def _keep(self, number: int, position: Position) -> None:
+        self.positions[number] = position
+        while len(self.positions) > KEPT_POSITIONS:
+            oldest = next(key for key in self.positions if key != 0)
+            del self.positions[oldest]

@@ -1,0 +1,106 @@
+"""Who may talk to the server: requests with the right Host and Origin, and the token where one is needed."""
+
+import hmac
+import ipaddress
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, urlsplit
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+COOKIE = "alphago_token"
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+
+
+class Guard:
+    """The decision on each request.
+
+    Host must name this machine, which a page elsewhere cannot make a browser say (DNS rebinding); a request that names
+    an Origin must come from the page that this server served; and a server that others can reach asks for its token.
+
+    host: the address that the server listens on.
+    token: that a request must have, in the address (`?token=`), in a cookie or as a bearer; None for none.
+    """
+
+    def __init__(self, host: str, token: str | None = None) -> None:
+        if token is None and not is_loopback(host):
+            raise ValueError(f"host must be of this machine without a token, got {host!r}: --token TEXT lets others in")
+        if token is not None and len(token) < 8:
+            raise ValueError(f"token must have at least 8 letters, got {len(token)}")
+        self.token = token
+        self.hosts = {*LOOPBACK, host.strip("[]").lower()}
+        self.everywhere = host in ("0.0.0.0", "::", "")
+
+    def refusal(self, headers: Mapping[str, str], query: str) -> str | None:
+        """Return why a request is refused, as a sentence; None for one that is not.
+
+        headers: by lower-case name. query: of its address.
+        """
+        host = headers.get("host", "")
+        if not self.knows(host):
+            return f"This server does not answer to the name {shortened(host)}."
+        origin = headers.get("origin")
+        if origin is not None and not same_origin(origin, host):
+            return f"Pages of {shortened(origin)} may not use this server."
+        if self.token is not None and not self.has_token(headers, query):
+            return "This server asks for its token: open the address that it printed, which ends in ?token=…"
+        return None
+
+    def knows(self, host: str) -> bool:
+        """Return whether a Host header names this server; listening everywhere, any name will do with the token."""
+        name = host_name(host)
+        if name is None:
+            return False
+        return name in self.hosts or (self.everywhere and self.token is not None)
+
+    def has_token(self, headers: Mapping[str, str], query: str) -> bool:
+        """Return whether a request has the token."""
+        assert self.token is not None
+        given = [*parse_qs(query).get("token", []), headers.get("authorization", "").removeprefix("Bearer ")]
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        except CookieError:
+            cookie = None
+        given += [cookie.value] if cookie else []
+        return any(hmac.compare_digest(text.encode(), self.token.encode()) for text in given)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address is of this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def host_name(host: str) -> str | None:
+    """Return the name in a Host header, without its port; None for what is no host."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+def same_origin(origin: str, host: str) -> bool:
+    """Return whether an Origin header is of the server that the Host header names, port included."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+
+def shortened(text: str) -> str:
+    """Return a header's text for a message."""
+    return repr(text if len(text) <= 80 else f"{text[:77]}…")

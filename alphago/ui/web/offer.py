@@ -1,0 +1,78 @@
+"""What a server offers, from the words of its command: networks to play with, runs to watch, games to begin with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, USUAL_GAME, make_game, with_settings
+from alphago.training.runs.config import holds_run, read_config
+from alphago.ui.web.engines import PLAYOUTS, Choice
+
+
+@dataclass
+class Offer:
+    """What a server offers.
+
+    choices: the networks, the given ones first. bases: games whose options are the usual ones; the first begins.
+    runs: folders to watch.
+    """
+
+    choices: list[Choice] = field(default_factory=list)
+    bases: dict[str, GameEnv] = field(default_factory=dict)
+    runs: list[Path] = field(default_factory=list)
+
+
+def offer_of(words: Sequence[str], game: str | None, board_size: int | None, komi: float | None) -> Offer:
+    """Return what to offer for networks and runs named by `words`, and the options of the command.
+
+    Raises ValueError for a word that is neither, FileNotFoundError for a folder that is no run.
+    """
+    offer = Offer()
+    for word in words:
+        add_word(offer, word, game)
+    played = [choice.game for choice in offer.choices]
+    name = game or (played[0] if played else USUAL_GAME)
+    if name not in offer.bases or board_size is not None or komi is not None:
+        offer.bases[name] = first_game(offer.bases.get(name), name, board_size, komi)
+    first = offer.bases.pop(name)
+    offer.bases = {name: first.match_variant(), **{key: env.match_variant() for key, env in offer.bases.items()}}
+    offer.choices += [Choice(net, net, USUAL_GAME) for net in packaged_nets() if net not in words]
+    offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, ""))
+    return offer
+
+
+def add_word(offer: Offer, word: str, game: str | None) -> None:
+    """Add a network or a run to the offer; raise ValueError for a word that is neither."""
+    path = Path(word)
+    if holds_run(path):
+        offer.runs.append(path)
+        config = read_config(path)
+        if config["game"] in GAMES:
+            env = make_game(config["game"]).replace(**config["env"])
+            offer.bases.setdefault(env.name, env)
+            offer.choices.append(Choice(path.name or word, path, env.name))
+        return
+    from alphago.nn.model_files import model_file, saved_game  # only now: it loads torch
+
+    file = model_file(word)
+    env = saved_game(file)
+    if game not in (None, env.name):
+        raise ValueError(f"{file} must hold a network for {game}, got one for {env}")
+    name = word if word in packaged_nets() else path.stem if path.suffix else path.name
+    offer.bases.setdefault(env.name, env)
+    offer.choices.append(Choice(name, word if word in packaged_nets() else path, env.name))
+
+
+def first_game(base: GameEnv | None, name: str, board_size: int | None, komi: float | None) -> GameEnv:
+    """Return the game to begin with; raise ValueError for a board or a komi that it does not have."""
+    env = base or make_game(name, board_size, komi=komi)
+    if board_size is not None and board_size != env.N:
+        env = env.resized(board_size)
+    return env if komi is None else with_settings(env, {"komi": komi})
+
+
+def packaged_nets() -> list[str]:
+    """Return the names of the package's networks, without loading torch, so that the page is there at once."""
+    names = (path.stem for path in (Path(__file__).parents[2] / "nets").glob("*.safetensors"))
+    return sorted(names, key=lambda name: (len(name), name))

@@ -1,0 +1,296 @@
+"""Runs as a page watches them, read from their folders: nothing is written there and no lock is taken."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import GameEnv, IllegalMove
+from alphago.env.games import make_game
+from alphago.records.record import GameRecord, load_records
+from alphago.system.validation import check_int, shown
+from alphago.training.history import EVALUATIONS, METRICS, History, Row, number, opponent_name, read_history, read_rows
+from alphago.training.runs.config import read_config
+from alphago.training.runs.summary import game_text, latest_losses, match_facts, of_total, why_over
+from alphago.training.watch.diagnosis import diagnose
+from alphago.training.watch.match_panels import match_panels
+from alphago.training.watch.panels import AXES, Panel
+from alphago.training.watch.plots import names_of, training_panels
+from alphago.ui.web.game_tree import GameTree
+
+MOST_POINTS = 240  # of a curve that is sent; longer ones are thinned out
+LATEST_GAMES = 24  # of self-play
+MATCH_GAMES = 8  # of each opponent's latest match
+SPEEDS = {"moves_per_second": "moves/s", "readouts_per_second": "readouts/s", "gpu_busy": "of the GPU's time"}
+
+
+@dataclass
+class RunGame:
+    """A game of a run that a page may open: what it is called, and its record or its moves as text."""
+
+    title: str
+    names: dict[int, str]
+    record: GameRecord | None = None
+    moves: str = ""
+    outcome: float = 0.0
+
+
+@dataclass
+class Folder:
+    """One run, and what was read of it last."""
+
+    path: Path
+    name: str
+    stamp: tuple[Any, ...] = ()
+    history: History | None = None
+    games: list[RunGame] = field(default_factory=list)
+    games_stamp: tuple[Any, ...] = ()
+
+
+class Runs:
+    """The runs that were named when the server began; several threads may ask."""
+
+    def __init__(self, folders: Sequence[str | Path]) -> None:
+        names = names_of(folders)
+        self.folders = [Folder(Path(path), name) for path, name in zip(folders, names, strict=True)]
+
+    def stamp(self) -> str:
+        """Return a text that changes when a run has written something new."""
+        return "-".join(str(part) for folder in self.folders for part in file_stamp(folder.path))
+
+    def overview(self, x: str = "minutes") -> dict[str, Any]:
+        """Return facts, diagnosis and curves of all runs; raise ValueError for an unknown x axis."""
+        if x not in AXES:
+            raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
+        histories = [self.history(folder) for folder in self.folders]
+        read = [history for history in histories if history.metrics or history.evaluations]
+        panels = [*match_panels(read, x), *training_panels(read, x)]
+        runs = [facts_of(folder, history) for folder, history in zip(self.folders, histories, strict=True)]
+        return {"runs": runs, "x": x, "label": AXES[x][2], "axes": list(AXES), "panels": list(plain_panels(panels))}
+
+    def history(self, folder: Folder) -> History:
+        """Return a run's rows, read again only if there are new ones; none before its first iteration is over."""
+        stamp = file_stamp(folder.path)
+        if folder.history is None or stamp != folder.stamp:
+            try:
+                folder.history = read_history(folder.path)
+            except (ValueError, FileNotFoundError):
+                rows = folder.path / EVALUATIONS
+                folder.history = History(folder.path, [], read_rows(rows, "opponent") if rows.is_file() else [])
+            folder.stamp = stamp
+        return folder.history
+
+    def games(self, run: int) -> list[RunGame]:
+        """Return the latest games of a run, the newest first: self-play, then its matches."""
+        folder = self.folder(run)
+        files = sorted((folder.path / "games").glob("*.npz"))[-2:] + sorted((folder.path / "matches").glob("*.npz"))[-1:]
+        stamp = (*file_stamp(folder.path), *map(str, files))
+        if stamp != folder.games_stamp:
+            folder.games = [*selfplay_games(files[::-1]), *match_games(self.history(folder))]
+            folder.games_stamp = stamp
+        return folder.games
+
+    def folder(self, run: Any) -> Folder:
+        """Return the run of that number; raise ValueError if there is none."""
+        return self.folders[check_int("run", run, 0, len(self.folders) - 1)]
+
+    def open_game(self, run: Any, game: Any) -> tuple[GameTree, dict[int, str]]:
+        """Return a game of a run to look at, and its players' names; raise ValueError if there is no such game."""
+        folder = self.folder(run)
+        games = self.games(int(run))
+        chosen = games[check_int("game", game, 0, len(games) - 1)]
+        return game_tree(run_game_env(folder.path), chosen), chosen.names
+
+
+def file_stamp(path: Path) -> tuple[int, ...]:
+    """Return the sizes and times of a run's logs."""
+    stamp: list[int] = []
+    for name in (METRICS, EVALUATIONS):
+        with contextlib.suppress(OSError):
+            status = (path / name).stat()
+            stamp += [status.st_size, status.st_mtime_ns]
+    return tuple(stamp)
+
+
+# --- facts and curves ------------------------------------------------------------------------------
+
+
+def facts_of(folder: Folder, history: History) -> dict[str, Any]:
+    """Return what a page tells of a run in words: how far it is, how fast, how well, and what is wrong with it."""
+    try:
+        config = read_config(folder.path)
+    except ValueError as error:
+        return {"name": folder.name, "error": str(error), "facts": {}, "diagnosis": []}
+    settings, rows = config["settings"], history.metrics
+    last: Row = rows[-1] if rows else {}
+    seconds, games = number(last, "seconds") or 0.0, number(last, "games") or 0.0
+    over = why_over(settings, games, seconds, history.evaluations)
+    facts = {
+        "game": game_text(config),
+        "games": of_total(f"{games:.0f}", settings.get("num_games")),
+        "minutes of training": of_total(f"{seconds / 60:.1f}", settings.get("max_minutes")),
+        "positions": f"{number(last, 'positions') or 0:.0f}",
+        "gradient steps": f"{number(last, 'steps') or 0:.0f}",
+        "over": over or "no",
+        "latest line": age_text(folder.path),
+        **speed_of(rows),
+        **latest_losses(rows),
+        **match_facts(history.evaluations),
+    }
+    findings = [str(finding) for finding in diagnose(rows, settings)] if rows else []
+    return {"name": folder.name, "facts": facts, "diagnosis": findings, "over": bool(over)}
+
+
+def age_text(path: Path) -> str:
+    """Return how long ago the run wrote its last line."""
+    with contextlib.suppress(OSError):
+        seconds = max(time.time() - (path / METRICS).stat().st_mtime, 0)
+        for length, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+            if seconds >= 2 * length:
+                return f"{seconds / length:.0f} {unit} ago"
+        return "within two minutes"
+    return "none yet"
+
+
+def speed_of(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the latest speeds, and games a minute over the latest rows."""
+    facts = {}
+    for key, unit in SPEEDS.items():
+        value = next((value for row in reversed(rows) if (value := number(row, key)) is not None), None)
+        if value is not None:
+            facts[unit] = f"{value:.0%}" if key == "gpu_busy" else f"{value:,.0f}"
+    if len(rows) > 1:
+        first, last = rows[-min(len(rows), 20)], rows[-1]
+        seconds = (number(last, "seconds") or 0) - (number(first, "seconds") or 0)
+        if seconds > 0:
+            games = (number(last, "games") or 0) - (number(first, "games") or 0)
+            facts["games/minute"] = f"{60 * games / seconds:,.1f}"
+    return facts
+
+
+def plain_panels(panels: Sequence[Panel]) -> Iterator[dict[str, Any]]:
+    """Yield the panels with curves as plain data."""
+    for panel in panels:
+        if not panel.lines:
+            continue
+        yield {
+            "title": panel.title,
+            "unit": panel.unit,
+            "level": panel.level,
+            "xLabel": panel.x_label,
+            "range": panel.range,
+            "lines": [plain_line(line) for line in panel.lines],
+        }
+
+
+def plain_line(line: Any) -> dict[str, Any]:
+    """Return a curve as plain data, of at most MOST_POINTS points."""
+    kept = np.unique(np.linspace(0, len(line.x) - 1, MOST_POINTS).astype(int)) if len(line.x) > MOST_POINTS else None
+
+    def some(values: Sequence[float] | None) -> list[float] | None:
+        if values is None:
+            return None
+        chosen = values if kept is None else [values[i] for i in kept]
+        return [float(f"{value:.5g}") for value in chosen]
+
+    return {
+        "run": line.run, "label": line.label, "style": line.style, "name": line.name, "colour": line.colour,
+        "x": some(line.x), "y": some(line.y), "low": some(line.low), "high": some(line.high),
+    }  # fmt: skip
+
+
+# --- games -----------------------------------------------------------------------------------------
+
+
+def selfplay_games(files: Sequence[Path]) -> list[RunGame]:
+    """Return the games of files of records, the newest file and game first; files that vanish are left out."""
+    games: list[RunGame] = []
+    for path in files:
+        with contextlib.suppress(OSError, ValueError):
+            records = load_records(path)
+            kind = "gate" if path.parent.name == "matches" else "self-play"
+            for number, record in list(enumerate(records))[::-1]:
+                title = f"{kind}: {record.result_string}, {len(record)} moves"
+                names = {1: "self-play", -1: "self-play"}
+                if kind == "gate":
+                    black = number % 2 == 0
+                    names = {1: "candidate" if black else "best", -1: "best" if black else "candidate"}
+                games.append(RunGame(title, names, record=record))
+                if len(games) >= LATEST_GAMES:
+                    return games
+    return games
+
+
+def match_games(history: History) -> list[RunGame]:
+    """Return games of the latest match against each opponent; the network has Black in the first, third, ..."""
+    latest = {opponent_name(row): row for row in history.evaluations if isinstance(row.get("moves"), list)}
+    games = []
+    for name, row in latest.items():
+        for index, game in enumerate(row["moves"][:MATCH_GAMES]):
+            outcome = number(game, "outcome") or 0.0
+            words = str(game.get("moves", ""))
+            black, white = ("network", name) if index % 2 == 0 else (name, "network")
+            ours = outcome if index % 2 == 0 else -outcome
+            result = "draw" if not ours else "won" if ours > 0 else "lost"
+            after = number(row, "games")
+            when = "" if after is None else f" after {after:.0f} games"
+            title = f"against {name}{when}: {result}, {len(words.split())} moves"
+            games.append(RunGame(title, {1: black, -1: white}, moves=words, outcome=outcome))
+    return games
+
+
+def run_game_env(path: Path) -> GameEnv:
+    """Return the game that a run trains; raise ValueError for one of the user's own that was not named."""
+    config = read_config(path)
+    try:
+        env = make_game(config["game"])
+    except ValueError:
+        text = f"{config['game']} does not come with the package: alphago web --game MODULE:CLASS shows its games"
+        raise ValueError(text) from None
+    return env.replace(**config["env"]).match_variant()
+
+
+def fitting(env: GameEnv, actions: int) -> GameEnv:
+    """Return the game on the board that has so many actions, which in a curriculum is not the last one."""
+    if env.action_space == actions:
+        return env
+    for size in range(2, env.N):
+        with contextlib.suppress(ValueError):
+            if (smaller := env.resized(size)).action_space == actions:
+                return smaller.match_variant()
+    raise ValueError(f"the game has {actions} actions, which no board of {env} has")
+
+
+def game_tree(env: GameEnv, game: RunGame) -> GameTree:
+    """Return a game as a tree of one line, with the values of its searches."""
+    record = game.record
+    if record is None:
+        tree = GameTree(env, env.position())
+        moves = [env.from_text(word) for word in game.moves.split()]
+    else:
+        env = fitting(env, record.policies.shape[1])
+        setup = dict(record.setup)
+        if "komi" in setup:
+            env = env.replace(komi=setup.pop("komi"))
+        tree = GameTree(env, env.position(**setup))
+        moves = record.moves.tolist()
+    for ply, action in enumerate(moves):
+        node = tree.nodes[tree.current]
+        if record is not None and record.weights[ply] > 0:
+            node.win_rate = round((1 + float(record.movers[ply] * record.values[ply])) / 2, 4)
+        try:
+            tree.play(action)
+        except IllegalMove:  # a game cut off by turns, whose rules the board does not know
+            break
+    last = tree.current
+    if record is not None and record.resigned:
+        tree.resigned[last] = -1 if record.outcome > 0 else 1
+    tree.nodes[last].comment = game.title
+    tree.go_to(0)
+    for node in tree.nodes:
+        node.chosen = -1
+    return tree

@@ -1,0 +1,231 @@
+"""Games as files of the page: SGF with variations and analysis for Go, JSON with the line on the board for others."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alphago.env.board import result_text
+from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import rules_name
+from alphago.records.sgf import SIGNS, komi_text, load_grammar, parse_sgf, point_text, read_point
+from alphago.records.sgf_game import SgfGame
+from alphago.system.validation import shown
+from alphago.ui.web.game_tree import GameTree, Node
+from alphago.ui.web.new_game import link_of, open_link, usual_game
+from alphago.ui.web.views import result_view
+
+FORMAT = "alphago-game"
+WIN_RATE = "SBKV"  # Black's chance to win in percent, as Sabaki writes it (SabakiHQ/Sabaki, pull request 809)
+NUMBERS = re.compile(r"^Black wins with [0-9.]+ %(?:, ([BW])\+([0-9.]+)|, (draw))?, ([0-9]+) visits", re.MULTILINE)
+SHOWN = 5  # moves of an analysis in a comment
+
+Properties = dict[str, list[bytes]]
+
+
+# --- writing ---------------------------------------------------------------------------------------
+
+
+def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
+    """Return the name and the contents of the game's file. players: names by side."""
+    if isinstance(tree.env, GoEnv):
+        return "game.sgf", sgf_text(tree, players)
+    text = json.dumps({"format": FORMAT, "link": link_of(tree)}, indent=2)
+    return f"{tree.env.name}.json", text + "\n"
+
+
+def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
+    """Return a game of Go with its variations as SGF; each node has what an analysis found there."""
+    grammar = load_grammar()
+    root = grammar.Coarse_game_tree()
+    root.sequence = [head_of(tree, players)]
+    branches = [(0, root)]
+    while branches:
+        number, branch = branches.pop()
+        while len(children := tree.nodes[number].children) == 1:
+            number = children[0]
+            branch.sequence.append(node_properties(tree, number))
+        for child in children:
+            twig = grammar.Coarse_game_tree()
+            twig.sequence = [node_properties(tree, child)]
+            branch.children.append(twig)
+            branches.append((child, twig))
+    return str(grammar.serialise_game_tree(root).decode())
+
+
+def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
+    """Return the properties of the first node."""
+    env = tree.env
+    assert isinstance(env, GoEnv)
+    stones = tree.start.board.ravel()  # type: ignore[attr-defined]
+    handicap = int((stones == 1).sum()) if not (stones == -1).any() else 0
+    texts = {
+        "FF": "4", "CA": "UTF-8", "GM": "1", "AP": "alphago", "SZ": str(env.N), "RU": rules_name(env.rules),
+        "KM": komi_text(env.komi), "PB": players[1], "PW": players[-1], "RE": result_of(tree),
+        "HA": str(handicap) if handicap > 1 and tree.start.to_play == -1 else "",
+        "PL": PLAYER_NAMES[tree.start.to_play][0] if stones.any() else "",
+    }  # fmt: skip
+    head = {name: [escaped(text)] for name, text in texts.items() if text}
+    for name, sign in (("AB", 1), ("AW", -1)):
+        if (stones == sign).any():
+            head[name] = [point_text(env, int(point)) for point in np.flatnonzero(stones == sign)]
+    return head | said_of(tree, tree.nodes[0])
+
+
+def result_of(tree: GameTree) -> str:
+    """Return the result of the line on the board as SGF has it; "" for a game that is not over."""
+    last = tree.line()[-1]
+    position, loser = tree.position_at(last), tree.resigned.get(last, 0)
+    if not loser and not position.is_over:
+        return ""
+    short = str(result_view(position, loser)["short"])
+    return "0" if short == "draw" else short
+
+
+def node_properties(tree: GameTree, number: int) -> Properties:
+    """Return the properties of a move."""
+    node, env = tree.nodes[number], tree.env
+    assert isinstance(env, GoEnv)
+    return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)], **said_of(tree, node)}
+
+
+def said_of(tree: GameTree, node: Node) -> Properties:
+    """Return the comment on a node, with what an analysis found, and Black's chance to win."""
+    lines = [NUMBERS_END.split(node.comment)[0].strip()] if node.comment else []
+    found: Properties = {}
+    if node.win_rate is not None:
+        lines.append(numbers_of(tree.env, node))
+        found[WIN_RATE] = [f"{100 * node.win_rate:.2f}".encode()]
+    text = "\n".join(filter(None, lines))
+    return {**({"C": [escaped(text)]} if text else {}), **found}
+
+
+NUMBERS_END = re.compile(r"(?=^Black wins with [0-9.]+ %)", re.MULTILINE)
+
+
+def numbers_of(env: GameEnv, node: Node) -> str:
+    """Return an analysis as text, which `NUMBERS` reads again."""
+    assert node.win_rate is not None
+    score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
+    lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
+    for action, visits, prior, win, line in (node.analysis or {}).get("moves", ())[:SHOWN]:
+        rate = "" if win is None else f" {100 * win:.1f} %"
+        words = " ".join(env.to_text(move) for move in line)
+        lines.append(f"{env.to_text(action)}{rate}, {visits} visits, prior {100 * prior:.1f} %: {words}")
+    return "\n".join(lines)
+
+
+def escaped(text: str) -> bytes:
+    return bytes(load_grammar().escape_text(text.encode()))
+
+
+# --- reading ---------------------------------------------------------------------------------------
+
+
+def open_file(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[int, str]]:
+    """Return the game in a file that a page read, and the players' names by side.
+
+    Raises ValueError for a file that is none, or whose game cannot be played.
+    """
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return open_json(text, bases), {}
+    if "(" not in text[:1000]:
+        raise ValueError(f"a file must be an SGF game, or one that this page saved, got {shown(text[:80])}")
+    return open_sgf(text, bases)
+
+
+def open_json(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
+    """Return the game that `save_file` wrote as JSON."""
+    try:
+        content = json.loads(text.lstrip("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the file cannot be read as JSON: {shown(str(error))}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"the file must be a game that this page saved, got {shown(content)}")
+    tree = open_link(content.get("link"), bases)
+    tree.go_to(0)
+    return tree
+
+
+@dataclass
+class Branch:
+    """A variation of a file that is still to be read, and the node that it begins after."""
+
+    coarse: Any
+    after: int
+
+
+def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[int, str]]:
+    """Return a game of Go with its variations; those that are not legal end before the move that is not."""
+    game = parse_sgf(text, "the SGF file")  # which checks the main line
+    usual = usual_game("go", bases)
+    own = game.env()
+    env = own.replace(planes=usual.config["planes"]).match_variant()
+    tree = GameTree(env, game.position(env, 0))
+    coarse = load_grammar().parse_sgf_collection(text.encode())[0]
+    branches = [Branch(coarse, 0)]
+    read_analysis(tree.nodes[0], coarse.sequence[0])
+    while branches:
+        branch = branches.pop()
+        tree.current = branch.after
+        try:
+            for properties in branch.coarse.sequence:
+                follow(tree, env, properties)
+        except IllegalMove:
+            if branch.coarse is coarse:
+                raise
+            continue
+        branches += [Branch(child, tree.current) for child in reversed(branch.coarse.children)]
+    tree.go_to(0)
+    set_loser(tree, game)
+    for node in tree.nodes:
+        node.chosen = -1
+    return tree, {1: game.players[0], -1: game.players[1]}
+
+
+def follow(tree: GameTree, env: GoEnv, properties: Mapping[str, list[bytes]]) -> None:
+    """Play the moves of one node of a file on the board; a pass comes between two moves of one colour."""
+    for letter, colour in SIGNS.items():
+        if letter not in properties:
+            continue
+        action = read_point(env, properties[letter][0])
+        if tree.position.is_over:
+            if action == env.pass_action:
+                continue
+            raise IllegalMove("the game is over")
+        if colour != tree.position.to_play:
+            tree.play(env.pass_action)
+        tree.play(action)
+        read_analysis(tree.nodes[tree.current], properties)
+
+
+def read_analysis(node: Node, properties: Mapping[str, list[bytes]]) -> None:
+    """Keep the comment of a file's node, and the chance to win and the score that it tells."""
+    raw = load_grammar().text_value(properties["C"][0]) if "C" in properties else b""
+    node.comment = raw.decode("utf-8", "replace").strip()
+    match = NUMBERS.search(node.comment)
+    if WIN_RATE in properties:
+        try:
+            rate = float(properties[WIN_RATE][0]) / 100
+        except ValueError:
+            return
+        if 0 <= rate <= 1:
+            node.win_rate = rate
+    if match and node.win_rate is not None:
+        node.visits = int(match[4])
+        if match[1]:
+            node.score = float(match[2]) * (1 if match[1] == "B" else -1)
+        elif match[3]:
+            node.score = 0.0
+
+
+def set_loser(tree: GameTree, game: SgfGame) -> None:
+    """Keep who resigned at the end of the main line, as the file's result tells it."""
+    line = list(tree.main_line())
+    last = line[-1] if line else 0
+    if game.outcome and "+R" in game.result.upper() and not tree.position_at(last).is_over:
+        tree.resigned[last] = int(-game.outcome)

@@ -1,0 +1,335 @@
+"""The server of `alphago web`: the page, a WebSocket for each board, and what the page watches of runs."""
+
+import asyncio
+import contextlib
+import json
+import secrets
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES
+from alphago.ui.web.engines import Engines
+from alphago.ui.web.guard import COOKIE, HEADERS, Guard
+from alphago.ui.web.limits import KEPT_SECONDS, MOST_CONNECTIONS, MOST_MESSAGE, MOST_SESSIONS
+from alphago.ui.web.new_game import usual_game
+from alphago.ui.web.session import Session
+from alphago.ui.web.views import TITLES, options_of
+
+try:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+    from starlette.routing import Route, WebSocketRoute
+    from starlette.websockets import WebSocket, WebSocketDisconnect
+except ImportError as error:
+    raise ImportError(
+        f"the board in the browser needs starlette, uvicorn and websockets: pip install 'alphago[web]' brings them "
+        f"({error})"
+    ) from None
+
+if TYPE_CHECKING:
+    from alphago.ui.web.runs import Runs
+
+STATIC = Path(__file__).parent / "static"
+FILES = {
+    "/": ("index.html", "text/html"),
+    "/board.js": ("board.js", "text/javascript"),
+    "/page.js": ("page.js", "text/javascript"),
+    "/watch.js": ("watch.js", "text/javascript"),
+    "/board.css": ("board.css", "text/css"),
+    "/page.css": ("page.css", "text/css"),
+    "/favicon.svg": ("favicon.svg", "image/svg+xml"),
+    "/favicon.ico": ("favicon.svg", "image/svg+xml"),
+}
+TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
+BACKLOG = 400  # messages that a page has not taken yet; a page that takes none is disconnected
+COALESCED = ("thinking",)  # of these a slow page gets only the newest
+
+
+class Boards:
+    """The sessions of a server, by the key that each page keeps for its return."""
+
+    def __init__(self, engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> None:
+        self.engines, self.bases, self.runs = engines, bases, runs
+        self.sessions: dict[str, Session] = {}
+        self.connections = 0
+
+    def find(self, key: str, send: Callable[[dict[str, Any]], None]) -> tuple[str, Session, bool]:
+        """Return a key, its session and whether it was there; a new one for a key that is unknown or in use.
+
+        Raises ValueError if there are too many.
+        """
+        self.sweep()
+        session = self.sessions.get(key)
+        if session is not None and session.detached_at is not None:
+            session.attach(send)
+            return key, session, True
+        if len(self.sessions) >= MOST_SESSIONS:
+            self.drop_oldest()
+        key = secrets.token_urlsafe(16)
+        session = self.sessions[key] = Session(self.engines, self.bases, send, self.runs)
+        return key, session, False
+
+    def drop_oldest(self) -> None:
+        """End the board whose page has been gone longest; raise ValueError if every board has a page."""
+        gone = [(s.detached_at, key) for key, s in self.sessions.items() if s.detached_at is not None]
+        if not gone:
+            raise ValueError(f"this server has {MOST_SESSIONS} boards already: close another page first")
+        self.sessions.pop(min(gone)[1]).close()
+
+    def sweep(self) -> None:
+        """End the boards whose pages have been gone for long."""
+        until = time.monotonic() - KEPT_SECONDS
+        for key, session in list(self.sessions.items()):
+            if session.detached_at is not None and session.detached_at < until:
+                self.sessions.pop(key).close()
+
+    def close(self) -> None:
+        """End all boards."""
+        for session in self.sessions.values():
+            session.close()
+        self.sessions.clear()
+
+
+class Outbox:
+    """Messages on their way to one page, from the session's thread to the event loop; of some only the newest."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.lock = threading.Lock()
+        self.messages: list[dict[str, Any]] = []
+        self.ready = asyncio.Event()
+        self.full = False
+
+    def put(self, message: dict[str, Any]) -> None:
+        """Queue a message; any thread may call it."""
+        with self.lock:
+            if message["type"] in COALESCED and self.messages and self.messages[-1]["type"] == message["type"]:
+                if self.messages[-1]["node"] == message["node"]:
+                    self.messages.pop()
+            if len(self.messages) >= BACKLOG:
+                self.full = True
+            else:
+                self.messages.append(message)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
+            self.loop.call_soon_threadsafe(self.ready.set)
+
+    async def take(self) -> list[dict[str, Any]]:
+        """Wait for messages and return them."""
+        await self.ready.wait()
+        self.ready.clear()
+        with self.lock:
+            messages, self.messages = self.messages, []
+        return messages
+
+
+def make_app(
+    engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs: "Runs | None" = None
+) -> Starlette:
+    """Return the application: `bases` are the games that are offered first, with their usual options."""
+    boards = Boards(engines, bases, runs)
+
+    async def static(request: Request) -> Response:
+        name, kind = FILES[request.url.path]
+        if request.query_params.get("token") and guard.token is not None:
+            answer: Response = RedirectResponse("/", status_code=303, headers=HEADERS)
+            answer.set_cookie(COOKIE, guard.token, httponly=True, samesite="strict")
+            return answer
+        return Response((STATIC / name).read_bytes(), media_type=kind, headers=HEADERS)
+
+    def watch(request: Request) -> Response:
+        if runs is None:
+            return JSONResponse({"runs": []}, headers=HEADERS)
+        axis = request.query_params.get("x", "minutes")
+        tag = f'"{axis}-{runs.stamp()}"'
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers={**HEADERS, "ETag": tag})
+        try:
+            return JSONResponse(runs.overview(axis), headers={**HEADERS, "ETag": tag})
+        except (ValueError, OSError) as error:
+            return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
+
+    def games(request: Request) -> Response:
+        try:
+            if runs is None:
+                raise ValueError("no run was given to this server")
+            number = request.query_params.get("run", "")
+            listed = runs.games(int(number) if number.isdecimal() else -1)
+            return JSONResponse({"games": [game.title for game in listed]}, headers=HEADERS)
+        except (ValueError, OSError) as error:
+            return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
+
+    async def board(socket: WebSocket) -> None:
+        await socket.accept()
+        if boards.connections >= MOST_CONNECTIONS:
+            await refuse(socket, TRY_AGAIN, f"This server has {MOST_CONNECTIONS} pages open already: close one first.")
+            return
+        boards.connections += 1
+        try:
+            await converse(socket, boards, greeting(engines, bases, runs))
+        finally:
+            boards.connections -= 1
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        boards.close()
+
+    routes = [Route(path, static) for path in FILES]
+    routes += [Route("/watch", watch), Route("/watch/games", games)]
+    app = Starlette(routes=[*routes, WebSocketRoute("/board", board)], lifespan=lifespan)
+    app.add_middleware(Guarded, guard=guard)
+    app.state.boards = boards
+    return app
+
+
+class Guarded:
+    """Middleware that asks the guard about every request and every WebSocket before anything else."""
+
+    def __init__(self, app: Any, guard: Guard) -> None:
+        self.app, self.guard = app, guard
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self.guard.refusal(headers, scope["query_string"].decode("latin-1"))
+        if refusal is None:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await PlainTextResponse(refusal, status_code=403, headers=HEADERS)(scope, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close", "code": REFUSED, "reason": refusal[:120]})
+
+
+def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
+    """Return what every page is told first: the games and the networks that it may choose from."""
+    games = []
+    for name in dict.fromkeys([*bases, *GAMES]):
+        try:
+            env = usual_game(name, bases)
+        except ValueError:  # a game of the user's own whose options have no defaults
+            continue
+        games.append({"name": name, "title": TITLES.get(name, name), "options": options_of(env)})
+    names = [] if runs is None else [folder.name for folder in runs.folders]
+    return {"type": "welcome", "games": games, "networks": engines.offered(), "runs": names}
+
+
+async def refuse(socket: WebSocket, code: int, text: str) -> None:
+    """Tell a page why it is turned away, and close its connection."""
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        await socket.send_json({"type": "notice", "kind": "refused", "text": text})
+        await socket.close(code)
+
+
+async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -> None:
+    """Carry messages between a page and its board until the page goes away; the board then stops thinking."""
+    outbox = Outbox(asyncio.get_running_loop())
+    try:
+        key, session, known = boards.find(socket.query_params.get("key", ""), outbox.put)
+    except ValueError as error:
+        await refuse(socket, TRY_AGAIN, f"{str(error)[0].upper()}{str(error)[1:]}.")
+        return
+    sender: asyncio.Task[None] | None = None
+    try:
+        await socket.send_json({**welcome, "key": key, "resumed": known})
+        sender = asyncio.create_task(deliver(socket, outbox))
+        while True:
+            text = await socket.receive_text()
+            if not session.post(parsed(text)):
+                outbox.put({"type": "notice", "kind": "error", "text": "Too many messages wait: this one was dropped."})
+    except (WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: a message of bytes instead of text
+        pass
+    finally:
+        session.detach()
+        if sender is not None:
+            sender.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await sender
+
+
+def parsed(text: str) -> Any:
+    """Return the message in a text; None for what is no JSON, about which the session then complains."""
+    if len(text) > MOST_MESSAGE:
+        return f"a message of {len(text)} letters"
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+async def deliver(socket: WebSocket, outbox: Outbox) -> None:
+    """Send the messages of the outbox as they come; disconnect a page that takes none."""
+    while True:
+        for message in await outbox.take():
+            await socket.send_text(json.dumps(message, separators=(",", ":")))
+        if outbox.full:
+            await refuse(socket, TRY_AGAIN, "This page takes no messages: it was disconnected.")
+            return
+
+
+# --- serving ---------------------------------------------------------------------------------------
+
+
+def serve(
+    app: Starlette,
+    guard: Guard,
+    host: str,
+    port: int,
+    *,
+    browser: bool = True,
+    say: Callable[[str], object] = print,
+) -> None:
+    """Serve until Ctrl-C; print the address, and open it in a browser if `browser`.
+
+    port: 0 for any that is free.  Raises OSError, with a sentence, if the port cannot be used.
+    """
+    listener = listen(host, port)
+    address = address_of(host, listener.getsockname()[1], guard.token)
+    config = uvicorn.Config(
+        app, log_level="error", ws="websockets-sansio", ws_max_size=MOST_MESSAGE + 1000, ws_ping_interval=20.0,
+        timeout_graceful_shutdown=2, server_header=False, date_header=False, access_log=False,
+    )  # fmt: skip
+    say(f"{address}  (Ctrl-C ends it)")
+    if browser:
+        threading.Thread(target=open_browser, args=(address, say), daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; raise OSError with a sentence if the address cannot be used."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = getattr(error, "strerror", None) or error
+        raise OSError(f"port {port} of {host} cannot be used: {reason}; --port N takes another") from None
+    listener.listen(128)
+    return listener
+
+
+def address_of(host: str, port: int, token: str | None) -> str:
+    """Return the address to open in a browser."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+
+
+def open_browser(address: str, say: Callable[[str], object]) -> None:
+    """Open the page; where there is no browser the address is enough."""
+    with contextlib.suppress(webbrowser.Error, OSError):
+        if webbrowser.open(address):
+            return
+    say("No browser could be opened: open the address yourself.")
