@@ -8,7 +8,7 @@ from typing import NamedTuple
 WOOD, LINE, INK = "#eacf9a", "#6b5632", "#2b2113"
 BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
 PALE, BLUE, ORANGE = "#d9e9f6", "#0b5394", "#d55e00"
-LETTER = 0.51  # width of an average letter, of its size
+LETTER = 0.53  # width of an average letter, of its size
 
 
 class Style(NamedTuple):

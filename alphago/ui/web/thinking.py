@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from alphago.mcts.analysis_result import MoveAnalysis, read_analysis
+from alphago.mcts.analysis_result import MoveAnalysis
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.rule import resigns, without_rash_passes
+from alphago.mcts.tree_reading import read_analysis
 from alphago.ui.web.engines import Engine
 from alphago.ui.web.game_tree import GameTree, Node
 
