@@ -135,7 +135,8 @@ class MCTSPlayer:
         if self.is_done():
             raise ValueError(f"there is no analysis of a game that is over ({self.result_string})")
         self.search.expand_roots(_GAME)
-        return read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership)
+        found = read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership)
+        return replace(found, positions=(self.position,))
 
     def pick_move(self) -> int:
         """Return a move by the search so far: drawn in proportion to visits in the first plies, later the most visited.
