@@ -50,6 +50,7 @@ class Board(NamedTuple):
     numbers: Mapping[int, int] = {}
     texts: Sequence[str] = ()  # sentences below the board
     label: str = ""
+    legend: bool = True  # whether sentences explain an overlay
 
 
 def board_picture(
@@ -69,7 +70,7 @@ def board_picture(
     bottom = spots[-1].y + CELL * (1.1 if board.columns else 0.75)
     places = [spots[point] if point >= 0 else None for point in actions]
     sentences = list(board.texts)
-    if overlay is not None:
+    if overlay is not None and board.legend:
         sentences += legend(overlay, places, to_text)
     shown = min(wide, WIDEST)
     texts, high = texts_below(sentences, wide, bottom, PIXELS * wide / shown)

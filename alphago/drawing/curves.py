@@ -55,7 +55,7 @@ def curves_picture(panels: Sequence[CurvePanel], columns: int, axis: str, texts:
     shapes: list[Shape] = []
     top = GAP
     for text in texts:
-        shapes += paragraph(text, GAP, top + SIZE, wide - 2 * GAP, 1.2 * SIZE, "start")
+        shapes += paragraph(text, GAP, top + SIZE, wide - 2 * GAP, 1.2 * SIZE, anchor="start")
         top = shapes[-1].y + 0.6 * SIZE if isinstance(shapes[-1], Text) else top
     for i, panel in enumerate(panels):
         left, upper = GAP + (i % columns) * (WIDE + GAP), top + GAP + (i // columns) * (HIGH + GAP)

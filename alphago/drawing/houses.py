@@ -31,6 +31,7 @@ class Houses(NamedTuple):
     texts: Sequence[str] = ()
     label: str = ""
     named: bool = True  # whether the letters are written
+    legend: bool = True  # whether sentences explain an overlay
 
 
 def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 1) -> Drawing:
@@ -46,7 +47,7 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     rows = places[:count] if mover > 0 else places[count:]
     spots: list[Spot | None] = [Spot(x, outside(y, top, 2.2), 0.5 * CELL) for x, y in rows]
     sentences = list(houses.texts)
-    if overlay is not None:
+    if overlay is not None and houses.legend:
         sentences += legend(overlay, spots, lambda action: houses.letters[action])
     texts, high = texts_below(sentences, wide, bottom, 0.42 * CELL)
     ground: list[Shape] = [Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL)]

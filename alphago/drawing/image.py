@@ -21,8 +21,11 @@ class Gif(bytes):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return f"<a GIF of {len(self):,} bytes>"
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"image/gif": base64.b64encode(self).decode(), "text/plain": f"<a GIF of {len(self):,} bytes>"}
+        return {"image/gif": base64.b64encode(self).decode(), "text/plain": repr(self)}
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file, whole or not at all, and return its path; raise OSError with a sentence."""

@@ -19,7 +19,7 @@ from alphago.drawing.shapes import (
 )
 
 WIDE, GAP, SIZE = 640.0, 26.0, 14.0
-BOX = 330.0  # width of a box of the base
+BOX = 370.0  # width of a box of the base
 GREY = "#e9e9e6"
 
 
@@ -67,13 +67,13 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
     """Add a box around the middle `x`, with a pile behind it for a repeated one, and return where it ends."""
     times = f"{box.times} × " if box.times > 1 else ""
-    title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE)
+    title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE, bold=True)
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width - 16, 0.85 * SIZE) if box.detail else []
     bottom = (detail or title)[-1].y + 1.1 * SIZE
     for behind in range(min(box.times - 1, 3), -1, -1):
         style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
         shapes.append(Rect(x - width / 2 + 5 * behind, top + 5 * behind, width, bottom - top, style, 6))
-    shapes += [line._replace(bold=True) for line in title]
+    shapes += title
     shapes += detail
     return bottom + 5 * min(box.times - 1, 3)
 

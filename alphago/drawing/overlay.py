@@ -214,7 +214,7 @@ def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> L
 def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[int], str]) -> list[str]:
     """Return sentences that say what the signs of an overlay mean, and the marked actions without a place."""
     sentences = []
-    marked, name = marked_actions(overlay), overlay.shown
+    marked, name = [] if overlay.line else marked_actions(overlay), overlay.shown
     if marked and name is not None:
         number = SHOWN[name].format(what="share of the network's" if name == "priors" else "the")
         below = ", visits below" if overlay.visits is not None and name != "visits" else ""

@@ -12,14 +12,16 @@ WIDE = 480.0
 COLUMNS = 6
 
 
-def planes_picture(planes: np.ndarray, texts: Sequence[str], label: str, names: Sequence[str] = ()) -> Drawing:
+def planes_picture(
+    planes: np.ndarray, texts: Sequence[str], label: str, names: Sequence[str] = (), *, columns: int = COLUMNS
+) -> Drawing:
     """Return planes [C, height, width] as grids, white for 0 and black for the largest number of a plane.
 
     Numbers below 0 have a minus sign.  Of more than MOST_PLANES the first are drawn.
-    names: of the planes; their numbers otherwise.
+    names: of the planes; their numbers otherwise. columns: planes in a row.
     """
     shown = planes[:MOST_PLANES]
-    columns = min(COLUMNS, max(1, len(shown)))
+    columns = min(columns, max(1, len(shown)))
     gap = 14.0
     side = (WIDE - gap * (columns + 1)) / columns
     _, height, width = planes.shape

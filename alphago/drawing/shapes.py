@@ -8,7 +8,7 @@ from typing import NamedTuple
 WOOD, LINE, INK = "#eacf9a", "#6b5632", "#2b2113"
 BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
 PALE, BLUE, ORANGE = "#d9e9f6", "#0b5394", "#d55e00"
-LETTER = 0.53  # width of an average letter, of its size
+LETTER, BOLD_LETTER = 0.53, 0.6  # width of an average letter, of its size
 
 
 class Style(NamedTuple):
@@ -108,10 +108,12 @@ def scaled_style(style: Style, scale: float) -> Style:
     return style._replace(width=style.width * scale)
 
 
-def paragraph(text: str, x: float, y: float, width: float, size: float, anchor: str = "middle") -> list[Text]:
+def paragraph(
+    text: str, x: float, y: float, width: float, size: float, *, anchor: str = "middle", bold: bool = False
+) -> list[Text]:
     """Return text as lines that fit a width, the first around the height `y`."""
-    lines = textwrap.wrap(text, max(8, int(width / (LETTER * size))))
-    return [Text(x, y + 1.35 * size * i, words, size, anchor=anchor) for i, words in enumerate(lines)]
+    lines = textwrap.wrap(text, max(8, int(width / ((BOLD_LETTER if bold else LETTER) * size))))
+    return [Text(x, y + 1.35 * size * i, words, size, anchor=anchor, bold=bold) for i, words in enumerate(lines)]
 
 
 def mixed(pale: str, full: str, share: float) -> str:
@@ -141,11 +143,11 @@ def sheet(
     """
     if not drawings or len(drawings) != len(captions):
         raise ValueError(f"a sheet must have one caption for each drawing, got {len(captions)} for {len(drawings)}")
-    gap, size = 0.08 * cell, 0.062 * cell
+    gap, size = 0.08 * cell, min(0.062 * cell, 15.0)
     columns = max(1, min(columns, len(drawings)))
     width = gap + columns * (cell + gap)
     shapes: list[Shape] = []
-    heading = paragraph(title, gap, gap + size, width - 2 * gap, 1.25 * size, "start") if title else []
+    heading = paragraph(title, gap, gap + size, width - 2 * gap, 1.25 * size, anchor="start") if title else []
     top = gap + (heading[-1].y + size if heading else 0.0)
     for begin in range(0, len(drawings), columns):
         row = range(begin, min(begin + columns, len(drawings)))

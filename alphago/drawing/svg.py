@@ -16,6 +16,9 @@ class Svg(str):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return f"<an SVG picture of {len(self):,} letters>"
+
     def _repr_svg_(self) -> str:
         return str(self)
 

@@ -172,10 +172,13 @@ class StonesPosition(Position):
     @property
     def last_drawn(self) -> int | None:
         """The point that pictures mark as the last move's; None for none."""
-        if self.last_point is None and self.moves and self.env.action_space >= self.board.size:
-            point = int(self.points_of_actions[self.moves[-1]])
-            return None if point < 0 else point
-        return self.last_point
+        if self.last_point is not None or not self.moves:
+            return self.last_point
+        (height, width), action = self.board.shape, self.moves[-1]
+        if self.env.action_space == width:  # it fell onto the others of its column
+            row = int(np.argmax(self.board[:, action] != 0))
+            return row * width + action if self.board[row, action] else None
+        return int(self.points_of_actions[action]) if 0 <= self.points_of_actions[action] < height * width else None
 
     @property
     def star_points(self) -> Sequence[int]:
@@ -205,7 +208,7 @@ class StonesPosition(Position):
             [str(height - row) for row in range(height)] if fits and kind != "columns" else (),
             self.star_points, self.last_drawn, self.ko_points,
             move_numbers(list(self.replay()), look.numbers) if look.numbers else {},
-            self.texts_below(look), f"{env.name} {height}x{width}, {self.caption}",
+            self.texts_below(look), f"{env.name} {height}x{width}, {self.caption}", look.legend,
         )  # fmt: skip
         return board_picture(picture, look.overlay, self.points_of_actions.tolist(), env.to_text)
 

@@ -139,7 +139,14 @@ class OwarePosition(Position):
             mover = self.to_play * -1
             last = self.moves[-1] + (0 if mover > 0 else SIDE)
         picture = Houses(
-            self.houses, self.stores, LETTERS, last, self.texts_below(look), f"oware, {self.caption}", look.coordinates
+            self.houses,
+            self.stores,
+            LETTERS,
+            last,
+            self.texts_below(look),
+            f"oware, {self.caption}",
+            look.coordinates,
+            look.legend,
         )
         return houses_picture(picture, look.overlay, self.to_play)
 

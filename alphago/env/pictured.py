@@ -19,12 +19,14 @@ class Look(NamedTuple):
     coordinates: whether rows and columns are named.
     caption: the text below; None for the position's own, "" for none.
     overlay: what a network or a search says.
+    legend: whether sentences below say what its signs mean.
     """
 
     numbers: int = 0
     coordinates: bool = True
     caption: str | None = None
     overlay: Overlay | None = None
+    legend: bool = True
 
 
 PLAIN = Look()
@@ -97,7 +99,7 @@ class Pictured:
     def drawing(self, look: Look = PLAIN) -> Drawing:
         """Return the picture that `svg` writes; a game with a board of its own overrides this."""
         texts = self.texts_below(look)
-        if look.overlay is not None:
+        if look.overlay is not None and look.legend:
             texts += legend(look.overlay, [None] * self.env.action_space, self.env.to_text)
         return planes_picture(self.planes(), texts, f"{self.env.name}: {self.caption}")
 

@@ -50,6 +50,7 @@ def test_a_notebook_shows_it_and_a_file_keeps_it(tmp_path: Path) -> None:
     svg = to_svg(drawing())
     assert isinstance(svg, Svg)
     assert svg._repr_svg_() == svg
+    assert repr(svg) == f"<an SVG picture of {len(svg):,} letters>"
     path = svg.save(tmp_path / "a.svg")
     assert root_of(path.read_text("utf-8")).tag == f"{SPACE}svg"
 

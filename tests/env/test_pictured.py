@@ -5,12 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago.drawing.overlay import make_overlay
+from alphago.drawing.svg import to_svg
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv, IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
+from alphago.env.pictured import Look
 from alphago.env.reversi import ReversiEnv
+from alphago.examples.connect_four import ConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.diagrams import play, position
 from tests.drawing.reading import root_of, shapes, texts, title
@@ -194,3 +198,17 @@ def test_an_expected_line() -> None:
 def test_numbers_of_another_game_are_refused() -> None:
     with pytest.raises(ValueError, match=r"priors must be an array of shape \[26\], got \[82\]"):
         GoEnv(5).position().svg(priors=np.zeros(82))
+
+
+def test_the_last_stone_of_a_column_is_ringed() -> None:
+    """In a game of columns that does not know where its stones land."""
+    now = Columns().position().play(3).play(3)
+    (ring,), (white,) = shapes(now.svg(), "circle", fill="none"), shapes(now.svg(), "circle", fill=WHITE, stroke=EDGE)
+    assert (ring.get("cx"), ring.get("cy")) == (white.get("cx"), white.get("cy"))
+
+
+def test_an_overlay_without_legend() -> None:
+    for env in (GoEnv(5), OwareEnv(), ConnectFourEnv()):
+        overlay = make_overlay(env.action_space, env.plane_shape, priors=np.ones(env.action_space) / env.action_space)
+        picture = env.position().drawing(Look(caption="", overlay=overlay, legend=False))
+        assert "On a disc" not in " ".join(texts(to_svg(picture)))
