@@ -23,7 +23,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_game(parser, "the first model's own, or go", "the model's own, or 9")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
-    parser.add_argument("--port", type=integer, default=PORT, metavar="N", help=f"to serve on; 0: any free one ({PORT})")
+    parser.add_argument(
+        "--port", type=integer, default=PORT, metavar="N", help=f"to serve on; 0: any free one ({PORT})"
+    )
     parser.add_argument("--no-browser", action="store_true", help="print the address only")
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="to listen on; any but this machine's needs --token"

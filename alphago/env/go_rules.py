@@ -47,14 +47,30 @@ LONG_NAME = re.compile(r"ko(SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax\w+?)?s
 def read_rules(text: str) -> Rules | None:
     """Return the rules called `text` in any spelling ("new_zealand", "NZ"); None for an unknown name.
 
-    Long names, such as KataGo's koSIMPLEscoreAREAtaxNONEsui0, are read too.
+    Long names, such as KataGo's koSIMPLEscoreAREAtaxNONEsui0, are read too, and its JSON, {"ko": "SIMPLE", …}.
     """
+    if text.lstrip().startswith("{"):
+        return rules_of_json(text)
     match = LONG_NAME.fullmatch(text.strip())
     if match:
         return Rules(match[1].lower(), match[2] == "1")
     word = re.sub("[^a-z]", "", text.lower())
     word = ALIASES.get(word, word)
     return next((rules for name, rules in NAMED.items() if re.sub("[^a-z]", "", name.lower()) == word), None)
+
+
+def rules_of_json(text: str) -> Rules | None:
+    """Return the rules that a JSON object as KataGo writes it describes; None for anything else.
+
+    Its `ko` and `suicide` count; what only concerns the score, such as `scoring` and `tax`, is left out.
+    """
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
+    known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool)
+    return Rules(ko.lower(), suicide) if known else None
 
 
 def named_rules(text: str) -> Rules:

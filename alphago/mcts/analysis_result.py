@@ -63,7 +63,7 @@ class Analysis:
     move_ownership: np.ndarray | None = None  # float32 [n, A, H, W], below each action, if it was asked for
     move_ownership_stdev: np.ndarray | None = None  # float32 [n, A, H, W]
     positions: tuple[Position, ...] = ()  # for pictures; empty where they are not known
-    black_view: bool = False  # whether `as_black` has turned them
+    views: np.ndarray | None = None  # int8 [n], -1 where numbers are not the mover's but the other side's; None for none
 
     def __len__(self) -> int:
         return len(self.to_play)
@@ -89,14 +89,21 @@ class Analysis:
 
     def as_black(self) -> "Analysis":
         """Return the same analyses from Black's view; a lower bound becomes an upper one where White is to move."""
-        black = self.to_play == 1
+        return self.turned(self.to_play)
+
+    def as_white(self) -> "Analysis":
+        """Return the same analyses from White's view; a lower bound becomes an upper one where Black is to move."""
+        return self.turned(-self.to_play)
+
+    def turned(self, signs: np.ndarray) -> "Analysis":
+        """Return the analyses from the other side's view where signs (int8 [n]) are -1."""
         turned: dict[str, Any] = {}
         for name in TURNED:
             array = getattr(self, name)
             if array is not None:
-                turned[name] = array * self.to_play.reshape(-1, *[1] * (array.ndim - 1))
-        turned["lower_bound"] = np.where(black[:, None], self.lower_bound, 1 - self.lower_bound)
-        return replace(self, **turned, black_view=not self.black_view)
+                turned[name] = array * signs.reshape(-1, *[1] * (array.ndim - 1))
+        turned["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
+        return replace(self, **turned, views=signs if self.views is None else signs * self.views)
 
     def svg(
         self, i: int = 0, *, show: str | None = None, ownership: bool = True, line: bool = False,
@@ -113,8 +120,8 @@ class Analysis:
         """
         if not self.positions:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
-        mover = int(self.to_play[i])
-        view, black = (mover, 1) if self.black_view else (1, mover)
+        view = 1 if self.views is None else int(self.views[i])
+        black = view * int(self.to_play[i])
         searched = bool(self.visits[i].any())
         owners = black * self.ownership[i] if ownership and self.ownership is not None else None
         return self.positions[i].svg(
@@ -191,7 +198,7 @@ class Analysis:
         return replace(self, **taken, positions=tuple(self.positions[i] for i in chosen) if self.positions else ())
 
 
-ARRAYS = tuple(field.name for field in fields(Analysis) if field.name not in ("env", "positions", "black_view"))
+ARRAYS = tuple(field.name for field in fields(Analysis) if field.name not in ("env", "positions"))
 TURNED = (
     "q", "score", "value", "raw_value", "root_score", "raw_score", "ownership", "raw_ownership", "move_ownership",
 )  # fmt: skip

@@ -26,6 +26,11 @@ class Forbidden(NamedTuple):
     plies: int = 1
 
 
+def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
+    """Return those of the rules that forbid something."""
+    return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
+
+
 class AnalysisSearch(Search):
     """A `Search` whose nodes also have the scores and ownership of a `ForecastEvaluator`; of others there are none.
 
@@ -57,15 +62,21 @@ class AnalysisSearch(Search):
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set a game's root, with an empty tree; raise ValueError if no legal move is left there."""
-        own = tuple(rule for rule in forbidden if rule.actions and rule.plies > 0)
+        own = usable(forbidden)
         legal = [int(action) for action in np.flatnonzero(position.legal_mask)]
         if own and not any(self._may_play(own, position.to_play, action, 0) for action in legal):
             raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
         self.batch.copy(_FIRST, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
-        self._forbidden.pop(game, None)
         if own:
             self._forbidden[game] = own
+
+    @TREE
+    def forget(self, games: np.ndarray) -> None:
+        """Clear the trees of games (int64 [n]), in which nothing is forbidden from then on."""
+        super().forget(games)
+        for game in games.tolist():
+            self._forbidden.pop(game, None)
 
     def forbidden(self, game: int) -> tuple[Forbidden, ...]:
         """Return what is forbidden in a game."""

@@ -1,6 +1,6 @@
 """`MCTSPlayer`: the search of one game, with AlphaGo.jl's verbs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv, Position, check_env
 from alphago.mcts.analysis_result import PLIES, Analysis
-from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.rule import resigns, temperature_plies, without_rash_passes
@@ -80,10 +80,11 @@ class MCTSPlayer:
             self.search = Search(env, as_evaluator(self.network, env, device), 1, settings)
         self.initialize_game()
 
-    def initialize_game(self, position: Position | None = None) -> None:
+    def initialize_game(self, position: Position | None = None, forbidden: Sequence[Forbidden] = ()) -> None:
         """Start a game at `position` (None: the start position) with an empty tree.
 
-        Raises ValueError, and changes nothing, for a position of another game.
+        forbidden: moves that the search of this position leaves out, until one is played; needs `forecasts`.
+        Raises ValueError, and changes nothing, for a position of another game, and if no legal move is left.
         """
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
@@ -93,8 +94,11 @@ class MCTSPlayer:
         for action in position.moves:
             note(record, before, action, 0, before.legal_mask.astype(np.int32), 0.0)
             before = before.play(action)
-        self.search.batch.copy(_GAME, _GAME, of=position.batch)
-        self.search.forget(_GAME)
+        if isinstance(self.search, AnalysisSearch):
+            self.search.start(0, position, forbidden)
+        else:
+            self.search.batch.copy(_GAME, _GAME, of=position.batch)
+            self.search.forget(_GAME)
         self.position, self._record = position, record
         self._winner: int | None = None
         self._was_resign = False
@@ -108,6 +112,11 @@ class MCTSPlayer:
         before = self.root_visits
         self.search.run(np.array([readouts], np.int32))
         return self.root_visits - max(before, 1)
+
+    @property
+    def forbidden(self) -> tuple[Forbidden, ...]:
+        """The moves that the search leaves out."""
+        return self.search.forbidden(0) if isinstance(self.search, AnalysisSearch) else ()
 
     @property
     def root_visits(self) -> int:
@@ -183,8 +192,9 @@ class MCTSPlayer:
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
         note(self._record, self.position, action, self.root_value, policy, float(searched))
+        partial = bool(self.forbidden)
         self.search.advance(_GAME, np.array([action], np.int32))
-        if not self.search.rule.keeps_trees:
+        if partial or not self.search.rule.keeps_trees:
             self.search.forget(_GAME)
         self.position = position
 

@@ -57,6 +57,14 @@ SMALL = {
         "--repeats 1 --warm-only",
         [r"warm, median of 1: ", r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n"],
     ),
+    "web.py": (
+        "--net 7x7 --size 5 --readouts 2 --clicks 1 --boards 2 --seconds 0.05 --turns 1 --no-start",
+        [
+            r"click to answer, 5x5, 2 readouts: \d+ ms, the search alone \d+ ms \(at most \d+ wanted: (met|missed)\)\n",
+            r"2 boards: [\d,]+ positions/s in batches of \d+, the evaluator [\d,]+: \d+\.\d\d\n",
+            r"2 boards at once: \d+\.\d\d of the evaluator's rate",
+        ],
+    ),
     "training_step.py": (
         "--steps 1 --presets 7x7",
         [r"7x7, \d+ positions: \d+\.\d with, \d+\.\d without: \d+\.\d\d; [\d,]+ positions/s with them\n"],

@@ -43,7 +43,8 @@ def test_of_each_position(net: NeuralNet, positions: list[Any]) -> None:
 def test_the_same_from_blacks_view(net: NeuralNet, positions: list[Any]) -> None:
     found = analyze(positions, net, 16)
     assert found.as_black().svg(1) == found.svg(1)
-    assert found.as_black().as_black().svg(1) == found.svg(1)
+    assert found.as_white().svg(1) == found.svg(1)
+    assert found.as_black().take([1]).svg() == found.svg(1)
 
 
 def test_parts_keep_their_positions(net: NeuralNet, positions: list[Any]) -> None:

@@ -26,21 +26,26 @@ class GtpGame:
 
     def clear(self) -> None:
         """Empty the board."""
-        self.handicap: tuple[int, ...] = ()
-        self.begin()
+        self.set_up((), (), 1)
 
     def give_handicap(self, stones: Sequence[int]) -> None:
         """Place Black's stones on an empty board, with White to move."""
-        self.handicap = tuple(sorted(stones))
+        self.set_up(stones, (), -1)
+
+    def set_up(self, black: Sequence[int], white: Sequence[int], first: int) -> None:
+        """Begin a game with stones on the board and a colour to move; raise ValueError if they cannot be there."""
+        stones = {"black": tuple(sorted(black)), "white": tuple(sorted(white))}
+        self.stones = {colour: points for colour, points in stones.items() if points}
+        self.first = first
         self.begin()
 
     def begin(self) -> None:
         self.plays: list[tuple[int, int]] = []  # (colour, action)
-        self.position = self.start(-1 if self.handicap else 1)
+        self.position = self.start(self.first)
 
     def start(self, to_play: int, **further: Any) -> GoPosition:
-        """Return a start position with these keywords of `GoEnv.position` or, without any, with the handicap."""
-        setup: dict[str, Any] = dict(further) or ({"black": self.handicap} if self.handicap else {})
+        """Return a start position with these keywords of `GoEnv.position` or, without any, with the game's stones."""
+        setup: dict[str, Any] = dict(further) or dict(self.stones)
         if to_play != 1:
             setup["to_play"] = "white"
         if self.komi != self.env.komi:
@@ -92,6 +97,11 @@ class GtpGame:
         self.begin()
         for colour, action in plays:
             self.play(colour, action)
+
+    @property
+    def to_play(self) -> int:
+        """The colour that is expected to move: the other one than moved last."""
+        return -self.plays[-1][0] if self.plays else self.first
 
     @property
     def is_over(self) -> bool:

@@ -6,14 +6,20 @@ in GNU Go, its reference implementation.
 
 import contextlib
 import os
+import queue
 import re
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
-Command = Callable[[list[str]], str]  # arguments in, text of the reply out; GtpFailure for a failure
+from alphago.env.board import check_player
 
+Command = Callable[[list[str]], "str | Stream"]  # arguments in, reply out; GtpFailure for a failure
+
+LINES_AHEAD = 1024  # that are read before they are answered
+JSON_HINT = "this is GTP, the Go Text Protocol; `alphago analysis` speaks JSON"
 LONGEST_LINE = 65_536  # characters: many times a request with every point of the largest board
 CONTROL = {code: None for code in (*range(32), 127) if chr(code) not in "\t\n"}
 
@@ -26,6 +32,52 @@ class Request(NamedTuple):
     id: str  # digits, or ""
     name: str
     arguments: list[str]
+
+
+class Stream(NamedTuple):
+    """A reply that grows line by line; `run(write, wait)` writes lines, and may `wait` for the controller's next one.
+
+    `write` takes a line without its end, from any thread, and does nothing once the reply is over.
+    """
+
+    run: Callable[[Callable[[str], None], Callable[[], None]], None]
+
+
+class Inbox:
+    """Lines that a thread reads in advance, so that a command notices the next one while it works."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines: queue.Queue[str | BaseException | None] = queue.Queue(LINES_AHEAD)
+        self._next: list[str | BaseException | None] = []
+        threading.Thread(target=self._read, args=(lines,), name="gtp input", daemon=True).start()
+
+    def _read(self, lines: Iterable[str]) -> None:
+        try:
+            for line in lines:
+                self._lines.put(line)
+        except BaseException as error:  # for the thread that takes the lines
+            self._lines.put(error)
+        else:
+            self._lines.put(None)
+
+    def wait(self) -> None:
+        """Wait until there is a line, or none will follow."""
+        if not self._next:
+            self._next.append(self._lines.get())
+
+    def is_waiting(self) -> bool:
+        """Return whether no line is there yet."""
+        return not self._next and self._lines.empty()
+
+    def take(self) -> str | None:
+        """Return the next line, waiting for it; None at the end."""
+        self.wait()
+        line = self._next[0]
+        if line is not None:  # the end remains
+            self._next.clear()
+        if isinstance(line, BaseException):
+            raise line
+        return line
 
 
 def parse(line: str) -> Request | None:
@@ -43,36 +95,86 @@ def reply(request: Request, text: str, success: bool = True) -> str:
     return f"{'=' if success else '?'}{request.id} {body}\n\n"
 
 
-def converse(commands: Mapping[str, Command], lines: Iterable[str], output: TextIO) -> None:
+def converse(
+    commands: Mapping[str, Command],
+    lines: Iterable[str],
+    output: TextIO,
+    *,
+    idle: Callable[[], None] | None = None,
+    awake: Callable[[], None] | None = None,
+) -> None:
     """Answer requests until `quit` or the last line.
+
+    idle: called when no line is there to answer. awake: called when the next one is, and at the end.
 
     An unexpected error in a command becomes a failure reply, with the traceback on stderr: for a controller that is
     better than an engine that has ended.
     """
     commands = {**administration(commands), **commands}
-    for line in lines:
-        request = parse(line)
-        if request is None:
-            continue
-        too_long = len(line) > LONGEST_LINE
-        output.write(reply(request, "line too long", success=False) if too_long else answer(commands, request))
-        output.flush()
-        if request.name == "quit":
-            return
+    inbox = Inbox(lines)
+    try:
+        while True:
+            if idle is not None and inbox.is_waiting():
+                idle()
+            line = inbox.take()
+            if awake is not None:
+                awake()
+            if line is None:
+                return
+            request = parse(line)
+            if request is None:
+                continue
+            if len(line) > LONGEST_LINE:
+                output.write(reply(request, "line too long", success=False))
+            else:
+                answer(commands, request, output, inbox)
+            output.flush()
+            if request.name == "quit":
+                return
+    finally:
+        if awake is not None:
+            awake()
 
 
-def answer(commands: Mapping[str, Command], request: Request) -> str:
-    """Return the reply to one request."""
+def answer(commands: Mapping[str, Command], request: Request, output: TextIO, inbox: Inbox) -> None:
+    """Write the reply to one request."""
     command = commands.get(request.name)
     if command is None:
-        return reply(request, "unknown command", success=False)
+        json = request.name.startswith("{")
+        output.write(reply(request, JSON_HINT if json else "unknown command", success=False))
+        return
     try:
-        return reply(request, command(request.arguments))
+        text = command(request.arguments)
     except GtpFailure as failure:
-        return reply(request, str(failure), success=False)
+        output.write(reply(request, str(failure), success=False))
     except Exception as error:
         traceback.print_exc()
-        return reply(request, f"internal error: {type(error).__name__}: {error}", success=False)
+        output.write(reply(request, f"internal error: {type(error).__name__}: {error}", success=False))
+    else:
+        if isinstance(text, Stream):
+            write_stream(request, text, output, inbox)
+        else:
+            output.write(reply(request, text))
+
+
+def write_stream(request: Request, stream: Stream, output: TextIO, inbox: Inbox) -> None:
+    """Write a reply that grows; an error in the midst of it goes to stderr."""
+    lock, over = threading.Lock(), False
+
+    def write(line: str) -> None:
+        with lock:
+            if not over:
+                output.write(f"{line}\n")
+                output.flush()
+
+    write(f"={request.id}")
+    try:
+        stream.run(write, inbox.wait)
+    except Exception:
+        traceback.print_exc()
+    with lock:
+        over = True
+        output.write("\n")
 
 
 def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
@@ -114,6 +216,12 @@ def number(text: str) -> float:
     return float(text)
 
 
+def check_colour(text: str) -> int:
+    """Return +1 for b or black, -1 for w or white, upper or lower case; raise GtpFailure for anything else."""
+    with replying("invalid color or coordinate"):
+        return check_player(text)
+
+
 def lines_of_stdin() -> Iterator[str]:
     """Yield the lines of standard input, ended by LF alone; every byte is a character, so none is an error.
 
@@ -121,10 +229,28 @@ def lines_of_stdin() -> Iterator[str]:
     """
     if sys.stdin is None:  # it was closed before Python started
         return
-    while line := sys.stdin.buffer.readline(LONGEST_LINE + 1):
+    for line in byte_lines(sys.stdin.buffer, LONGEST_LINE):
         yield line.decode("latin-1")
-        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-            line = sys.stdin.buffer.readline(LONGEST_LINE + 1)
+
+
+def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
+    """Yield the lines of a binary file, cut after `longest` bytes and one more.
+
+    They are read past the file's buffer, whose lock a thread that waits for input would still hold when Python ends.
+    """
+    raw, rest, cut = getattr(file, "raw", file), b"", False
+    while data := raw.read(65_536):
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            if not cut:
+                yield line[: longest + 1]
+            cut = False
+        if len(rest) > longest:
+            if not cut:
+                yield rest[: longest + 1]
+            rest, cut = b"", True
+    if rest and not cut:
+        yield rest
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ class Clock:
 
     def set_limits(self, main: float, period: float, stones: int) -> None:
         """Apply GTP's time_settings; a period without stones, or three zeros, is no limit. main, period: seconds."""
+        self.one_stone = False  # whether each period is for one stone, and `time_left` counts periods
         self.main, self.period, self.stones = main, period, stones
         self.reset()
 
@@ -27,7 +28,7 @@ class Clock:
     def set_left(self, colour: int, seconds: float, stones: int) -> None:
         """Apply GTP's time_left for this colour; without earlier settings it limits the colour in this game."""
         self.limited[colour] = True
-        self.left[colour] = (max(0.0, seconds), stones)
+        self.left[colour] = (max(0.0, seconds), min(stones, 1) if self.one_stone else stones)
 
     def spend(self, colour: int, seconds: float) -> None:
         """Subtract the seconds that a move of this colour took."""

@@ -23,7 +23,8 @@ class Request:
     ) -> None:
         self.batch, self.slots = batch, slots
         self.outputs = (priors, values, *(forecasts or ()))
-        self.taken = self.done = False
+        self.taken = False
+        self.done = threading.Event()
         self.error: Exception | None = None
 
     @property
@@ -78,11 +79,11 @@ class CommonEvaluator(Evaluator):
             return
         with self.changed:
             self.waiting.append(request)
-        while not request.done:
+        while not request.done.is_set():
             with self.changed:
-                while not request.done and (request.taken or self.busy >= self.lanes):
+                while not request.done.is_set() and (request.taken or self.busy >= self.lanes):
                     self.changed.wait()
-                if request.done:
+                if request.done.is_set():
                     break
                 requests = self._take(request)
                 self.busy += 1
@@ -117,7 +118,8 @@ class CommonEvaluator(Evaluator):
         with self.changed:
             self.busy -= 1
             for request in requests:
-                request.error, request.done = error, True
+                request.error = error
+                request.done.set()
             self.changed.notify_all()
 
     def _compute_together(self, requests: Sequence[Request]) -> None:

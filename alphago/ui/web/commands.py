@@ -20,8 +20,10 @@ def hello(desk: Desk, message: Message) -> None:
         tree = open_link(message["link"], desk.bases)
         desk.players = {1: HUMAN, -1: HUMAN}
         desk.set_game(tree)
+        desk.look()
     else:
         desk.tell_game()
+    desk.tell_state()
 
 
 def new_game(desk: Desk, message: Message) -> None:

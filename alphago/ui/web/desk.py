@@ -81,6 +81,7 @@ class Desk:
         """Tell a page, perhaps another than before, everything that it has to show."""
         self.send = send
         self.tell_game()
+        self.tell_state()
 
     def disconnect(self) -> None:
         """Stop, and send nothing any more."""
@@ -103,7 +104,7 @@ class Desk:
         self.send({"type": "status", "text": text})
 
     def set_game(self, tree: GameTree, names: Mapping[int, str] | None = None) -> None:
-        """Put another game on the board."""
+        """Put another game on the board; `wake` or `tell_state` has to follow."""
         self.stop()
         usual = self.strength.network == self.engines.usual(self.tree.env)
         self.tree, self.names = tree, {1: "", -1: "", **(names or {})}
@@ -114,19 +115,20 @@ class Desk:
         self.tell_game()
 
     def tell_game(self) -> None:
-        """Send the game, all of its variations and the state."""
+        """Send the game; the next state then has all of its variations."""
         self.known = 0
         view = game_view(self.tree.env)
         view["mostReadouts"] = most_readouts(self.tree.env)
         self.send({"type": "game", "game": view, "names": [self.names[1], self.names[-1]]})
-        self.tell_state()
 
     def tell_state(self) -> None:
         """Send what may have changed: the board, the new nodes, who plays, how strong, and what is going on."""
         tree = self.tree
         position, loser = tree.position, tree.loser()
         over = tree.is_over()
-        nodes = [[n, node.parent, node.action, node.mover] for n, node in enumerate(tree.nodes[self.known :], self.known)]
+        nodes = [
+            [n, node.parent, node.action, node.mover] for n, node in enumerate(tree.nodes[self.known :], self.known)
+        ]
         self.send(
             {
                 "type": "state",

@@ -101,5 +101,3 @@ def open_link(text: Any, bases: Mapping[str, GameEnv]) -> GameTree:
     for word in moves.split(".") if moves else ():
         tree.play(tree.position.check_action(word))
     return tree
-
-

@@ -87,7 +87,9 @@ class Runs:
     def games(self, run: int) -> list[RunGame]:
         """Return the latest games of a run, the newest first: self-play, then its matches."""
         folder = self.folder(run)
-        files = sorted((folder.path / "games").glob("*.npz"))[-2:] + sorted((folder.path / "matches").glob("*.npz"))[-1:]
+        files = (
+            sorted((folder.path / "games").glob("*.npz"))[-2:] + sorted((folder.path / "matches").glob("*.npz"))[-1:]
+        )
         stamp = (*file_stamp(folder.path), *map(str, files))
         if stamp != folder.games_stamp:
             folder.games = [*selfplay_games(files[::-1]), *match_games(self.history(folder))]

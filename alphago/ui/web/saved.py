@@ -112,7 +112,7 @@ def numbers_of(env: GameEnv, node: Node) -> str:
     assert node.win_rate is not None
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
     lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
-    for action, visits, prior, win, line in (node.analysis or {}).get("moves", ())[:SHOWN]:
+    for action, visits, prior, win, _, line in (node.analysis or {}).get("moves", ())[:SHOWN]:
         rate = "" if win is None else f" {100 * win:.1f} %"
         words = " ".join(env.to_text(move) for move in line)
         lines.append(f"{env.to_text(action)}{rate}, {visits} visits, prior {100 * prior:.1f} %: {words}")

@@ -3,10 +3,8 @@
 import asyncio
 import contextlib
 import json
-import secrets
 import socket
 import threading
-import time
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
@@ -14,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
+from alphago.ui.web.boards import Boards, Outbox
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
-from alphago.ui.web.limits import KEPT_SECONDS, MOST_CONNECTIONS, MOST_MESSAGE, MOST_SESSIONS
+from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
 from alphago.ui.web.new_game import usual_game
-from alphago.ui.web.session import Session
 from alphago.ui.web.views import TITLES, options_of
 
 try:
@@ -48,91 +46,11 @@ FILES = {
     "/favicon.svg": ("favicon.svg", "image/svg+xml"),
     "/favicon.ico": ("favicon.svg", "image/svg+xml"),
 }
+WAIT = 0.01  # seconds
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
-BACKLOG = 400  # messages that a page has not taken yet; a page that takes none is disconnected
-COALESCED = ("thinking",)  # of these a slow page gets only the newest
 
 
-class Boards:
-    """The sessions of a server, by the key that each page keeps for its return."""
-
-    def __init__(self, engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> None:
-        self.engines, self.bases, self.runs = engines, bases, runs
-        self.sessions: dict[str, Session] = {}
-        self.connections = 0
-
-    def find(self, key: str, send: Callable[[dict[str, Any]], None]) -> tuple[str, Session, bool]:
-        """Return a key, its session and whether it was there; a new one for a key that is unknown or in use.
-
-        Raises ValueError if there are too many.
-        """
-        self.sweep()
-        session = self.sessions.get(key)
-        if session is not None and session.detached_at is not None:
-            session.attach(send)
-            return key, session, True
-        if len(self.sessions) >= MOST_SESSIONS:
-            self.drop_oldest()
-        key = secrets.token_urlsafe(16)
-        session = self.sessions[key] = Session(self.engines, self.bases, send, self.runs)
-        return key, session, False
-
-    def drop_oldest(self) -> None:
-        """End the board whose page has been gone longest; raise ValueError if every board has a page."""
-        gone = [(s.detached_at, key) for key, s in self.sessions.items() if s.detached_at is not None]
-        if not gone:
-            raise ValueError(f"this server has {MOST_SESSIONS} boards already: close another page first")
-        self.sessions.pop(min(gone)[1]).close()
-
-    def sweep(self) -> None:
-        """End the boards whose pages have been gone for long."""
-        until = time.monotonic() - KEPT_SECONDS
-        for key, session in list(self.sessions.items()):
-            if session.detached_at is not None and session.detached_at < until:
-                self.sessions.pop(key).close()
-
-    def close(self) -> None:
-        """End all boards."""
-        for session in self.sessions.values():
-            session.close()
-        self.sessions.clear()
-
-
-class Outbox:
-    """Messages on their way to one page, from the session's thread to the event loop; of some only the newest."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-        self.lock = threading.Lock()
-        self.messages: list[dict[str, Any]] = []
-        self.ready = asyncio.Event()
-        self.full = False
-
-    def put(self, message: dict[str, Any]) -> None:
-        """Queue a message; any thread may call it."""
-        with self.lock:
-            if message["type"] in COALESCED and self.messages and self.messages[-1]["type"] == message["type"]:
-                if self.messages[-1]["node"] == message["node"]:
-                    self.messages.pop()
-            if len(self.messages) >= BACKLOG:
-                self.full = True
-            else:
-                self.messages.append(message)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
-            self.loop.call_soon_threadsafe(self.ready.set)
-
-    async def take(self) -> list[dict[str, Any]]:
-        """Wait for messages and return them."""
-        await self.ready.wait()
-        self.ready.clear()
-        with self.lock:
-            messages, self.messages = self.messages, []
-        return messages
-
-
-def make_app(
-    engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs: "Runs | None" = None
-) -> Starlette:
+def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs: "Runs | None" = None) -> Starlette:
     """Return the application: `bases` are the games that are offered first, with their usual options."""
     boards = Boards(engines, bases, runs)
 
@@ -244,9 +162,16 @@ async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -
         await socket.send_json({**welcome, "key": key, "resumed": known})
         sender = asyncio.create_task(deliver(socket, outbox))
         while True:
-            text = await socket.receive_text()
-            if not session.post(parsed(text)):
-                outbox.put({"type": "notice", "kind": "error", "text": "Too many messages wait: this one was dropped."})
+            message = parsed(await socket.receive_text())
+            # A page that sends faster than it is answered, or reads, has to wait: nothing piles up here.
+            while not session.post(message):
+                await asyncio.sleep(WAIT)
+                if not session.thread.is_alive():
+                    return
+            while outbox.is_full:
+                await asyncio.sleep(WAIT)
+                if sender.done():
+                    return
     except (WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: a message of bytes instead of text
         pass
     finally:
@@ -272,7 +197,7 @@ async def deliver(socket: WebSocket, outbox: Outbox) -> None:
     while True:
         for message in await outbox.take():
             await socket.send_text(json.dumps(message, separators=(",", ":")))
-        if outbox.full:
+        if outbox.overflown:
             await refuse(socket, TRY_AGAIN, "This page takes no messages: it was disconnected.")
             return
 
@@ -295,15 +220,20 @@ def serve(
     """
     listener = listen(host, port)
     address = address_of(host, listener.getsockname()[1], guard.token)
-    config = uvicorn.Config(
-        app, log_level="error", ws="websockets-sansio", ws_max_size=MOST_MESSAGE + 1000, ws_ping_interval=20.0,
-        timeout_graceful_shutdown=2, server_header=False, date_header=False, access_log=False,
-    )  # fmt: skip
     say(f"{address}  (Ctrl-C ends it)")
     if browser:
         threading.Thread(target=open_browser, args=(address, say), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listener])
+        new_server(app).run(sockets=[listener])
+
+
+def new_server(app: Starlette) -> uvicorn.Server:
+    """Return a server for the application, without a log."""
+    config = uvicorn.Config(
+        app, log_level="error", ws="websockets-sansio", ws_max_size=MOST_MESSAGE + 1000, ws_ping_interval=20.0,
+        timeout_graceful_shutdown=2, server_header=False, date_header=False, access_log=False,
+    )  # fmt: skip
+    return uvicorn.Server(config)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -120,5 +120,3 @@ def error_sentence(error: Exception) -> str:
         text = f"the engine has failed: {type(error).__name__}: {text}"
     text = text if len(text) <= 400 else f"{text[:300]} … {text[-90:]}"
     return text[0].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
-
-

@@ -1,6 +1,9 @@
 """An engine as a controller sees it: lines go in, replies come out."""
 
 import io
+import queue
+import threading
+import time
 
 import numpy as np
 
@@ -23,9 +26,9 @@ clear_board
 komi
 play
 genmove
+reg_genmove
 undo
 showboard
-final_score
 fixed_handicap
 place_free_handicap
 set_free_handicap
@@ -33,7 +36,30 @@ kgs-rules
 kata-set-rules
 kata-get-rules
 time_settings
-time_left"""
+time_left
+kgs-time_settings
+cputime
+final_score
+final_status_list
+kgs-genmove_cleanup
+kgs-game_over
+loadsgf
+printsgf
+kata-get-param
+kata-set-param
+kata-list-params
+kata-get-params
+lz-analyze
+kata-analyze
+lz-genmove_analyze
+kata-genmove_analyze
+kata-raw-nn
+stop
+clear_cache
+gogui-analyze_commands
+alphago-ownership
+alphago-policy
+alphago-search"""
 
 
 def engine(size: int = 5, network=None, readouts: int = 8, **options) -> GoEngine:
@@ -59,3 +85,62 @@ def prefers(*points: str, value: float = 0.0):
         return policy, value
 
     return network
+
+
+class Controller:
+    """A controller that sends lines one by one while the engine runs in a thread, and reads what comes back."""
+
+    def __init__(self, gtp: GoEngine) -> None:
+        self.sent: queue.Queue[str | None] = queue.Queue()
+        self.output = io.StringIO()
+        self.read = 0  # characters of output
+        self.analysing = False
+        self.thread = threading.Thread(target=self.serve, args=(gtp,), daemon=True)
+        self.thread.start()
+
+    def serve(self, gtp: GoEngine) -> None:
+        converse(gtp.commands, iter(self.sent.get, None), self.output, idle=gtp.idle, awake=gtp.awake)
+
+    def send(self, line: str) -> None:
+        self.sent.put(line)
+
+    def line(self) -> str:
+        """Return the next line of output, without its end."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            fresh, newline, _ = self.output.getvalue()[self.read :].partition("\n")
+            if newline:
+                self.read += len(fresh) + 1
+                return fresh
+            time.sleep(0.001)
+        raise AssertionError(f"no line after {self.output.getvalue()!r}")
+
+    def rest(self) -> list[str]:
+        """Return the lines up to the next empty one, which ends a reply."""
+        return list(iter(self.line, ""))
+
+    def ask(self, line: str) -> str:
+        """Return the reply to a line, without its frame."""
+        self.send(line)
+        return "\n".join(self.rest()).removeprefix("=").strip()
+
+    def analyse(self, line: str) -> str:
+        """Begin an analysis, after the end of the one that runs, and return its first report."""
+        if self.analysing:
+            self.stop(line)
+        else:
+            self.send(line)
+        self.analysing = True
+        assert self.line() == "="
+        return self.line()
+
+    def stop(self, line: str) -> None:
+        """Send a line, which ends the analysis that runs."""
+        self.send(line)
+        self.rest()
+        self.analysing = False
+
+    def end(self) -> None:
+        self.sent.put(None)
+        self.thread.join(60)
+        assert not self.thread.is_alive()

@@ -160,8 +160,25 @@ class TestRules:
     def test_no_rules(self, line: str, failure: str) -> None:
         assert ask(engine(), line, "name") == [f"? {failure}", "alphago"]
 
-    def test_not_during_a_game(self) -> None:
-        assert ask(engine(), "play b A1", "kgs-rules aga") == ["", "? board not empty"]
+    def test_during_a_game(self) -> None:
+        """The game goes on, unless it would have been illegal; then nothing changes."""
+        gtp = engine()
+        assert ask(gtp, "kgs-rules japanese", *[f"play {move}" for move in SEND_TWO.split(", ")])[-1] == ""
+        before = draw(gtp.game.position)
+        assert ask(gtp, "kata-set-rules chinese") == ["? the game is illegal under these rules"]
+        assert ask(gtp, "kata-set-rules aga") == [""]
+        assert draw(gtp.game.position) == before
+        assert json.loads(ask(gtp, "kata-get-rules")[0])["ko"] == "SITUATIONAL"
+
+    def test_as_json(self) -> None:
+        gtp = engine()
+        given = '{"hasButton":false,"ko":"SIMPLE", "scoring":"TERRITORY","suicide":true,"tax":"SEKI"}'
+        assert ask(gtp, f"kata-set-rules {given}") == [""]
+        told = json.loads(ask(gtp, "kata-get-rules")[0])
+        assert (told["ko"], told["suicide"], told["scoring"]) == ("SIMPLE", True, "AREA")
+        assert ask(gtp, 'kata-set-rules {"ko":"NONE"}', "kata-set-rules {ko", "kata-set-rules {}") == [
+            "? unknown rules", "? unknown rules", "",
+        ]  # fmt: skip
 
     def test_a_suicide(self) -> None:
         lines = ["play b A2", "play w C3", "play b B1", "play w C2", "play b B2", "play w A1"]
@@ -258,8 +275,8 @@ class TestGenmove:
     def test_the_tree_is_kept(self) -> None:
         gtp = engine(network=HashEvaluator(), readouts=40)
         ask(gtp, "genmove b", "play w a5", "genmove b")
-        assert gtp.player.position.moves[:2] == gtp.game.position.moves[:2]
-        assert gtp.player.root_visits > 40
+        assert gtp.thinker.player.position.moves[:2] == gtp.game.position.moves[:2]
+        assert gtp.thinker.player.root_visits > 40
 
     def test_raw_policy(self) -> None:
         """No search: the most probable legal action; Black, who has lost, passes."""

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import hypothesis
@@ -22,7 +23,23 @@ from tests.ui.gtp.engine import COMMANDS, ask, engine
 
 ROOT = Path(__file__).parents[3]
 WORD = st.one_of(
-    st.sampled_from([*COMMANDS.split(), "b", "w", "A1", "C3", "pass", "3", "0", "-1", "1e9", "nan", "aga", "#"]),
+    st.sampled_from(
+        [
+            *(name for name in COMMANDS.split() if name != "printsgf"),
+            "b",
+            "w",
+            "A1",
+            "C3",
+            "pass",
+            "3",
+            "0",
+            "-1",
+            "1e9",
+            "nan",
+            "aga",
+            "#",
+        ]
+    ),
     st.text(max_size=5),
 )
 LINE = st.lists(WORD, max_size=4).map(" ".join)
@@ -86,17 +103,34 @@ class TestConverse:
         converse({}, ["5 quit", "6 protocol_version"], output)
         assert output.getvalue() == "=5 \n\n"
 
-    def test_each_reply_is_sent_before_the_next_line_is_read(self) -> None:
+    def test_each_reply_is_sent_while_no_line_follows(self) -> None:
         output = io.StringIO()
         sent: list[str] = []
 
         def lines():
-            for _ in range(2):
+            for replies in ("= 2\n\n", "= 2\n\n= 2\n\n"):
                 yield "protocol_version"
+                end = time.monotonic() + 60
+                while output.getvalue() != replies and time.monotonic() < end:
+                    time.sleep(0.001)
                 sent.append(output.getvalue())
 
         converse({}, lines(), output)
         assert sent == ["= 2\n\n", "= 2\n\n= 2\n\n"]
+
+    def test_an_error_of_the_input_is_the_callers(self) -> None:
+        def lines():
+            yield "protocol_version"
+            raise OSError("the line is broken")
+
+        with pytest.raises(OSError, match="the line is broken"):
+            converse({}, lines(), io.StringIO())
+
+    def test_json(self) -> None:
+        """A client of the JSON protocol that started the wrong command reads which one it needs."""
+        assert ask(engine(), '{"id":"a","action":"query_version"}') == [
+            "? this is GTP, the Go Text Protocol; `alphago analysis` speaks JSON"
+        ]
 
 
 class TestAdministration:
@@ -106,8 +140,8 @@ class TestAdministration:
         assert ask(gtp, "list_commands") == [COMMANDS]
         for command in COMMANDS.split():
             assert ask(gtp, f"known_command {command}") == ["true"]
-        assert ask(gtp, "known_command loadsgf", "known_command") == ["false"] * 2
-        assert ask(gtp, "loadsgf x") == ["? unknown command"]
+        assert ask(gtp, "known_command analyze", "known_command") == ["false"] * 2  # Sabaki would read it otherwise
+        assert ask(gtp, "analyze b 50") == ["? unknown command"]
 
     def test_commands_are_written_small(self) -> None:
         assert ask(engine(), "NAME", "8") == ["? unknown command", "?8 unknown command"]
@@ -126,7 +160,7 @@ class TestAnyText:
         if "quit" not in [request.name for request in asked]:
             assert len(replies) == len(asked) + 1
             assert replies[-1] == "=42 alphago"
-        assert all(re.match(r"[=?][0-9]* ", text) for text in replies)
+        assert all(re.match(r"[=?][0-9]*( |$)", text) for text in replies)
 
 
 class TestServe:
@@ -157,7 +191,7 @@ class TestProcess:
         sent = (
             b"# a session\r\n\r\n1 protocol_version\r\n2\tname\r\n3 version # which?\r\n"
             b"\xff\xfe\x00\n4 foo\n\x01na\x02me\n5\n"
-            b"known_command genmove\nknown_command loadsgf\n6 list_commands\n"
+            b"known_command genmove\nknown_command analyze\n6 list_commands\n"
             b"7 boardsize 99\n8 boardsize\n9 boardsize 3\nclear_board\n10 komi five\n11 komi 0.5\n"
             b"12 play b b2\n13 play w b2\n14 play w z9\n15 play w\n16 genmove w\n17 showboard\n18 final_score\n"
             b"19 undo\n20 undo\n21 undo\n22 time_settings 10 0 0\n23 time_left b 5 0\n24 time_left b five 0\n"

@@ -1,0 +1,184 @@
+"""GTP's commands that analyse: `lz-analyze`, `kata-analyze`, their `genmove` forms, `kata-raw-nn`, GoGui's."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from alphago.env.go_position import GoPosition
+from alphago.mcts.analysis_result import Analysis
+from alphago.mcts.evaluator import ForecastEvaluator
+from alphago.ui.gtp.analysis_request import AnalysisRequest, colour_of, read_request
+from alphago.ui.gtp.analysis_text import joined, kata_line, lz_line
+from alphago.ui.gtp.gtp_engine import Engine
+from alphago.ui.gtp.protocol import Command, GtpFailure, Stream, argument, integer
+from alphago.ui.gtp.thinker import Reports
+from alphago.ui.katago import seen_by
+
+GOGUI = (
+    "dboard/Ownership (1 Black, -1 White)/alphago-ownership",
+    "dboard/Policy of the network/alphago-policy",
+    "gfx/Visits and best line/alphago-search",
+)
+
+
+class AnalysisCommands:
+    """The commands by which a controller looks into an engine's search."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.commands: dict[str, Command] = {
+            "lz-analyze": partial(self.analyze, kata=False),
+            "kata-analyze": partial(self.analyze, kata=True),
+            "lz-genmove_analyze": partial(self.genmove_analyze, kata=False),
+            "kata-genmove_analyze": partial(self.genmove_analyze, kata=True),
+            "kata-raw-nn": self.raw_network,
+            "stop": lambda arguments: self.stop(),
+            "clear_cache": lambda arguments: self.clear(),
+            "gogui-analyze_commands": lambda arguments: "\n".join(GOGUI),
+            "alphago-ownership": lambda arguments: self.ownership(),
+            "alphago-policy": lambda arguments: self.policy(),
+            "alphago-search": lambda arguments: self.search(),
+        }
+
+    def analyze(self, arguments: list[str], kata: bool) -> Stream:
+        """Search until the next command, and report meanwhile."""
+        engine = self.engine
+        request = read_request(arguments, engine.game.env, kata)
+        position = engine.game.ready(request.colour or engine.game.to_play)
+        check_rules(request, position)
+        engine.pondering = False
+
+        def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
+            engine.thinker.analyse(
+                position, request.forbidden, self.reports(write, request, kata).report, request.interval,
+                move_ownership=wants_moves(request),
+            )  # fmt: skip
+            wait()
+            engine.thinker.background.stop()
+
+        return Stream(run)
+
+    def genmove_analyze(self, arguments: list[str], kata: bool) -> Stream:
+        """Play a move as `genmove` does, and report on the search meanwhile."""
+        request = read_request(arguments, self.engine.game.env, kata)
+        colour = request.colour or self.engine.game.to_play
+        check_rules(request, self.engine.game.ready(colour))
+
+        def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
+            try:
+                move = self.engine.move(colour, self.reports(write, request, kata), request.forbidden)
+            except BaseException:
+                write("play pass")
+                raise
+            write(f"play {move}")
+
+        return Stream(run)
+
+    def reports(self, write: Callable[[str], None], request: AnalysisRequest, kata: bool) -> Reports:
+        """Return what writes the reports that were asked for."""
+        line = kata_line if kata else lz_line
+
+        def report(analysis: Analysis) -> None:
+            text = line(seen_by(analysis, self.engine.parameters.side), request)
+            if text:
+                write(text)
+
+        return Reports(report, request.interval, wants_moves(request))
+
+    def raw_network(self, arguments: list[str]) -> str:
+        """Return what the network alone says of the position, from White's view, as `kata-raw-nn` does."""
+        engine, words = self.engine, list(arguments)
+        colour = colour_of(words[0]) if words else None
+        if colour is not None:
+            words.pop(0)
+        count = len(engine.game.env.symmetries.points)
+        asked = argument(words, 0)
+        chosen = range(count) if asked == "all" else [integer(asked)]
+        if not all(0 <= symmetry < count for symmetry in chosen):
+            raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {asked}")
+        position = engine.game.ready(colour or engine.game.to_play)
+        return "\n".join(f"symmetry {s}\n{raw_text(*self.evaluated(position, (s,)), position)}" for s in chosen)
+
+    def evaluated(
+        self, position: GoPosition, symmetries: Sequence[int] = (0,)
+    ) -> tuple[np.ndarray, float, float, np.ndarray]:
+        """Return priors [A], and from the mover's view value, score and ownership [H W]; zeros without forecasts."""
+        self.engine.thinker.background.join()
+        evaluator, points = self.engine.thinker.analyst.search.evaluator, position.board.size
+        priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
+        scores, owners = np.zeros(1, np.float32), np.zeros((1, points), np.float32)
+        slots = np.zeros(1, np.int64)
+        if isinstance(evaluator, ForecastEvaluator):
+            forecasts = (scores, owners) if evaluator.makes_forecasts else None
+            evaluator.evaluate_forecasts(position.batch, slots, priors, values, forecasts, symmetries)
+        else:
+            evaluator.evaluate(position.batch, slots, priors, values)
+        return priors[0], float(values[0]), float(scores[0]), owners[0]
+
+    def stop(self) -> str:
+        """End pondering until the next move."""
+        self.engine.pondering = False
+        return ""
+
+    def clear(self) -> str:
+        """Drop the search's tree."""
+        self.engine.thinker.forget()
+        return ""
+
+    # -- GoGui ---------------------------------------------------------------------------------------
+
+    def ownership(self) -> str:
+        """Return whose each point will be by the network alone, a row a line, 1 Black's."""
+        position = self.engine.game.ready(self.engine.game.to_play)
+        owners = self.evaluated(position)[3] * position.to_play
+        return rows(owners, position)
+
+    def policy(self) -> str:
+        """Return the network's policy, a row a line."""
+        position = self.engine.game.ready(self.engine.game.to_play)
+        return rows(self.evaluated(position)[0][:-1], position)
+
+    def search(self) -> str:
+        """Return the last search of the position as GoGui draws it: visits on the points, and the best line."""
+        engine = self.engine
+        position = engine.game.ready(engine.game.to_play)
+        analysis = engine.thinker.look(position)
+        moves = [move for move in analysis.moves() if move.action != engine.game.env.pass_action]
+        labels = " ".join(f"{engine.game.env.to_text(move.action)} {move.visits}" for move in moves[:30])
+        line = analysis.line_text(analysis.best()).split()
+        side = "bw" if position.to_play == 1 else "wb"
+        text = f"{'Black' if position.to_play == 1 else 'White'} wins with {analysis.root_win_rate[0]:.0%}"
+        played = " ".join(f"{side[i % 2]} {move}" for i, move in enumerate(line))
+        return f"VAR {played}\nLABEL {labels}\nTEXT {text}"
+
+
+def wants_moves(request: AnalysisRequest) -> bool:
+    return bool({"movesOwnership", "movesOwnershipStdev"} & request.flags)
+
+
+def check_rules(request: AnalysisRequest, position: GoPosition) -> None:
+    """Raise GtpFailure if what a request leaves out leaves no legal move."""
+    out = {action for rule in request.forbidden if rule.player == position.to_play for action in rule.actions}
+    if out >= set(np.flatnonzero(position.legal_mask).tolist()):
+        raise GtpFailure("no legal move is left to analyse")
+
+
+def rows(numbers: np.ndarray, position: GoPosition) -> str:
+    """Return a number for each point, a row of the board a line."""
+    return "\n".join(joined(row) for row in numbers.reshape(position.board.shape).astype(float).tolist())
+
+
+def raw_text(priors: np.ndarray, value: float, score: float, owners: np.ndarray, position: GoPosition) -> str:
+    """Return one evaluation in the form of `kata-raw-nn`; there is no selfplay score and no error of either."""
+    white = -position.to_play
+    win = (1 + white * value) / 2
+    shape = position.board.shape
+    texts = np.where(position.legal_mask, [f"{prior:.6f}" for prior in priors], "NAN")
+    policy = "\n".join(" ".join(row) for row in texts[:-1].reshape(shape).tolist())
+    lead = white * score
+    return (
+        f"whiteWin {win:.6f}\nwhiteLoss {1 - win:.6f}\nnoResult 0.000000\nwhiteLead {lead:.3f}\n"
+        f"whiteScoreSelfplay {lead:.3f}\nwhiteScoreSelfplaySq {lead * lead:.3f}\npolicy\n{policy}\n"
+        f"policyPass {priors[-1]:.6f}\nwhiteOwnership\n{rows(white * owners, position)}"
+    )

@@ -1,0 +1,114 @@
+"""The arguments of `lz-analyze`, `kata-analyze` and their like.
+
+Source: KataGo's docs/GTP_Extensions.md: `[player] [interval] key value …`, in hundredths of a second.
+"""
+
+import contextlib
+from dataclasses import dataclass, field
+
+from alphago.env.go import GoEnv
+from alphago.mcts.analysis_search import Forbidden
+from alphago.ui.gtp.protocol import GtpFailure, check_colour, integer, number
+
+FLAGS = (
+    "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits", "rootInfo",
+)  # fmt: skip
+NEVER = 999_999.0  # hundredths of a second between two reports where no interval is given
+
+
+@dataclass
+class AnalysisRequest:
+    """What a controller wants to see: whose moves, how often, how many, and with which numbers.
+
+    colour: +1 Black, -1 White, None for the side to move.
+    interval: seconds between two reports.
+    forbidden: moves to leave out.
+    flags: those of FLAGS that are true.
+    """
+
+    colour: int | None = None
+    interval: float = NEVER / 100
+    minmoves: int = 0
+    maxmoves: int | None = None
+    forbidden: list[Forbidden] = field(default_factory=list)
+    flags: set[str] = field(default_factory=set)
+
+
+def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisRequest:
+    """Return the arguments as a request; raise GtpFailure for unknown keys and wrong values.
+
+    kata: whether KataGo's own keys, such as `ownership`, are known.
+    """
+    request, words = AnalysisRequest(), list(arguments)
+    while words and words[0] not in KEYS and words[0] not in FLAGS:
+        word = words.pop(0)
+        colour = colour_of(word)
+        if colour is not None and request.colour is None:
+            request.colour = colour
+        elif word[0] in "+.0123456789":
+            request.interval = seconds(word)
+        else:
+            raise GtpFailure(f"unknown key {word}")
+    allowed = False
+    while words:
+        key = words.pop(0)
+        if key in ("avoid", "allow"):
+            if allowed or (key == "allow" and request.forbidden):
+                raise GtpFailure("allow must be given once, and without avoid")
+            allowed = key == "allow"
+            request.forbidden.append(forbidden(key, [words.pop(0) for _ in range(min(3, len(words)))], env))
+        elif key in KEYS or (kata and key in FLAGS):
+            if not words:
+                raise GtpFailure(f"{key} needs a value")
+            set_value(request, key, words.pop(0))
+        else:
+            raise GtpFailure(f"unknown key {key}")
+    return request
+
+
+KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
+
+
+def set_value(request: AnalysisRequest, key: str, value: str) -> None:
+    """Set what a key with one value says."""
+    if key == "interval":
+        request.interval = seconds(value)
+    elif key in ("minmoves", "maxmoves"):
+        if integer(value) < 0:
+            raise GtpFailure(f"{key} must be an integer >= 0, got {value}")
+        setattr(request, key, integer(value))
+    elif value.lower() in ("true", "false"):
+        (request.flags.add if value.lower() == "true" else request.flags.discard)(key)
+    else:
+        raise GtpFailure(f"{key} must be true or false, got {value}")
+
+
+def seconds(text: str) -> float:
+    """Return an interval in hundredths of a second as seconds."""
+    value = number(text)
+    if value < 0:
+        raise GtpFailure(f"interval must be at least 0, got {text}")
+    return value / 100
+
+
+def colour_of(word: str) -> int | None:
+    """Return the player that a word names, None if it names none."""
+    with contextlib.suppress(GtpFailure):
+        return check_colour(word)
+    return None
+
+
+def forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
+    """Return the moves that `avoid` or `allow` with its three values leaves out."""
+    if len(words) < 3:
+        raise GtpFailure(f"{key} needs a player, vertices and a depth")
+    player, vertices, depth = check_colour(words[0]), words[1], integer(words[2])
+    try:
+        actions = frozenset(env.from_text(vertex) for vertex in vertices.split(",") if vertex)
+    except ValueError:
+        raise GtpFailure(f"{key} needs vertices such as D4,Q16, got {vertices}") from None
+    if depth < 1:
+        raise GtpFailure(f"{key} needs a depth >= 1, got {words[2]}")
+    if key == "allow":
+        actions = frozenset(range(env.action_space)) - actions
+    return Forbidden(player, actions, depth)

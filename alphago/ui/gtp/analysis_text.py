@@ -1,0 +1,72 @@
+"""The lines that `lz-analyze` and `kata-analyze` write.
+
+Sources: KataGo's docs/GTP_Extensions.md, and for `lz-analyze` Leela Zero's, whose numbers are integers of ten
+thousandths. The line of play is last among a move's fields, because Sabaki reads to the end of them.
+"""
+
+from collections.abc import Iterable
+
+from alphago.mcts.analysis_result import Analysis, MoveAnalysis
+from alphago.ui.gtp.analysis_request import AnalysisRequest
+from alphago.ui.katago import line_texts, move_fields, points, root_fields
+
+
+def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
+    """Return a report in Leela Zero's form."""
+    infos = []
+    for move in asked_moves(analysis, request):
+        fields = move_fields(analysis, move)
+        numbers = {name: round(10_000 * fields[name]) for name in ("winrate", "prior", "lcb")}
+        infos.append(
+            f"info move {fields['move']} visits {move.visits} {pairs(numbers)} order {move.order}"
+            f" pv {' '.join(line_texts(analysis, move))}"
+        )
+    return " ".join(infos)
+
+
+def kata_line(analysis: Analysis, request: AnalysisRequest) -> str:
+    """Return a report in KataGo's form, with what the request's flags ask for."""
+    parts = [kata_move(analysis, move, request.flags) for move in asked_moves(analysis, request)]
+    if "rootInfo" in request.flags:
+        parts.append(f"rootInfo {pairs(root_fields(analysis))}")
+    if "ownership" in request.flags:
+        parts.append(f"ownership {board(analysis.ownership, analysis)}")
+    if "ownershipStdev" in request.flags:
+        parts.append(f"ownershipStdev {board(analysis.ownership_stdev, analysis)}")
+    return " ".join(parts)
+
+
+def kata_move(analysis: Analysis, move: MoveAnalysis, flags: set[str]) -> str:
+    """Return what KataGo's form says of one move."""
+    text = f"info {pairs(move_fields(analysis, move))} pv {' '.join(line_texts(analysis, move))}"
+    for flag in ("pvVisits", "pvEdgeVisits"):
+        if flag in flags:
+            text += f" {flag} {' '.join(map(str, move.line_visits))}"
+    for flag, owners in (
+        ("movesOwnership", analysis.move_ownership),
+        ("movesOwnershipStdev", analysis.move_ownership_stdev),
+    ):
+        if flag in flags:
+            text += f" {flag} {board(None if owners is None else owners[0, move.action], analysis)}"
+    return text
+
+
+def asked_moves(analysis: Analysis, request: AnalysisRequest) -> list[MoveAnalysis]:
+    """Return the moves that a report names."""
+    return analysis.moves(0, least=request.minmoves)[: request.maxmoves]
+
+
+def pairs(fields: dict[str, object]) -> str:
+    """Return names and values, with six digits as KataGo writes them."""
+    return " ".join(
+        f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in fields.items()
+    )
+
+
+def board(values: object, analysis: Analysis) -> str:
+    """Return one number for each point, row by row from the top left."""
+    return joined(points(values, analysis))  # type: ignore[arg-type]
+
+
+def joined(numbers: Iterable[float]) -> str:
+    return " ".join(f"{number:.6g}" for number in numbers)

@@ -1,0 +1,74 @@
+"""GTP's commands that read and write SGF: `loadsgf` and `printsgf`."""
+
+from pathlib import Path
+
+import numpy as np
+
+from alphago.env.game import IllegalMove
+from alphago.env.go_rules import read_rules
+from alphago.records.sgf import format_sgf, read_sgf
+from alphago.records.sgf_game import SgfGame
+from alphago.system.files import write_atomic
+from alphago.ui.gtp.gtp_engine import Engine, print_message
+from alphago.ui.gtp.gtp_game import GtpGame
+from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
+
+
+class FileCommands:
+    """The commands by which a controller loads and saves a game."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
+
+    def load(self, arguments: list[str]) -> str:
+        """Set the board to a file's game, with its size, komi and rules: before move N if that is given, or at its end.
+
+        Fails, and changes nothing, for a file that cannot be used.
+        """
+        name, engine = argument(arguments, 0), self.engine
+        try:
+            game = read_sgf(name)
+        except (ValueError, OSError, ImportError) as error:
+            print_message(str(error))
+            raise GtpFailure("cannot load file") from None
+        if game.board_size != engine.env.N and not engine.any_size:
+            raise GtpFailure("cannot load file: unacceptable size")
+        moves = game.moves
+        if len(arguments) > 1:
+            moves = moves[: max(0, integer(arguments[1]) - 1)]
+        engine.take_game(self.loaded(game, moves))
+        if game.komi is not None:
+            engine.komi = game.komi
+        return ""
+
+    def loaded(self, game: SgfGame, moves: tuple[int, ...]) -> GtpGame:
+        """Return a file's game after some of its moves, under its rules or, if it names none, the present ones."""
+        engine = self.engine
+        env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
+        usual = env.komi if engine.komi is None else engine.komi
+        loaded, start = GtpGame(env, usual if game.komi is None else game.komi), game.position(ply=0)
+        black, white = (np.flatnonzero(start.board.ravel() == sign).tolist() for sign in (1, -1))
+        loaded.set_up(black, white, start.to_play)
+        colour = start.to_play
+        for action in moves:
+            try:
+                loaded.play(colour, action)
+            except IllegalMove as error:
+                raise GtpFailure(f"cannot load file: {error}") from None
+            colour = -colour
+        return loaded
+
+    def print(self, arguments: list[str]) -> str:
+        """Return the game as SGF, or write it to a file; "-" is no file."""
+        position = self.engine.game.position
+        setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
+        try:
+            text = format_sgf(SgfGame.in_game(position.env, position.moves, komi=position.komi, setup=setup))
+            if not arguments or arguments[0] == "-":
+                return text.decode()
+            write_atomic(Path(arguments[0]), text)
+        except (OSError, ImportError) as error:
+            print_message(str(error))
+            raise GtpFailure("cannot save file") from None
+        return ""

@@ -1,0 +1,154 @@
+"""`Engine`: the state of a GTP engine, its game and its clock, and how it moves."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import IllegalMove
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules, check_komi
+from alphago.mcts.analysis_search import Forbidden
+from alphago.mcts.evaluator import UniformEvaluator
+from alphago.system.validation import MOST_READOUTS, check_float, check_int
+from alphago.ui.gtp.background import BackgroundSearch
+from alphago.ui.gtp.gtp_game import GtpGame
+from alphago.ui.gtp.parameters import Parameters
+from alphago.ui.gtp.protocol import GtpFailure
+from alphago.ui.gtp.thinker import Reports, Thinker
+from alphago.ui.gtp.time_control import Clock
+
+
+class Engine:
+    """A game, a clock and a search; arguments as in `serve`, and `now`, a clock in seconds."""
+
+    def __init__(
+        self,
+        env: GoEnv,
+        network: Any = None,
+        readouts: int = 800,
+        *,
+        resign_threshold: float | None = None,
+        seed: int | None = None,
+        komi: float | None = None,
+        device: str = "auto",
+        ponder: bool = False,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        check_int("readouts", readouts, 0, MOST_READOUTS)
+        if network is None:
+            print_message("no model was given: a search that knows only the rules is playing")
+        self.env = env
+        self.at_random = isinstance(network, str) and network == "random"
+        self.network = UniformEvaluator() if network is None or self.at_random else network
+        self.any_size = network is None or self.at_random or getattr(network, "size_free", False)
+        if resign_threshold is None:
+            getattr(self.network, "resign_threshold", None)  # raises now, not in a game, for a note that is no number
+        else:
+            check_float("resign_threshold", resign_threshold, -1, 1)
+        self.parameters = Parameters(readouts=readouts, resign_threshold=resign_threshold, ponder=ponder)
+        self.seed = seed
+        self.generator = np.random.default_rng(seed)
+        self.device = device
+        self.now = now
+        self.background = BackgroundSearch()
+        self.clock = Clock()
+        self.seconds = 0.0  # that moves have taken
+        self.pondering = False  # whether to search while no command is there
+        self.rules = env.rules
+        self.komi = None if komi is None else check_komi(komi)  # None: each board's default
+        self.open_board(env.N)
+
+    def board(self, size: int, rules: Rules) -> GoEnv:
+        """Return the game on a board of a size, without the ply limits, fixed turns and late passes of self-play."""
+        given = self.env if size == self.env.N else self.env.resized(size)
+        limit = max(given.max_moves, 3 * size * size)
+        return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
+
+    def open_board(self, size: int) -> None:
+        """Begin a game on an empty board."""
+        env = self.board(size, self.rules)
+        self.take_game(GtpGame(env, env.komi if self.komi is None else self.komi))
+
+    def take_game(self, game: GtpGame) -> None:
+        """Go on with another game; its rules hold for later ones too."""
+        before = getattr(self, "game", None)
+        self.game, self.rules = game, game.env.rules
+        self.clock.reset()
+        self.pondering = False
+        if not self.at_random and (before is None or before.env != game.env):
+            self.open_search()
+
+    def open_search(self) -> None:
+        """Make a search for the board, with the present parameters."""
+        self.background.join()
+        self.thinker = Thinker(
+            self.game.env, self.network, self.parameters.readouts, settings=self.parameters.settings(),
+            resign_threshold=self.parameters.resign_threshold, seed=self.seed, device=self.device, now=self.now,
+            background=self.background,
+        )  # fmt: skip
+
+    def idle(self) -> None:
+        """Search on while no command is there, if that is wanted."""
+        if self.pondering and not self.at_random and not self.game.is_over:
+            self.thinker.ponder(self.game.ready(self.game.to_play))
+
+    def awake(self) -> None:
+        """End what goes on in the background."""
+        self.background.stop()
+
+    def change_rules(self, rules: Rules) -> None:
+        """Go on with the game under other rules; fail, and change nothing, where it would have been illegal."""
+        again = GtpGame(self.game.env.replace(**rules._asdict()), self.game.komi)
+        again.set_up(self.game.stones.get("black", ()), self.game.stones.get("white", ()), self.game.first)
+        try:
+            again.restart(self.game.plays)
+        except IllegalMove as reason:
+            print_message(str(reason))
+            raise GtpFailure("the game is illegal under these rules") from None
+        self.take_game(again)
+
+    def move(
+        self, colour: int, reports: Reports | None = None, rules: Sequence[Forbidden] = (), over: bool | None = None
+    ) -> str:
+        """Play a move of a colour, on its clock, and return it as text.
+
+        over: whether the game is over, so that only a pass is left; None for what the last moves say.
+        """
+        begin = self.now()
+        action: int | None = self.game.env.pass_action
+        if not (self.game.is_over if over is None else over):
+            action = self.think(colour, reports=reports, rules=rules)
+        spent = self.now() - begin
+        self.seconds += spent
+        self.clock.spend(colour, spent)
+        if action is None:
+            return "resign"
+        self.game.play(colour, action)
+        self.pondering = self.parameters.ponder
+        return self.game.env.to_text(action)
+
+    def think(
+        self, colour: int, *, may_resign: bool = True, reports: Reports | None = None, rules: Sequence[Forbidden] = ()
+    ) -> int | None:
+        """Return the action to play, or None to resign; reports, rules: as in `Thinker.think`."""
+        position = self.game.ready(colour)
+        if self.at_random:
+            return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
+        may_resign = may_resign and self.parameters.allow_resignation
+        return self.thinker.think(
+            position, self.seconds_for(colour), may_resign=may_resign, reports=reports, rules=rules
+        )
+
+    def seconds_for(self, colour: int) -> float:
+        """Return the seconds for the next move of a colour: its share of the clock, at most the parameter's."""
+        points = self.game.env.N**2
+        moves = max(0.9 * points - len(self.game.plays), 0.3 * points) / 2
+        return min(self.clock.share(colour, round(moves)), self.parameters.max_time)
+
+
+def print_message(text: str) -> None:
+    """Print a message for people, one line on stderr."""
+    print(f"alphago gtp: {text}", file=sys.stderr, flush=True)

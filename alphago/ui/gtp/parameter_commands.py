@@ -1,0 +1,136 @@
+"""Parameters that a controller may read and set, under KataGo's names (`kata-get-param`, `kata-set-param`)."""
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from alphago.mcts.search import SearchSettings
+from alphago.system.validation import MOST_READOUTS
+from alphago.ui.gtp.gtp_engine import Engine
+from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer, number
+from alphago.ui.katago import SIDES
+
+
+class Parameter(NamedTuple):
+    """How a parameter is read as text, and set from it; `set` raises GtpFailure for a value that cannot be."""
+
+    get: Callable[[Engine], Any]
+    set: Callable[[Engine, str], None]
+
+
+class ParameterCommands:
+    """The commands that read and set parameters of an engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.commands: dict[str, Command] = {
+            "kata-get-param": self.get,
+            "kata-set-param": self.set,
+            "kata-list-params": lambda arguments: " ".join(PARAMETERS),
+            "kata-get-params": self.get_all,
+        }
+
+    def get(self, arguments: list[str]) -> str:
+        return text_of(parameter(argument(arguments, 0)).get(self.engine))
+
+    def set(self, arguments: list[str]) -> str:
+        parameter(argument(arguments, 0)).set(self.engine, argument(arguments, 1))
+        return ""
+
+    def get_all(self, arguments: list[str]) -> str:
+        return json.dumps({name: one.get(self.engine) for name, one in PARAMETERS.items()})
+
+
+def parameter(name: str) -> Parameter:
+    """Return the parameter of a name; raise GtpFailure for an unknown one."""
+    if name not in PARAMETERS:
+        raise GtpFailure(f"unknown parameter {name}; there are {', '.join(PARAMETERS)}")
+    return PARAMETERS[name]
+
+
+def text_of(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def set_readouts(engine: Engine, text: str) -> None:
+    value = integer(text)
+    if not 0 <= value <= MOST_READOUTS:
+        raise GtpFailure(f"maxVisits must be an integer from 0 to {MOST_READOUTS}, got {text}")
+    engine.parameters.readouts = value
+    if not engine.at_random:
+        engine.thinker.background.join()
+        engine.thinker.readouts = value
+
+
+def set_time(engine: Engine, text: str) -> None:
+    value = number(text)
+    if value <= 0:
+        raise GtpFailure(f"maxTime must be a number > 0, got {text}")
+    engine.parameters.max_time = value
+
+
+def set_threshold(engine: Engine, text: str) -> None:
+    value = number(text)
+    if not -1 <= value <= 1:
+        raise GtpFailure(f"resignThreshold must be a number from -1 to 1, got {text}")
+    engine.parameters.resign_threshold = value
+    if not engine.at_random:
+        engine.thinker.set_resign_threshold(value)
+
+
+def set_side(engine: Engine, text: str) -> None:
+    if text.upper() not in SIDES:
+        raise GtpFailure(f"reportAnalysisWinratesAs must be one of {', '.join(SIDES)}, got {text}")
+    engine.parameters.side = text.upper()
+
+
+def set_c_puct(engine: Engine, text: str) -> None:
+    value = number(text)
+    if value < 0:
+        raise GtpFailure(f"cpuctExploration must be a number >= 0, got {text}")
+    engine.parameters.c_puct = value
+    if not engine.at_random:
+        engine.open_search()
+
+
+def switch(name: str) -> Parameter:
+    """Return a parameter that is true or false, an attribute of Parameters."""
+
+    def set_it(engine: Engine, text: str) -> None:
+        if text.lower() not in ("true", "false"):
+            raise GtpFailure(f"the value must be true or false, got {text}")
+        setattr(engine.parameters, name, text.lower() == "true")
+
+    return Parameter(lambda engine: getattr(engine.parameters, name), set_it)
+
+
+def zero(name: str) -> Parameter:
+    """Return a parameter of KataGo that this engine does not have, so that it is 0 and stays so."""
+
+    def set_it(engine: Engine, text: str) -> None:
+        if number(text) != 0:
+            raise GtpFailure(f"{name} must be 0: this engine has nothing like it")
+
+    return Parameter(lambda engine: 0.0, set_it)
+
+
+def shown_threshold(engine: Engine) -> float:
+    """Return the value below which the engine resigns; its network's where the engine was given none."""
+    own = engine.parameters.resign_threshold
+    return float(getattr(engine.network, "resign_threshold", -1.0) if own is None else own)
+
+
+PARAMETERS = {
+    "maxVisits": Parameter(lambda engine: engine.parameters.readouts, set_readouts),
+    "maxTime": Parameter(lambda engine: min(engine.parameters.max_time, 1e20), set_time),
+    "ponderingEnabled": switch("ponder"),
+    "allowResignation": switch("allow_resignation"),
+    "resignThreshold": Parameter(shown_threshold, set_threshold),
+    "reportAnalysisWinratesAs": Parameter(lambda engine: engine.parameters.side, set_side),
+    "cpuctExploration": Parameter(
+        lambda engine: SearchSettings().c_puct if engine.parameters.c_puct is None else engine.parameters.c_puct,
+        set_c_puct,
+    ),
+    "analysisWideRootNoise": zero("analysisWideRootNoise"),
+    "playoutDoublingAdvantage": zero("playoutDoublingAdvantage"),
+}

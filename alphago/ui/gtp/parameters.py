@@ -1,0 +1,28 @@
+"""What may change while a GTP engine runs."""
+
+import math
+from dataclasses import dataclass
+
+from alphago.mcts.player import USUAL_LEAVES
+from alphago.mcts.search import SearchSettings
+
+
+@dataclass
+class Parameters:
+    """What may change while an engine runs.
+
+    readouts: simulations for each move. max_time: seconds for each move. side: from whose view analyses are told, one
+    of SIDES. c_puct: as in SearchSettings; None for its default.
+    """
+
+    readouts: int = 800
+    max_time: float = math.inf
+    resign_threshold: float | None = None
+    allow_resignation: bool = True
+    ponder: bool = False
+    side: str = "SIDETOMOVE"
+    c_puct: float | None = None
+
+    def settings(self) -> SearchSettings | None:
+        """Return the search's settings, None for the defaults."""
+        return None if self.c_puct is None else SearchSettings(leaves=USUAL_LEAVES, c_puct=self.c_puct)

@@ -1,0 +1,184 @@
+"""`Thinker`: the engine's search, for moves, for analysis, and for pondering."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alphago.env.devices import choose_device
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.mcts.analysis_result import Analysis
+from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
+from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.rule import without_rash_passes
+from alphago.mcts.search import SearchSettings
+from alphago.ui.gtp.background import BackgroundSearch
+
+WARM_UP = 8  # readouts of the searches that compile kernels and measure the first rate
+WAVE = 16  # readouts between two looks at the clock while a move is reported on
+
+
+@dataclass
+class Reports:
+    """Who is told of a search for a move while it goes on: `report` gets the analysis every `interval` seconds."""
+
+    report: Callable[[Analysis], None]
+    interval: float
+    move_ownership: bool = False
+
+
+class Thinker:
+    """Searches with one network on one board; the tree is kept from one position to those that follow from it.
+
+    readouts: simulations for each move; 0 plays the network's most probable action without search.
+    now: a clock in seconds.
+    """
+
+    def __init__(
+        self,
+        env: GoEnv,
+        network: Any,
+        readouts: int,
+        *,
+        settings: SearchSettings | None,
+        resign_threshold: float | None,
+        seed: int | None,
+        device: str,
+        background: BackgroundSearch,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.readouts = readouts
+        self.now = now
+        self.background = background
+        self.options: dict[str, Any] = {"two_player_mode": True, "settings": settings, "seed": seed, "device": device}
+        self.options["resign_threshold"] = resign_threshold
+        # On a GPU searches for moves have their boards there; those for analysis have them on the CPU.
+        self.on_cpu = choose_device(env, device) == "cpu"
+        self.player = MCTSPlayer(env, network, max(1, readouts), forecasts=self.on_cpu, **self.options)
+        self._analyst = self.player if self.on_cpu else None
+        self.evaluate(env.position())
+        self.player.tree_search(WARM_UP)  # kernels are compiled here, not on the clock
+        begin = self.now()
+        self.player.tree_search(WARM_UP)
+        self.rate = WARM_UP / max(self.now() - begin, 1e-6)  # readouts a second
+        self.player.initialize_game()
+
+    @property
+    def analyst(self) -> MCTSPlayer:
+        """The player whose search analyses."""
+        if self._analyst is None:
+            self._analyst = MCTSPlayer(self.player.env, self.player.network, 1, forecasts=True, **self.options)
+        return self._analyst
+
+    @property
+    def has_forecasts(self) -> bool:
+        """Whether the network forecasts score and ownership."""
+        search = self.analyst.search
+        return isinstance(search, AnalysisSearch) and search.has_forecasts
+
+    def set_resign_threshold(self, value: float) -> None:
+        """Set the value below which moves become resignations."""
+        self.background.join()
+        self.options["resign_threshold"] = self.player.resign_threshold = self.analyst.resign_threshold = value
+
+    def look(self, position: GoPosition) -> Analysis:
+        """Return the analysis of a position as far as it has been searched."""
+        self.catch_up(position, player=self.analyst)
+        return self.analyst.analysis()
+
+    def catch_up(self, position: GoPosition, rules: Sequence[Forbidden] = (), player: MCTSPlayer | None = None) -> None:
+        """Bring a player to the position; its tree is kept if the position follows from its own.
+
+        rules: moves that its search leaves out.
+        """
+        self.background.join()
+        player = player or self.player
+        before, rules = player.position, usable(rules)
+        same = before.setup == position.setup and position.moves[: len(before.moves)] == before.moves
+        if player.forbidden == rules and same and (position.moves == before.moves or not rules):
+            for action in position.moves[len(before.moves) :]:
+                player.play_move(action)
+        else:
+            player.initialize_game(position, rules)
+
+    def think(
+        self,
+        position: GoPosition,
+        seconds: float,
+        *,
+        rules: Sequence[Forbidden] = (),
+        may_resign: bool = True,
+        reports: Reports | None = None,
+    ) -> int | None:
+        """Return the action to play, or None to resign.
+
+        seconds: for the search, if all readouts take longer. reports: who is told meanwhile.
+        """
+        player = self.player if reports is None and not rules else self.analyst
+        self.catch_up(position, rules, player)
+        readouts = int(min(self.readouts, self.rate * seconds))
+        if readouts == 0:
+            action, value = self.evaluate(position, rules)
+            if reports is not None:
+                reports.report(player.analysis(move_ownership=reports.move_ownership))
+            return None if may_resign and player.should_resign(value) else action
+        begin, before = self.now(), max(1, player.root_visits)
+        player.num_readouts = readouts
+        action = player.suggest_move() if reports is None else self.think_aloud(player, readouts, reports)
+        done = player.root_visits - before  # fewer than planned where the choice was certain
+        if done:
+            self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
+        return None if may_resign and player.should_resign() else action
+
+    def think_aloud(self, player: MCTSPlayer, readouts: int, reports: Reports) -> int:
+        """Return the action of a search of all the readouts that is reported on, at its end in any case."""
+        due = time.monotonic() + reports.interval
+        while readouts > 0:
+            player.tree_search(min(WAVE, readouts))
+            readouts -= WAVE
+            if time.monotonic() >= due and readouts > 0:
+                due = time.monotonic() + reports.interval
+                reports.report(player.analysis(move_ownership=reports.move_ownership))
+        reports.report(player.analysis(move_ownership=reports.move_ownership))
+        return player.pick_move()
+
+    def analyse(
+        self,
+        position: GoPosition,
+        rules: Sequence[Forbidden],
+        report: Callable[[Analysis], None] | None = None,
+        interval: float = 1.0,
+        move_ownership: bool = False,
+    ) -> None:
+        """Search the position in the background until the next command, with a report every `interval` seconds."""
+        self.catch_up(position, rules, self.analyst)
+        player = self.analyst
+        tell = None if report is None else lambda: report(player.analysis(move_ownership=move_ownership))
+        self.background.start(player, tell, interval)
+
+    def ponder(self, position: GoPosition) -> None:
+        """Search the position in the background until the next command, for the move after it."""
+        self.catch_up(position)
+        self.background.start(self.player)
+
+    def forget(self) -> None:
+        """Drop the tree."""
+        self.background.join()
+        self.player.initialize_game()
+        self.analyst.initialize_game()
+
+    def evaluate(self, position: GoPosition, rules: Sequence[Forbidden] = ()) -> tuple[int, float]:
+        """Return the network's most probable action, except passes that lose a won game, and the mover's value."""
+        self.background.join()
+        evaluator = self.player.search.evaluator
+        priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
+        evaluator.evaluate(position.batch, np.zeros(1, np.int64), priors, values)
+        priors = np.where(position.legal_mask, priors, 0)
+        out = [action for rule in rules if rule.player == position.to_play for action in rule.actions]
+        if np.delete(priors, out).any():
+            priors[0, out] = 0
+        outcomes = np.array([position.to_play * position.outcome])
+        return int(without_rash_passes(position.env, priors, values, outcomes)[0].argmax()), float(values[0])

@@ -1,0 +1,93 @@
+"""The numbers of an analysis under the names by which KataGo reports them, for GTP and for JSON.
+
+Sources: KataGo's docs/GTP_Extensions.md and docs/Analysis_Engine.md, version 1.17. What this search does not have is
+told by what comes nearest: `utility` is the value, -1 .. 1, for scores are no part of it; `scoreSelfplay` and
+`scoreMean` are the score lead; `scoreStdev` is the spread of the network's scores below a move; `edgeVisits` and
+`weight` are visits, since the search has no transpositions. Where the network forecasts no score, scores are 0.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from alphago.mcts.analysis_result import Analysis, MoveAnalysis
+
+SIDES = ("BLACK", "WHITE", "SIDETOMOVE")  # of `reportAnalysisWinratesAs`
+
+
+def seen_by(analysis: Analysis, side: str) -> Analysis:
+    """Return the analysis from the view of one of SIDES."""
+    if side == "SIDETOMOVE":
+        return analysis
+    return analysis.as_black() if side == "BLACK" else analysis.as_white()
+
+
+def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str, Any]:
+    """Return the numbers of a move of position i, in KataGo's order, without its line of play.
+
+    A move without visits is told with the position's own value and score, as nothing else is known of it.
+    """
+    known = move.visits > 0
+    value = move.q if known else float(analysis.value[i])
+    bound = move.lower_bound if known else (1 + value) / 2
+    score = number(move.score if known else analysis.root_score[i])
+    return {
+        "move": analysis.env.to_text(move.action),
+        "visits": move.visits,
+        "edgeVisits": move.visits,
+        "utility": value,
+        "winrate": (1 + value) / 2,
+        "scoreMean": score,
+        "scoreStdev": number(move.score_stdev if known else analysis.root_score_stdev[i]),
+        "scoreLead": score,
+        "scoreSelfplay": score,
+        "prior": move.prior,
+        "lcb": bound,
+        "utilityLcb": 2 * bound - 1,
+        "weight": float(move.visits),
+        "order": move.order,
+    }
+
+
+def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
+    """Return the numbers of position i itself."""
+    value, score = float(analysis.value[i]), number(analysis.root_score[i])
+    return {
+        "visits": int(analysis.root_visits[i]),
+        "utility": value,
+        "winrate": (1 + value) / 2,
+        "scoreMean": score,
+        "scoreStdev": number(analysis.root_score_stdev[i]),
+        "scoreLead": score,
+        "scoreSelfplay": score,
+        "weight": float(analysis.root_visits[i]),
+    }
+
+
+def raw_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
+    """Return what the network alone says of position i."""
+    return {
+        "rawWinrate": (1 + float(analysis.raw_value[i])) / 2,
+        "rawLead": number(analysis.raw_score[i]),
+        "rawScoreSelfplay": number(analysis.raw_score[i]),
+    }
+
+
+def line_texts(analysis: Analysis, move: MoveAnalysis) -> list[str]:
+    """Return a move's line of play as texts."""
+    return [analysis.env.to_text(action) for action in move.line]
+
+
+def points(board: np.ndarray | None, analysis: Analysis) -> Sequence[float]:
+    """Return ownership or its spread [H, W] as a flat list, row by row from the top left; zeros where unknown."""
+    if board is None:
+        return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
+    numbers: list[float] = np.nan_to_num(board.astype(np.float64)).ravel().round(6).tolist()
+    return numbers
+
+
+def number(value: Any) -> float:
+    """Return a number as a float; 0 for NaN, the unknown."""
+    value = float(value)
+    return 0.0 if value != value else value

@@ -1,0 +1,103 @@
+"""The boards of a server, by the key that each page keeps for its return, and the messages on their way to a page."""
+
+import asyncio
+import contextlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from alphago.env.game import GameEnv
+from alphago.ui.web.engines import Engines
+from alphago.ui.web.limits import KEPT_SECONDS, MOST_SESSIONS
+from alphago.ui.web.session import Session
+
+if TYPE_CHECKING:
+    from alphago.ui.web.runs import Runs
+
+BACKLOG = 100  # messages that a page has not taken yet, beyond which it is not listened to
+MOST_BACKLOG = 1000  # beyond which it is disconnected
+COALESCED = "thinking"  # of these a slow page gets only the newest
+
+
+class Boards:
+    """The sessions of a server, by the key that each page keeps for its return."""
+
+    def __init__(self, engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> None:
+        self.engines, self.bases, self.runs = engines, bases, runs
+        self.sessions: dict[str, Session] = {}
+        self.connections = 0
+
+    def find(self, key: str, send: Callable[[dict[str, Any]], None]) -> tuple[str, Session, bool]:
+        """Return a key, its session and whether it was there; a new one for a key that is unknown or in use.
+
+        Raises ValueError if there are too many.
+        """
+        self.sweep()
+        session = self.sessions.get(key)
+        if session is not None and session.detached_at is not None:
+            session.attach(send)
+            return key, session, True
+        if len(self.sessions) >= MOST_SESSIONS:
+            self.drop_oldest()
+        key = secrets.token_urlsafe(16)
+        session = self.sessions[key] = Session(self.engines, self.bases, send, self.runs)
+        return key, session, False
+
+    def drop_oldest(self) -> None:
+        """End the board whose page has been gone longest; raise ValueError if every board has a page."""
+        gone = [(s.detached_at, key) for key, s in self.sessions.items() if s.detached_at is not None]
+        if not gone:
+            raise ValueError(f"this server has {MOST_SESSIONS} boards already: close another page first")
+        self.sessions.pop(min(gone)[1]).close()
+
+    def sweep(self) -> None:
+        """End the boards whose pages have been gone for long."""
+        until = time.monotonic() - KEPT_SECONDS
+        for key, session in list(self.sessions.items()):
+            if session.detached_at is not None and session.detached_at < until:
+                self.sessions.pop(key).close()
+
+    def close(self) -> None:
+        """End all boards."""
+        for session in self.sessions.values():
+            session.close()
+        self.sessions.clear()
+
+
+class Outbox:
+    """Messages on their way to one page, from the session's thread to the event loop; of some only the newest."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.lock = threading.Lock()
+        self.messages: list[dict[str, Any]] = []
+        self.ready = asyncio.Event()
+        self.overflown = False
+
+    def put(self, message: dict[str, Any]) -> None:
+        """Queue a message; any thread may call it."""
+        with self.lock:
+            last = self.messages[-1] if self.messages else {}
+            if message["type"] == COALESCED == last.get("type") and last["node"] == message["node"]:
+                self.messages.pop()
+            if len(self.messages) < MOST_BACKLOG:
+                self.messages.append(message)
+            else:
+                self.overflown = True
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
+            self.loop.call_soon_threadsafe(self.ready.set)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the page should take what is there before it asks for more."""
+        return len(self.messages) >= BACKLOG
+
+    async def take(self) -> list[dict[str, Any]]:
+        """Wait for messages and return them."""
+        await self.ready.wait()
+        self.ready.clear()
+        with self.lock:
+            messages, self.messages = self.messages, []
+        return messages

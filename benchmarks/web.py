@@ -1,0 +1,261 @@
+"""The board in the browser: click to answer, many boards at once, the first paint, and a server's first move.
+
+*Click to answer*: a move over the WebSocket until the engine's answer, on 9x9 at 64 readouts, beside the same search of
+the same positions without server; in turns.  *Boards at once*: positions a second that the common evaluator computes
+for boards that all analyse, as a share of what as many threads as cores compute of it in full batches; in turns.
+*First paint*: what Chromium reports, where there is one.  *First move*: from the start of a process `alphago web`,
+kernels compiled, to the engine's answer to the first move.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from statistics import median
+from typing import Any
+
+import numpy as np
+from figures import Figures, add_option
+from websockets.sync.client import ClientConnection, connect
+
+from alphago.env.go import GoEnv
+from alphago.ui.web.engines import Choice, Engine, Engines
+from alphago.ui.web.game_tree import GameTree
+from alphago.ui.web.guard import Guard
+from alphago.ui.web.server import listen, make_app, new_server
+from alphago.ui.web.thinking import Thinker
+
+MOVES = ("E5", "C3", "G7", "C7", "G3", "E3", "E7", "C5", "G5", "D4", "F6", "D6", "F4", "B4", "H6")
+BATCH = 64
+
+
+@contextlib.contextmanager
+def serving(engines: Engines, env: GoEnv) -> Iterator[int]:
+    """Serve in a thread, and give the port."""
+    listener = listen("127.0.0.1", 0)
+    server = new_server(make_app(engines, {"go": env}, Guard("127.0.0.1")))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield listener.getsockname()[1]
+    server.should_exit = True
+    thread.join()
+    listener.close()
+
+
+def page(port: int) -> ClientConnection:
+    return connect(f"ws://127.0.0.1:{port}/board", max_size=None, proxy=None)
+
+
+def say(socket: ClientConnection, kind: str, **fields: Any) -> None:
+    socket.send(json.dumps({"type": kind, **fields}))
+
+
+def state(socket: ClientConnection, moves: int) -> dict[str, Any]:
+    """The state once so many moves are played and the engine is not busy."""
+    while True:
+        message: dict[str, Any] = json.loads(socket.recv())
+        if message["type"] == "state" and message["view"]["moves"] >= moves and not message["busy"]:
+            return message
+
+
+def chosen(env: GoEnv, legal: list[int]) -> int:
+    """The first of MOVES that is legal, else any."""
+    known = [env.from_text(move) for move in MOVES if move in env.action_names]
+    return next((action for action in known if action in legal), legal[0])
+
+
+def answers(engine: Engine, port: int, env: GoEnv, clicks: int, readouts: int) -> tuple[list[float], list[float]]:
+    """Seconds from a move to its answer, and of the search alone at the same positions."""
+    spent, alone = [], []
+    with page(port) as socket:
+        say(socket, "hello")
+        say(socket, "strength", readouts=readouts)
+        view = state(socket, 0)
+        for _ in range(clicks):
+            action = chosen(env, view["view"]["legal"])
+            tree = GameTree(env, env.position())
+            for word in view["link"].partition("moves=")[2].split("."):
+                if word:
+                    tree.play(word)
+            tree.play(action)
+            thinker = Thinker()
+            began = time.perf_counter()
+            thinker.move_to(engine, tree, tree.current)
+            left = readouts
+            while left:
+                left -= thinker.think(left)
+            alone.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            say(socket, "play", move=action)
+            view = state(socket, view["view"]["moves"] + 2)
+            spent.append(time.perf_counter() - began)
+            if view["over"]:
+                break
+    return spent, alone
+
+
+def evaluator_rate(engine: Engine, seconds: float) -> float:
+    """Positions a second of the evaluator itself, in full batches, by a thread a core."""
+    common, counts = engine.evaluator, []
+
+    def work() -> None:
+        batch, slots = engine.env.new_batch(BATCH), np.arange(BATCH)
+        actions = engine.env.action_space
+        priors, values = np.empty((BATCH, actions), np.float32), np.empty(BATCH, np.float32)
+        owners = np.empty((BATCH, engine.env.N**2), np.float32)
+        done, end = 0, time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            common.inner.evaluate_forecasts(batch, slots, priors, values, (values.copy(), owners))  # type: ignore[attr-defined]
+            done += BATCH
+        counts.append(done)
+
+    threads = [threading.Thread(target=work) for _ in range(common.lanes)]
+    began = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(counts) / (time.perf_counter() - began)
+
+
+def boards_rate(engine: Engine, port: int, boards: int, seconds: float) -> tuple[float, float]:
+    """Positions a second while so many boards analyse, each another position, and the mean size of a batch."""
+    env = engine.env
+    assert isinstance(env, GoEnv)
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(page(port)) for _ in range(boards)]
+        for number, socket in enumerate(sockets):
+            threading.Thread(target=lambda own=socket: [None for _ in own], daemon=True).start()  # type: ignore[misc]
+            say(socket, "hello")
+            say(socket, "players", white="human")
+            for move in [move for move in MOVES if move in env.action_names][: number % len(MOVES)]:
+                say(socket, "play", move=move)
+            say(socket, "study", study=True, analysing=True)
+        time.sleep(min(1.0, seconds))
+        common = engine.evaluator
+        before, batches, began = common.positions, common.batches, time.perf_counter()
+        time.sleep(seconds)
+        done = common.positions - before
+        return done / (time.perf_counter() - began), done / max(common.batches - batches, 1)
+
+
+def first_paint(port: int) -> float | None:
+    """Milliseconds to the first paint, the median of five visits; None without Chromium."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        return None
+    if chromium is None:
+        return None
+    paints = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for _ in range(6):
+            visit = browser.new_page()
+            visit.goto(f"http://127.0.0.1:{port}/")
+            visit.locator(".ag-svg").wait_for()
+            script = "new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance"
+            script += ".getEntriesByName('first-contentful-paint')[0]?.startTime ?? null), 200)))"
+            paints.append(visit.evaluate(script))
+            visit.close()
+        browser.close()
+    known = [paint for paint in paints[1:] if paint is not None]  # the first visit warms the browser
+    return median(known) if known else None
+
+
+def first_move(readouts: int) -> tuple[float, float]:
+    """Seconds from the start of the command to the engine's first move, and those of the processor."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "alphago", "web", "--no-browser", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=dict(os.environ))
+    try:
+        while True:
+            try:
+                connection = page(port)
+                break
+            except OSError:
+                if process.poll() is not None:
+                    raise SystemExit("web: the server has ended") from None
+                time.sleep(0.02)
+        with connection as own:
+            say(own, "hello")
+            say(own, "strength", readouts=readouts)
+            say(own, "play", move="E5")
+            state(own, 2)
+            wall = time.perf_counter() - began
+    finally:
+        before = os.times()
+        process.terminate()
+        process.wait()
+        after = os.times()
+    return wall, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--net", default="9x9", metavar="MODEL", help="the network (9x9)")
+    parser.add_argument("--size", type=int, default=9, metavar="N", help="points along a side (9)")
+    parser.add_argument("--readouts", type=int, default=64, metavar="N", help="simulations a move (64)")
+    parser.add_argument("--clicks", type=int, default=20, metavar="N", help="moves that are answered (20)")
+    parser.add_argument("--boards", type=int, default=20, metavar="N", help="boards at once (20)")
+    parser.add_argument("--seconds", type=float, default=5.0, metavar="S", help="of each measurement of rates (5)")
+    parser.add_argument("--turns", type=int, default=3, metavar="N", help="turns of the rates and of first moves (3)")
+    parser.add_argument("--no-start", action="store_true", help="leave out first paint and first move")
+    add_option(parser)
+    options = parser.parse_args()
+    figures = Figures(options.json)
+    env = GoEnv(options.size).match_variant()
+    engines = Engines([Choice("net", options.net, "go")], "cpu")
+    engine = engines.engine("net", env)
+    with serving(engines, env) as port:
+        answers(engine, port, env, 2, options.readouts)  # compiles and warms
+        spent, alone = answers(engine, port, env, options.clicks, options.readouts)
+        most = 1.3 * median(alone) + 0.03
+        figures.add("web-answer", median(spent) / median(alone))
+        told = "met" if median(spent) <= most else "missed"
+        print(f"click to answer, {options.size}x{options.size}, {options.readouts} readouts:", end=" ")
+        print(f"{1000 * median(spent):.0f} ms, the search alone {1000 * median(alone):.0f} ms", end=" ")
+        print(f"(at most {1000 * most:.0f} wanted: {told})", flush=True)
+        shares = []
+        for _ in range(options.turns):
+            own = evaluator_rate(engine, options.seconds)
+            rate, size = boards_rate(engine, port, options.boards, options.seconds)
+            shares.append(rate / own)
+            print(f"{options.boards} boards: {rate:,.0f} positions/s in batches of {size:.0f}", end=", ")
+            print(f"the evaluator {own:,.0f}: {rate / own:.2f}", flush=True)
+        figures.add("web-boards", median(shares), min(shares), max(shares))
+        print(f"{options.boards} boards at once: {median(shares):.2f} of the evaluator's rate (at least 0.8 wanted)")
+        if not options.no_start:
+            paint = first_paint(port)
+            print(
+                "first paint: no Chromium here"
+                if paint is None
+                else f"first paint: {paint:.0f} ms (at most 300 wanted)"
+            )
+            if paint is not None:
+                figures.add("web-paint", paint)
+    if not options.no_start:
+        first_move(options.readouts)
+        turns = [first_move(options.readouts) for _ in range(options.turns)]
+        starts, processor = ([turn[i] for turn in turns] for i in (0, 1))
+        figures.add("web-start", median(starts), min(starts), max(starts))
+        print(f"server start to first move: {median(starts):.1f} s (at most 5 wanted)", end=", ")
+        print(f"{median(processor):.1f} s of the processor")
+    figures.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,415 @@
+"""GTP's analysis, as clients read it: Sabaki's, LizGoban's and Lizzie's rules are applied to each line."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from alphago import __version__
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.net import NeuralNet
+from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.katago import seen_by
+from tests.diagrams import draw
+from tests.ui.gtp.engine import Controller, ask, engine, prefers
+
+
+@pytest.fixture(scope="module")
+def net() -> NeuralNet:
+    """A network that forecasts score and ownership, clearly more than 0."""
+    torch.manual_seed(5)
+    made = NeuralNet(GoEnv(5), tower_height=1, channels=8).eval()
+    with torch.no_grad():
+        for parameter in [*made.value.parameters(), *made.policy.parameters()]:
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return made
+
+
+@pytest.fixture
+def gtp(net: NeuralNet) -> GoEngine:
+    return GoEngine(GoEnv(5), net, 24, device="cpu")
+
+
+def moves_of(line: str) -> list[dict[str, list[str]]]:
+    """Return the fields of each `info` of a line; a field's values are the words up to the next name."""
+    infos = re.split(r"\binfo\b", re.split(r"\b(?:rootInfo|ownership|ownershipStdev)\b", line)[0])[1:]
+    found = []
+    for info in infos:
+        fields: dict[str, list[str]] = {}
+        name = ""
+        for word in info.split():
+            if re.fullmatch("[a-z]+[A-Za-z]*", word) and word != "pass":
+                name, fields[word] = word, []
+            else:
+                fields[name].append(word)
+        found.append(fields)
+    return found
+
+
+def numbers_after(line: str, name: str) -> list[float]:
+    words = line.split()
+    begin = words.index(name) + 1
+    end = next((i for i in range(begin, len(words)) if re.fullmatch("[a-zA-Z]+", words[i])), len(words))
+    return [float(word) for word in words[begin:end]]
+
+
+class TestAnalyze:
+    def test_kata(self, gtp: GoEngine) -> None:
+        """Every field that a client reads, and the line of play last, since Sabaki reads to the end of it."""
+        controller = Controller(gtp)
+        controller.ask("play b C3")
+        line = controller.analyse("kata-analyze w 1")
+        for order, move in enumerate(moves_of(line)):
+            assert list(move)[-1] == "pv"
+            assert move["order"] == [str(order)]
+            assert move["pv"][0] == move["move"][0]
+            for name in ("winrate", "prior"):
+                assert 0 <= float(move[name][0]) <= 1
+            assert float(move["lcb"][0]) <= float(move["winrate"][0])
+            for name in ("scoreMean", "scoreStdev", "scoreLead", "scoreSelfplay", "utility", "utilityLcb", "weight"):
+                float(move[name][0])
+            assert move["visits"] == move["edgeVisits"]
+        visits = [int(move["visits"][0]) for move in moves_of(line)]
+        assert visits == sorted(visits, reverse=True)
+        assert sum(visits) > 0
+        controller.end()
+
+    def test_lz(self, gtp: GoEngine) -> None:
+        """Leela Zero's integers of ten thousandths, in its order."""
+        controller = Controller(gtp)
+        line = controller.analyse("lz-analyze 1")
+        number = r"-?\d+"
+        form = rf"info move \S+ visits {number} winrate {number} prior {number} lcb {number} order \d+ pv( \S+)+?"
+        assert re.fullmatch(rf"{form}( {form})*", line)
+        assert all(0 <= int(move["winrate"][0]) <= 10_000 for move in moves_of(line))
+        controller.end()
+
+    def test_everything_else_that_may_be_asked_for(self, gtp: GoEngine) -> None:
+        controller = Controller(gtp)
+        flags = "ownership ownershipStdev movesOwnership movesOwnershipStdev pvVisits pvEdgeVisits rootInfo"
+        line = controller.analyse("kata-analyze interval 1 " + " ".join(f"{flag} true" for flag in flags.split()))
+        for name in ("ownership", "ownershipStdev"):
+            values = numbers_after(line, name)
+            assert len(values) == 25
+            assert np.abs(values).max() <= 1
+        root = re.search(r"rootInfo visits (\d+) utility (\S+) winrate (\S+) scoreMean (\S+)", line)
+        assert root
+        for move in moves_of(line):
+            assert len(move["pvVisits"]) == len(move["pv"]) == len(move["pvEdgeVisits"])
+            assert move["pvVisits"][0] == move["visits"][0]
+            assert len(move["movesOwnership"]) == len(move["movesOwnershipStdev"]) == 25
+        assert int(root[1]) == 1 + sum(int(move["visits"][0]) for move in moves_of(line))
+        controller.end()
+
+    def test_how_many_moves(self, gtp: GoEngine) -> None:
+        controller = Controller(gtp)
+        line = controller.analyse("kata-analyze 1 minmoves 26")
+        assert len(moves_of(line)) == 26
+        assert {move["move"][0] for move in moves_of(line)} == set(gtp.game.env.action_names)
+        assert len(moves_of(controller.analyse("lz-analyze 1 maxmoves 2"))) <= 2
+        controller.end()
+
+    def test_whose_view(self, gtp: GoEngine) -> None:
+        """The side to move's unless `reportAnalysisWinratesAs` says otherwise."""
+        ask(gtp, "play b C3")
+        found = gtp.thinker.look(gtp.game.ready(-1))
+        own, black, white = (seen_by(found, side) for side in ("SIDETOMOVE", "BLACK", "WHITE"))
+        assert own.value == white.value == -black.value
+        assert np.array_equal(own.ownership, -black.ownership)
+        black_owns = GoEngine(GoEnv(5), OwnedByBlack(), 4, device="cpu")
+        controller = Controller(black_owns)
+        for side, owner in (("BLACK", 1), ("SIDETOMOVE", -1), ("WHITE", -1)):
+            controller.ask(f"kata-set-param reportAnalysisWinratesAs {side}")
+            line = controller.analyse("kata-analyze w 1 ownership true")
+            assert numbers_after(line, "ownership") == pytest.approx([owner] * 25)
+            controller.stop("name")
+            assert controller.rest() == ["= alphago"]
+        controller.end()
+
+    def test_avoid_and_allow(self, gtp: GoEngine) -> None:
+        controller = Controller(gtp)
+        line = controller.analyse("kata-analyze b 1 allow B A1,B2,pass 1")
+        assert {move["move"][0] for move in moves_of(line)} <= {"A1", "B2", "pass"}
+        line = controller.analyse("lz-analyze b 1 avoid B A1,B2 2 avoid W C3 1")
+        assert not {move["move"][0] for move in moves_of(line)} & {"A1", "B2"}
+        controller.end()
+
+    @pytest.mark.parametrize("command", ["name", "play b A1", "", "# a comment", "kata-analyze 1", "genmove b"])
+    def test_the_next_line_interrupts(self, gtp: GoEngine, command: str) -> None:
+        """An endless analysis ends with an empty line, and the next command is answered."""
+        controller = Controller(gtp)
+        controller.analyse("kata-analyze 1")
+        if command.startswith("kata"):
+            assert controller.analyse(command).startswith("info")
+            command = "name"
+        controller.stop(command)
+        if command and command[0] != "#":
+            assert controller.rest()[0].startswith("=")
+        assert controller.ask("3 name") == "3 alphago"
+        controller.end()
+
+    def test_without_an_interval_it_only_searches(self, gtp: GoEngine) -> None:
+        controller = Controller(gtp)
+        controller.send("kata-analyze b")
+        assert controller.line() == "="
+        controller.send("name")
+        assert (controller.rest(), controller.rest()) == ([], ["= alphago"])
+        controller.end()
+
+    def test_the_end_of_input_ends_it(self, gtp: GoEngine) -> None:
+        assert ask(gtp, "lz-analyze") == ["="]
+
+    @pytest.mark.parametrize(
+        ("line", "failure"),
+        [
+            ("kata-analyze 1 noResultValue true", "unknown key noResultValue"),
+            ("kata-analyze nonsense", "unknown key nonsense"),
+            ("lz-analyze 1 ownership true", "unknown key ownership"),
+            ("kata-analyze 1 ownership maybe", "ownership must be true or false, got maybe"),
+            ("kata-analyze 1 ownership", "ownership needs a value"),
+            ("kata-analyze 1 minmoves -1", "minmoves must be an integer >= 0, got -1"),
+            ("kata-analyze 1 avoid B D4", "avoid needs a player, vertices and a depth"),
+            ("kata-analyze 1 avoid B Z9 1", "avoid needs vertices such as D4,Q16, got Z9"),
+            ("kata-analyze 1 avoid B D4 0", "avoid needs a depth >= 1, got 0"),
+            ("kata-analyze 1 avoid B D4 1 allow B D4 1", "allow must be given once, and without avoid"),
+            ("kata-analyze b 1 allow B C3,C3 1 allow B D4 1", "allow must be given once, and without avoid"),
+            ("kata-raw-nn 8", "the symmetry must be 0 to 7 or all, got 8"),
+        ],
+    )
+    def test_errors(self, gtp: GoEngine, line: str, failure: str) -> None:
+        assert ask(gtp, line) == [f"? {failure}"]
+
+    def test_nothing_left_to_analyse(self, gtp: GoEngine) -> None:
+        ask(gtp, "play b C3")
+        assert ask(gtp, "kata-analyze w 1 allow W C3 1") == ["? no legal move is left to analyse"]
+
+    def test_the_tree_goes_on_into_the_game(self) -> None:
+        gtp = engine(5, HashEvaluator(), 16)
+        controller = Controller(gtp)
+        before = moves_of(controller.analyse("kata-analyze 1"))
+        after = moves_of(controller.analyse("kata-analyze 1"))
+        assert sum(int(move["visits"][0]) for move in after) > sum(int(move["visits"][0]) for move in before)
+        controller.end()
+
+
+class TestGenmoveAnalyze:
+    @pytest.mark.parametrize("dialect", ["lz", "kata"])
+    def test_it_moves(self, gtp: GoEngine, dialect: str) -> None:
+        """It is not interrupted: the next command is answered after the move."""
+        reply, name = ask(gtp, f"{dialect}-genmove_analyze b 1", "name")
+        lines = reply.splitlines()
+        assert lines[0] == "="
+        assert all(line.startswith("info move") for line in lines[1:-1])
+        word, move = lines[-1].split()
+        assert (word, name) == ("play", "alphago")
+        assert gtp.game.position.moves_text() == f"B {move}"
+
+    def test_it_resigns(self) -> None:
+        gtp = engine(network=prefers("C3", value=-1.0), resign_threshold=-0.9)
+        assert ask(gtp, "kata-genmove_analyze b 1")[0].splitlines()[-1] == "play resign"
+        assert gtp.game.plays == []
+        ask(gtp, "kata-set-param allowResignation false")
+        assert ask(gtp, "kata-genmove_analyze b 1")[0].splitlines()[-1] != "play resign"
+
+    def test_the_network_alone(self, net: NeuralNet) -> None:
+        gtp = GoEngine(GoEnv(5), net, 0, device="cpu")
+        assert ask(gtp, "kata-genmove_analyze b 1 minmoves 1")[0].splitlines()[-1].startswith("play ")
+
+
+def test_raw_network(gtp: GoEngine, net: NeuralNet) -> None:
+    """The network's numbers from White's view, in each symmetry."""
+    ask(gtp, "play b C3")
+    text = ask(gtp, "kata-raw-nn 0")[0]
+    position = GoEnv(5).position().play("C3")
+    policy, black = net(position)
+    forecast = net.forecast(position)
+    assert float(re.search(r"whiteWin (\S+)", text)[1]) == pytest.approx((1 - black) / 2, abs=0.05)
+    assert float(re.search(r"whiteLead (\S+)", text)[1]) == pytest.approx(-forecast.score, abs=0.5)
+    told = re.search(r"policy\n(.*)\npolicyPass (\S+)\nwhiteOwnership\n(.*)", text, re.DOTALL)
+    priors = [float(word) for word in told[1].split()]
+    assert np.isnan(priors[12])
+    assert np.nan_to_num(priors) == pytest.approx(policy[:-1], abs=0.05)
+    assert -np.array(told[3].split(), float) == pytest.approx(forecast.ownership.ravel(), abs=0.1)
+    every = ask(gtp, "kata-raw-nn w all")[0]
+    assert [int(word) for word in re.findall(r"symmetry (\d)", every)] == list(range(8))
+    assert ask(gtp, "kata-raw-nn b 0")[0] != text
+
+
+class TestParameters:
+    def test_they_are_read_and_set(self, gtp: GoEngine) -> None:
+        names = ask(gtp, "kata-list-params")[0].split()
+        for name in names:
+            value = ask(gtp, f"kata-get-param {name}")[0]
+            assert ask(gtp, f"kata-set-param {name} {value}", f"kata-get-param {name}") == ["", value]
+        assert ask(gtp, "kata-set-param maxVisits 7", "kata-get-param maxVisits") == ["", "7"]
+        ask(gtp, "genmove b")
+        assert gtp.thinker.player.root_visits <= 8
+        ask(gtp, "kata-set-param cpuctExploration 2.5")
+        assert gtp.thinker.player.search.settings.c_puct == 2.5
+
+    @pytest.mark.parametrize(
+        ("line", "failure"),
+        [
+            ("kata-get-param nothing", "unknown parameter nothing"),
+            ("kata-set-param maxVisits -1", "maxVisits must be an integer from 0"),
+            ("kata-set-param maxTime 0", "maxTime must be a number > 0"),
+            ("kata-set-param ponderingEnabled perhaps", "the value must be true or false"),
+            ("kata-set-param reportAnalysisWinratesAs RED", "reportAnalysisWinratesAs must be one of"),
+            ("kata-set-param playoutDoublingAdvantage 1", "playoutDoublingAdvantage must be 0"),
+            ("kata-set-param maxVisits", "syntax error"),
+        ],
+    )
+    def test_errors(self, gtp: GoEngine, line: str, failure: str) -> None:
+        assert ask(gtp, line)[0].startswith(f"? {failure}")
+
+    def test_name_and_version(self) -> None:
+        """Honest unless told otherwise: Lizzie takes an engine for KataGo by its name."""
+        assert ask(engine(), "name", "version") == ["alphago", __version__]
+        assert ask(engine(name="KataGo", version="1.16"), "name", "version") == ["KataGo", "1.16"]
+
+
+class TestPondering:
+    def test_the_tree_grows_while_the_opponent_thinks(self) -> None:
+        gtp = engine(5, HashEvaluator(), 8, ponder=True)
+        controller = Controller(gtp)
+        controller.ask("genmove b")
+        player = gtp.thinker.player
+        for _ in range(60_000):
+            if player.root_visits > 400:
+                break
+            controller.thread.join(0.001)
+        assert player.root_visits > 400
+        reply = gtp.game.env.to_text(player.analysis().best())
+        controller.ask(f"play w {reply}")
+        controller.ask("genmove b")
+        assert player.root_visits > 8
+        controller.end()
+
+    def test_not_by_default(self) -> None:
+        gtp = engine(5, HashEvaluator(), 8)
+        controller = Controller(gtp)
+        controller.ask("genmove b")
+        controller.ask("name")
+        assert not gtp.pondering
+        controller.end()
+
+
+class TestFiles:
+    def test_a_game_comes_back(self, tmp_path: Path) -> None:
+        gtp = engine(5)
+        ask(gtp, "komi 3.5", "set_free_handicap A1 B2", "play w C3", "play b D4", "play w pass")
+        before = draw(gtp.game.position)
+        path = tmp_path / "game.sgf"
+        text = ask(gtp, "printsgf")[0]
+        assert ask(gtp, f"printsgf {path}", "clear_board", "komi 7.5", f"loadsgf {path}") == [""] * 4
+        assert (draw(gtp.game.position), gtp.game.position.komi) == (before, 3.5)
+        assert ask(gtp, "printsgf")[0] == text == path.read_text().strip()
+        ask(gtp, f"loadsgf {path} 2")
+        assert gtp.game.position.moves_text() == "W C3"
+        assert ask(gtp, "undo", "undo") == ["", "? cannot undo"]
+
+    def test_size_and_rules_are_the_files(self, tmp_path: Path) -> None:
+        path = tmp_path / "game.sgf"
+        path.write_text("(;GM[1]SZ[7]KM[6.5]RU[AGA]AB[aa]AW[bb];B[cc])")
+        gtp = GoEngine(GoEnv(5), None, 4)
+        assert ask(gtp, f"loadsgf {path}") == [""]
+        assert (gtp.game.env.N, gtp.game.env.ko, gtp.game.position.komi) == (7, "situational", 6.5)
+        assert ask(gtp, "genmove w")[0] != "resign"
+        fixed = GoEngine(GoEnv(5), NeuralNet(GoEnv(5), size_free=False, tower_height=0, channels=4), 0)
+        assert ask(fixed, f"loadsgf {path}") == ["? cannot load file: unacceptable size"]
+
+    def test_what_cannot_be_loaded_changes_nothing(self, tmp_path: Path) -> None:
+        (tmp_path / "bad.sgf").write_text("(;GM[1]SZ[5];B[aa];W[aa])")
+        gtp = engine(5)
+        ask(gtp, "play b C3")
+        before = draw(gtp.game.position)
+        assert (
+            ask(gtp, f"loadsgf {tmp_path / 'none.sgf'}", f"loadsgf {tmp_path / 'bad.sgf'}")
+            == ["? cannot load file"] * 2
+        )
+        assert draw(gtp.game.position) == before
+        assert ask(gtp, f"printsgf {tmp_path / 'no' / 'folder.sgf'}") == ["? cannot save file"]
+
+
+class TestEnding:
+    def test_dead_stones(self) -> None:
+        """A chain is dead where its points are expected to be the other side's; GTP's three statuses."""
+        gtp = GoEngine(GoEnv(5), OwnedByBlack(), 4, device="cpu")
+        ask(gtp, "play b A1", "play w C3", "play b A2", "play w C4", "play w E5")
+        assert ask(gtp, "final_status_list dead") == ["E5\nC4 C3"]
+        assert ask(gtp, "final_status_list alive", "final_status_list seki") == ["A2 A1", ""]
+        assert ask(gtp, "final_status_list lost") == ["? the status must be one of alive, dead, seki, got lost"]
+
+    def test_cleaning_up_does_not_pass(self) -> None:
+        """After two passes Black still takes what is dead, as kgsGtp asks."""
+        gtp = GoEngine(GoEnv(5), OwnedByBlack(), 0, komi=0.5, device="cpu")
+        ask(gtp, "play b A1", "play w C3", "play b pass", "play w pass")
+        assert ask(gtp, "genmove b", "undo") == ["pass", ""]
+        assert ask(gtp, "kgs-genmove_cleanup b")[0] != "pass"
+        ask(gtp, "clear_board", "play b A1", "play w pass")
+        assert ask(gtp, "kgs-genmove_cleanup b") == ["pass"]  # nothing of White's is there
+
+    def test_engines_without_forecasts_count_the_board(self) -> None:
+        gtp = engine()
+        ask(gtp, "play b A1", "play w C3")
+        assert ask(gtp, "final_status_list dead", "final_status_list alive") == ["", "C3\nA1"]
+
+
+class OwnedByBlack(HashEvaluator):
+    """An evaluator that expects every point to become Black's, and likes to pass."""
+
+    makes_forecasts = True
+
+    def evaluate_forecasts(self, batch, slots, priors, values, forecasts, symmetries=(0,)) -> None:
+        self.evaluate(batch, slots, priors, values)
+        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        priors[:] = mask / mask.sum(axis=1, keepdims=True) * 0.01
+        priors[:, -1] += 0.99
+        movers = batch.to_play(slots, np.empty(len(slots), np.int8))
+        values[:] = 0
+        if forecasts is not None:
+            forecasts[0][:] = 20 * movers
+            forecasts[1][:] = movers[:, None]
+
+
+class TestTime:
+    def test_cputime(self) -> None:
+        gtp = engine()
+        assert float(ask(gtp, "cputime")[0]) == 0
+        ask(gtp, "genmove b")
+        assert float(ask(gtp, "cputime")[0]) > 0
+
+    def test_kgs_time_settings(self) -> None:
+        gtp = engine()
+        assert ask(gtp, "kgs-time_settings byoyomi 0 10 5", "time_left b 10 5") == ["", ""]
+        assert gtp.clock.share(1, 99) == pytest.approx(0.8 * 10 - 0.05)  # five periods of one move each
+        assert ask(gtp, "kgs-time_settings canadian 0 10 5", "time_left b 10 5") == ["", ""]
+        assert gtp.clock.share(1, 99) == pytest.approx(0.8 * 2 - 0.05)
+        assert ask(gtp, "kgs-time_settings absolute 100") == [""]
+        assert gtp.clock.share(1, 10) == pytest.approx(0.8 * 10 - 0.05)
+        assert ask(gtp, "kgs-time_settings none") == [""]
+        assert gtp.clock.share(1, 10) == float("inf")
+        assert ask(gtp, "kgs-time_settings byoyomi 1", "kgs-time_settings later 1") == ["? syntax error"] * 2
+
+
+def test_reg_genmove_changes_nothing() -> None:
+    gtp = engine(network=prefers("C3", value=-1.0), readouts=8, resign_threshold=-0.9)
+    assert ask(gtp, "reg_genmove b") == ["C3"]
+    assert gtp.game.plays == []
+
+
+def test_gogui(gtp: GoEngine) -> None:
+    ask(gtp, "play b C3")
+    commands = [line.split("/")[-1] for line in ask(gtp, "gogui-analyze_commands")[0].splitlines()]
+    for command in commands:
+        assert ask(gtp, f"known_command {command}") == ["true"]
+    for command in ("alphago-ownership", "alphago-policy"):
+        rows = ask(gtp, command)[0].splitlines()
+        assert [len(row.split()) for row in rows] == [5] * 5
+    ask(gtp, "lz-genmove_analyze w 1", "undo", "reg_genmove w")
+    text = ask(gtp, "alphago-search")[0]
+    assert re.search(r"VAR w [A-E]\d", text)
+    assert "LABEL" in text

@@ -1,0 +1,102 @@
+"""Debian's Chromium, driven by playwright, on pages of a server in this process."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+QUIET = (
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-first-run",
+)  # fmt: skip
+PATIENCE = 120_000  # milliseconds
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser; tests are skipped, with a sentence, where there is none."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium here: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """A page, what its console said, and the verbs that tests need."""
+
+    def __init__(
+        self, browser: Any, address: str, width: int = 1280, height: int = 860, *, lines: bool = False
+    ) -> None:
+        """lines: whether the page's connection goes through here, so that it can be cut."""
+        from playwright.sync_api import expect
+
+        self.context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+        self.context.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
+        self.expect = expect
+        self.page = self.context.new_page()
+        self.console: list[str] = []
+        self.page.on("console", lambda message: self.console.append(message.text))
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self.lines: list[tuple[Any, Any]] = []
+        if lines:
+            self.page.route_web_socket(
+                re.compile("/board"), lambda line: self.lines.append((line, line.connect_to_server()))
+            )
+        self.page.goto(address)
+
+    def __enter__(self) -> "Visitor":
+        self.says("to play")
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.context.close()
+        if kind is None:
+            assert self.console == []
+
+    def cut(self) -> None:
+        """Cut the connection, and wait until the page has another."""
+        count = len(self.lines)
+        for end in self.lines[-1]:
+            end.close()
+        self.expect(self.page.locator("#connection")).to_contain_text("is lost")
+        self.expect(self.page.locator("#connection")).to_be_hidden()
+        assert len(self.lines) == count + 1
+
+    def part(self, name: str) -> Any:
+        return self.page.locator(f'[data-name="{name}"]')
+
+    def says(self, text: str) -> None:
+        """Wait until the status line has the text."""
+        self.expect(self.page.locator(".ag-status")).to_contain_text(text)
+
+    def complains(self, text: str) -> None:
+        self.expect(self.page.locator(".ag-notice").first).to_contain_text(text)
+
+    def click(self, *points: str) -> None:
+        for point in points:
+            self.page.locator(f'[data-point="{point}"]').click()
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def begin(self, game: str, colour: str, **options: str) -> None:
+        """Begin a game by the dialogue."""
+        self.part("new").click()
+        self.part("new-game").select_option(game)
+        for option, value in options.items():
+            self.page.locator(f'dialog [data-option="{option}"]').fill(value)
+        self.part("new-colour").select_option(colour)
+        self.part("begin").click()
+        self.expect(self.part("dialog")).to_be_hidden()
+
+    def stones(self) -> tuple[int, int]:
+        """The numbers of black and white stones on the board."""
+        return self.page.locator(".ag-piece.ag-black").count(), self.page.locator(".ag-piece.ag-white").count()

@@ -1,0 +1,90 @@
+"""A server on a free port of this machine, in a thread, and clients of it that are no browsers."""
+
+import contextlib
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from websockets.sync.client import ClientConnection, connect
+
+from alphago.env.game import GameEnv
+from alphago.ui.web.engines import Engines
+from alphago.ui.web.guard import Guard
+from alphago.ui.web.runs import Runs
+from alphago.ui.web.server import listen, make_app, new_server
+from tests.ui.web.desks import GO5, engines
+
+PATIENCE = 120.0
+
+
+class Served(NamedTuple):
+    """A server that runs: where, and its boards."""
+
+    port: int
+    app: Any
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def get(self, path: str = "/", **headers: str) -> tuple[int, str]:
+        """The status and text of a request."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        request = urllib.request.Request(self.address + path, headers=named)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def page(self, path: str = "/board", **headers: str) -> ClientConnection:
+        """A WebSocket like a page's."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        address = f"ws://127.0.0.1:{self.port}{path}"
+        return connect(address, additional_headers=named, open_timeout=PATIENCE, max_size=None, proxy=None)
+
+
+@contextlib.contextmanager
+def serving(
+    bases: Mapping[str, GameEnv] | None = None,
+    *,
+    offered: Engines | None = None,
+    runs: list[Path] | None = None,
+    token: str | None = None,
+) -> Iterator[Served]:
+    """Serve a board of 5x5 with an engine that draws its answers from a hash, or what is given."""
+    guard = Guard("127.0.0.1", token)
+    app = make_app(offered or engines(), bases or {"go": GO5}, guard, Runs(runs) if runs else None)
+    listener = listen("127.0.0.1", 0)
+    server = new_server(app)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + PATIENCE
+    while not server.started:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    try:
+        yield Served(listener.getsockname()[1], app)
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        listener.close()
+        assert not thread.is_alive()
+
+
+def told(page: ClientConnection, kind: str) -> dict[str, Any]:
+    """The next message of a kind; those before it are lost."""
+    while True:
+        message: dict[str, Any] = json.loads(page.recv(timeout=PATIENCE))
+        if message["type"] == kind:
+            return message
+
+
+def say(page: ClientConnection, kind: str, **fields: Any) -> None:
+    page.send(json.dumps({"type": kind, **fields}))

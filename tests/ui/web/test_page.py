@@ -1,0 +1,255 @@
+"""The page in a real browser: every game to its end, study, files, runs, reconnects, errors; an empty console."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago.env.games import GAMES
+from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.training.session import train
+from alphago.ui.web.server import STATIC
+from tests.ui.web.browser import Visitor
+from tests.ui.web.desks import GO5, engines
+from tests.ui.web.served import serving
+from tests.ui.web.test_session import Broken
+
+pytestmark = pytest.mark.browser
+
+
+def finish(visitor: Visitor, open_target: str = ".ag-target.ag-open") -> None:
+    """Play the first legal point until the game is over; an engine that is to move is waited for."""
+    status = visitor.page.locator(".ag-status")
+    for _ in range(400):
+        visitor.expect(status).to_contain_text(re.compile("your move|wins|draw", re.IGNORECASE))
+        text = status.text_content()
+        if "your move" not in text:
+            return
+        targets = visitor.page.locator(open_target)
+        if targets.count():
+            targets.first.click()
+        else:
+            visitor.part("pass").click()
+        visitor.expect(status).not_to_have_text(text)
+    raise AssertionError(status.text_content())
+
+
+def test_a_game_of_go_against_the_engine_to_its_end(chromium: Any) -> None:
+    with serving({"go": GoEnv(3, komi=0.5).match_variant()}) as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("readouts").fill("8")
+        visitor.part("readouts").press("Tab")
+        visitor.click("B2")
+        visitor.says("Move 3: Black to play")
+        assert visitor.stones()[0] == 1
+        finish(visitor)
+        visitor.part("undo").click()
+        visitor.says("your move")
+        visitor.part("resign").click()
+        visitor.says("White wins by resignation.")
+
+
+@pytest.mark.parametrize("game", [name for name in GAMES if name != "go"])
+def test_every_other_game_to_its_end(chromium: Any, game: str) -> None:
+    sizes = {"gomoku": {"board_size": "5", "connect_row": "3"}, "reversi": {"board_size": "4"}}
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        visitor.begin(game, "black", **sizes.get(game, {}))
+        visitor.part("readouts").fill("2")
+        visitor.part("readouts").press("Tab")
+        finish(visitor)
+
+
+def test_a_game_of_ones_own(chromium: Any, games_as_before: None) -> None:
+    GAMES["tic-tac-toe"] = TicTacToeEnv
+    with serving({"tic-tac-toe": TicTacToeEnv()}) as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.click("A3", "B3", "A2", "B2", "A1")
+        visitor.says("Black wins.")
+        assert visitor.stones() == (3, 2)
+
+
+def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
+    with serving({"go": GoEnv(3, komi=0.5).match_variant()}) as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("how").select_option("net")
+        visitor.expect(visitor.part("readouts")).to_be_hidden()
+        visitor.begin("go", "neither", board_size="3")
+        visitor.says("wins")
+
+
+def test_study_undo_and_variations(chromium: Any) -> None:
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.expect(visitor.part("tree")).to_be_hidden()  # off while playing
+        visitor.click("C3", "C4", "D4")
+        visitor.says("Move 4")
+        visitor.press("u", "u")
+        visitor.says("Move 2")
+        visitor.click("B2")
+        visitor.press("Space")
+        visitor.expect(visitor.page.locator(".ag-knot")).to_have_count(5)
+        visitor.press("ArrowLeft", "ArrowUp", "ArrowRight")
+        visitor.press("a")
+        visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
+        visitor.expect(visitor.page.locator(".ag-moves li")).to_have_count(6)
+        visitor.press("Escape")
+        visitor.expect(visitor.part("stop")).to_be_disabled()
+        for mode in ("visits", "prior", "q", "sum", "loss", "none"):
+            visitor.part("mode").select_option(mode)
+            numbers = visitor.page.locator(".ag-value").count()
+            assert (numbers == 0) == (mode == "none"), mode
+        visitor.page.locator(".ag-moves li").first.click()
+        visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
+        visitor.page.locator(".ag-moves li").first.click()
+        visitor.press("k")
+        visitor.expect(visitor.page.locator(".ag-number").first).to_be_visible()
+        visitor.part("legend").locator("summary").click()
+        visitor.expect(visitor.part("legend")).to_contain_text("Black's chance to win")
+        visitor.part("review").click()
+        visitor.page.locator(".ag-graph").click(position={"x": 40, "y": 40})
+        visitor.says("Move 1:")
+
+
+def test_the_keyboard_alone(chromium: Any) -> None:
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        visitor.press("n", "Enter")
+        visitor.says("Move 1")
+        visitor.part("white").select_option("human")
+        visitor.page.locator("body").click(position={"x": 5, "y": 5})
+        visitor.press("Shift+ArrowUp", "Enter")  # the cursor comes up in the middle
+        visitor.says("Move 2")
+        visitor.press("Shift+ArrowLeft", "Enter", "p", "p")
+        visitor.says("wins")
+        visitor.press("Home", "End", "ArrowLeft", "ArrowLeft")
+        visitor.says("Move 3")
+        visitor.press("/")
+        visitor.page.keyboard.type("a1\n")
+        visitor.says("Move 4")
+        assert visitor.stones() == (2, 1)
+
+
+def test_files_there_and_back(chromium: Any, tmp_path: Path) -> None:
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.click("C3", "C4")
+        visitor.says("Move 3")
+        with visitor.page.expect_download() as caught:
+            visitor.part("save").click()
+        path = tmp_path / caught.value.suggested_filename
+        caught.value.save_as(path)
+        assert "B[cc];W[cb]" in path.read_text().replace("\n", "")
+        visitor.begin("go", "both", board_size="9")
+        visitor.says("Move 1")
+        visitor.part("file").set_input_files(path)
+        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 5x5")
+        visitor.press("End")
+        visitor.says("Move 3")
+        drop = "text => { const data = new DataTransfer(); data.items.add(new File([text], 'x.sgf'));"
+        drop += "document.querySelector('.ag-board').dispatchEvent(new DragEvent('drop', {dataTransfer: data})); }"
+        visitor.page.evaluate(drop, "(;SZ[7];B[aa](;W[bb])(;W[cc]))")
+        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 7x7")
+        visitor.page.evaluate(drop, "no game")
+        visitor.complains("A file must be an SGF game")
+
+
+def test_a_link_restores_the_position_and_a_reload_the_board(chromium: Any) -> None:
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.click("C3", "C4")
+        visitor.says("Move 3")
+        link = visitor.page.url
+        assert link.endswith("#game=go&board_size=5&komi=0.5&rules=Chinese&moves=C3.C4")
+        visitor.press("u")
+        visitor.says("Move 2")
+        visitor.page.reload()
+        visitor.says("Move 2")
+        visitor.press("Space")
+        visitor.expect(visitor.page.locator(".ag-knot")).to_have_count(3)  # variations too
+        with Visitor(chromium, link) as other:
+            other.says("Move 3")
+            assert other.stones() == (1, 1)
+        visitor.page.evaluate("location.hash = 'game=go&board_size=5&moves=A1.A2.A3'")
+        visitor.says("Move 4")
+        visitor.page.evaluate("location.hash = 'game=chess'")
+        visitor.complains("There is no game 'chess'")
+
+
+def test_two_sessions_at_once(chromium: Any) -> None:
+    with serving() as served, Visitor(chromium, served.address) as one, Visitor(chromium, served.address) as two:
+        one.click("C3")
+        one.says("Move 3")
+        two.says("Move 1")
+        two.click("D4")
+        two.says("Move 3")
+        assert two.page.url != one.page.url
+
+
+def test_the_connection_comes_back(chromium: Any) -> None:
+    """After a fall of the line the board is as it was; where the server has lost it, the link restores the position."""
+    with serving() as served, Visitor(chromium, served.address, lines=True) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.click("C3", "C4")
+        visitor.says("Move 3")
+        visitor.press("u")
+        visitor.says("Move 2")
+        sessions = served.app.state.boards.sessions
+        (key,) = sessions
+        visitor.cut()
+        visitor.press("y")  # what was taken back is there again
+        visitor.says("Move 3")
+        assert list(sessions) == [key]
+        sessions.pop(key).close()
+        visitor.cut()
+        visitor.click("D4")
+        visitor.says("Move 4")
+        assert list(sessions) != [key]
+
+
+def test_an_error_of_the_engine_stands_on_the_page(chromium: Any) -> None:
+    with serving(offered=engines(Broken(2))) as served, Visitor(chromium, served.address) as visitor:
+        visitor.click("C3")
+        visitor.complains("The engine has failed: RuntimeError: the cable has come off.")
+        visitor.part("white").select_option("human")
+        visitor.click("C4")
+        visitor.says("Move 3")
+
+
+def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    train(
+        GoEnv(3, komi=0.5), num_games=6, readouts=2, tower_height=0, channels=4, start_training_after=20, ckp_freq=3,
+        folder=folder, reports=[], seed=1,
+    )  # fmt: skip
+    with serving({"go": GO5}, runs=[folder]) as served:
+        visitor = Visitor(chromium, served.address)
+        visitor.expect(visitor.page.locator(".w-run h2")).to_have_text("a")
+        visitor.expect(visitor.page.locator("figure").first).to_be_visible()
+        visitor.part("axis").select_option("games")
+        visitor.expect(visitor.page.locator("figcaption").first).to_contain_text("by games of self-play")
+        visitor.page.locator(".w-games button").first.click()
+        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 3x3")
+        visitor.press("End")
+        with visitor:
+            visitor.press("Home", "ArrowRight")
+            visitor.says("Move 2")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_is_wider_than_the_screen(chromium: Any, width: int) -> None:
+    with serving() as served, Visitor(chromium, served.address, width, 740) as visitor:
+        visitor.press("a")
+        visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
+        visitor.press("Escape")
+        wide, high = visitor.page.evaluate("[document.documentElement.scrollWidth, innerHeight]")
+        assert wide <= width
+        box = visitor.page.locator(".ag-svg").bounding_box()
+        assert box["width"] <= width
+        assert box["height"] <= high
+
+
+def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:
+    files = {path.name: path.read_text() for path in STATIC.iterdir()}
+    assert sum(len(text.encode()) for text in files.values()) < 150_000
+    for name, text in files.items():
+        assert not re.search(r"https?://(?!www\.w3\.org/)", text), name
+    assert "import " not in re.sub(r"^\s*//.*$", "", files["board.js"], flags=re.MULTILINE)  # a widget takes one module

@@ -1,0 +1,120 @@
+"""Runs that are watched: facts, curves and games come from the folder, and nothing in it changes."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.training.history import EVALUATIONS, METRICS
+from alphago.training.session import train
+from alphago.ui.web.offer import offer_of
+from alphago.ui.web.runs import MOST_POINTS, Runs
+from tests.ui.web.desks import Guest
+from tests.ui.web.served import serving
+
+SMALL = {"num_games": 8, "readouts": 2, "tower_height": 0, "channels": 4, "start_training_after": 20, "ckp_freq": 4}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short run on 3x3 that has met a random player."""
+    folder = tmp_path_factory.mktemp("runs") / "a"
+    train(GoEnv(3, komi=0.5), folder=folder, watch=["random@0"], watch_share=0.5, reports=[], seed=1, **SMALL)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
+    before = contents(run)
+    runs = Runs([run])
+    shown = json.loads(json.dumps(runs.overview("games")))
+    (facts,) = shown["runs"]
+    assert facts["name"] == "a"
+    assert facts["facts"]["games"] == "8 of 8"
+    assert facts["facts"]["over"] == "yes, all games are played"
+    assert "against random@0" in facts["facts"]
+    titles = [panel["title"] for panel in shown["panels"]]
+    assert "Policy loss" in titles
+    assert any(title.startswith("Win rate") for title in titles)
+    for panel in shown["panels"]:
+        for line in panel["lines"]:
+            assert len(line["x"]) == len(line["y"]) <= MOST_POINTS
+    games = runs.games(0)
+    assert [game.title.split(":")[0] for game in games][:1] == ["self-play"]
+    assert any(game.title.startswith("against random@0") for game in games)
+    for number in range(len(games)):
+        tree, _ = runs.open_game(0, number)
+        assert tree.env.N == 3
+        assert list(tree.main_line())
+    assert contents(run) == before
+    with pytest.raises(ValueError, match="x must be one of"):
+        runs.overview("weeks")
+    for wrong in ((5, 0), (0, 10**6), ("../..", 0), (0, None), (True, 0)):
+        with pytest.raises(ValueError, match=r"^(run|game) must be an integer"):
+            runs.open_game(*wrong)
+
+
+def test_a_game_of_a_run_is_replayed_with_its_values(run: Path) -> None:
+    with Guest(runs=Runs([run])) as guest:
+        guest.post("run-game", run=0, game=0)
+        told = guest.until("game")
+        assert told["game"]["title"] == "Go 3x3"
+        assert told["names"] == ["self-play", "self-play"]
+        state = guest.until("state", lambda state: not state["busy"])
+        assert state["node"] == 0
+        assert len(state["line"]) > 2
+        assert any(win is not None for _, win, _, _ in state["evaluations"])
+        assert guest.ask("go", node=state["line"][-1])["comment"].startswith("self-play: ")
+
+
+def test_a_run_that_grows_and_one_that_has_nothing_yet(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "b"
+    shutil.copytree(run, folder)
+    rows = (folder / METRICS).read_text().splitlines(keepends=True)
+    for name in (METRICS, EVALUATIONS):
+        (folder / name).unlink()
+    runs = Runs([folder, run])
+    stamp = runs.stamp()
+    shown = runs.overview()
+    assert shown["runs"][0]["facts"]["games"] == "0 of 8"
+    assert shown["runs"][0]["diagnosis"] == []
+    (folder / METRICS).write_text("".join(rows[:1]) + '{"seconds": 3, "ga')
+    assert runs.stamp() != stamp
+    assert runs.overview()["runs"][0]["facts"]["minutes of training"].endswith(" of 8") is False
+    (folder / "config.json").write_text("{")
+    (folder / "config.copy.json").write_text("{")
+    assert "is damaged" in runs.overview()["runs"][0]["error"]
+
+
+def test_what_the_page_fetches(run: Path) -> None:
+    with serving(runs=[run]) as served:
+        status, text = served.get("/watch?x=games")
+        assert [status, json.loads(text)["label"]] == [200, "games of self-play"]
+        status, text = served.get("/watch?x=weeks")
+        assert [status, json.loads(text)["error"].split(",")[0]] == [400, "x must be one of minutes"]
+        assert len(json.loads(served.get("/watch/games?run=0")[1])["games"]) > 2
+        assert served.get("/watch/games?run=7")[0] == 400
+        assert served.get("/watch/games")[0] == 400
+
+
+def test_unchanged_runs_are_not_sent_again(run: Path) -> None:
+    with serving(runs=[run]) as served:
+        tag = f'"minutes-{Runs([run]).stamp()}"'
+        assert served.get("/watch", **{"If-None-Match": tag}) == (304, "")
+
+
+def test_a_run_plays_with_its_newest_network(run: Path) -> None:
+    offer = offer_of([str(run)], None, None, None)
+    assert [choice.name for choice in offer.choices][:2] == ["a", "7x7"]
+    assert offer.runs == [run]
+    assert next(iter(offer.bases.values())).komi == 0.5  # type: ignore[attr-defined]
+    other = offer_of([], None, 13, 5.5)
+    assert str(other.bases["go"]) == "GoEnv(13, komi=5.5, max_moves=676)"
+    with pytest.raises(ValueError, match=r"^there is no file"):
+        offer_of(["nowhere"], None, None, None)

@@ -1,0 +1,222 @@
+"""Whoever may not use the server is told so in a sentence, and whatever is sent, it goes on and keeps its boards."""
+
+import contextlib
+import gc
+import json
+import random
+import threading
+import time
+import urllib.error
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from alphago.cli import main
+from alphago.ui.web.commands import COMMANDS
+from alphago.ui.web.guard import Guard
+from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE, MOST_SESSIONS
+from tests.ui.web.served import PATIENCE, Served, say, serving, told
+
+TOKEN = "a long secret"
+
+
+def test_the_page_and_its_headers() -> None:
+    with serving() as served:
+        status, text = served.get()
+        assert status == 200
+        assert '<script type="module" src="/page.js">' in text
+        for path in ("/board.js", "/page.js", "/watch.js", "/board.css", "/page.css", "/favicon.svg", "/favicon.ico"):
+            assert served.get(path)[0] == 200, path
+        assert served.get("/watch") == (200, '{"runs":[]}')
+        for path in ("/etc/passwd", "/../server.py", "/..%2f..%2fserver.py", "/static/board.js", "/board.js/../x"):
+            assert served.get(path)[0] == 404, path
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "0x7f.1", "[", ""])
+def test_another_host_is_refused(host: str) -> None:
+    """A page elsewhere may point its own name at this machine (DNS rebinding): it cannot change what Host says."""
+    with serving() as served:
+        status, text = served.get(Host=host)
+        assert status in (400, 403)
+        assert status == 400 or text.startswith("This server does not answer to the name ")
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1:1", "http://localhost", "file://"]
+)
+def test_another_origin_is_refused(origin: str) -> None:
+    with serving() as served:
+        status, text = served.get("/watch", Origin=origin)
+        assert (status, text) == (403, f"Pages of {origin!r} may not use this server.")
+        with pytest.raises(InvalidStatus):
+            served.page(Origin=origin)
+        with served.page(Origin=served.address) as page:
+            assert told(page, "welcome")["networks"]
+
+
+def test_with_a_token_only_those_who_have_it() -> None:
+    with serving(token=TOKEN) as served:
+        for path in ("/", "/board.js", "/watch", "/?token=wrong%20secret"):
+            status, text = served.get(path)
+            assert status == 403, path
+            assert text.startswith("This server asks for its token")
+        with pytest.raises(InvalidStatus):
+            served.page()
+        quoted = TOKEN.replace(" ", "%20")
+        assert served.get(f"/watch?token={quoted}")[0] == 200
+        assert served.get("/watch", Authorization=f"Bearer {TOKEN}")[0] == 200
+        assert served.get("/watch", Cookie=f'alphago_token="{TOKEN}"')[0] == 200
+        assert served.get("/watch", Cookie="alphago_token=x; [;=")[0] == 403
+        with served.page(f"/board?token={quoted}") as page:
+            told(page, "welcome")
+
+
+def test_who_may_listen() -> None:
+    for host in ("127.0.0.1", "localhost", "::1", "127.1.2.3"):
+        assert Guard(host).token is None
+    with pytest.raises(ValueError, match=r"^host must be of this machine without a token, got '0\.0\.0\.0'"):
+        Guard("0.0.0.0")
+    with pytest.raises(ValueError, match=r"^token must have at least 8 letters, got 3"):
+        Guard("0.0.0.0", "abc")
+    everywhere = Guard("0.0.0.0", TOKEN)
+    assert everywhere.refusal({"host": "10.0.0.7:8270", "authorization": f"Bearer {TOKEN}"}, "") is None
+    assert everywhere.refusal({"host": "10.0.0.7:8270"}, "") is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--host 0.0.0.0", "alphago web: --host must be of this machine without a token, got '0.0.0.0'"),
+        ("--token abc", "alphago web: --token must have at least 8 letters, got 3"),
+        ("--port 70000", "alphago web: --port must be an integer from 0 to 65535, got 70000"),
+        ("nowhere", "alphago web: there is no file nowhere"),
+        ("--game chess", "alphago web: argument --game: must be one of go"),
+    ],
+)
+def test_wrong_options_are_a_sentence(words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.suppress(SystemExit):  # of the parser
+        assert main(["web", "--no-browser", *words.split()]) == 2
+    assert capsys.readouterr().err.startswith(sentence)
+
+
+def test_a_port_that_is_taken_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving() as served:
+        assert main(["web", "--no-browser", "--port", str(served.port)]) == 2
+        assert capsys.readouterr().err.startswith(f"alphago web: port {served.port} of 127.0.0.1 cannot be used: ")
+
+
+def junk(chance: random.Random) -> str:
+    """A message that no page would send, or nearly one."""
+    words = [*COMMANDS, "x"]
+    values = [None, True, -1, 10**40, 1e308, "", "C3", "pass", "go", [], {}, [1] * 50, {"board_size": 3}, "é\u0000" * 9]
+    fields = {chance.choice(["move", "node", "game", "options", "readouts", "link", "text", "white", "key"]):
+              chance.choice(values) for _ in range(3)}  # fmt: skip
+    message = json.dumps({"type": chance.choice([*words, *values[:6]]), **fields})
+    return chance.choice([message, message, message[: chance.randrange(len(message) + 1)], "[" * 2000, "null"])
+
+
+def test_ten_thousand_random_messages() -> None:
+    """Each is answered or obeyed; the board beside it is untouched, and so is the number of threads."""
+    chance = random.Random(1)
+    with serving() as served, served.page() as other:
+        say(other, "hello")
+        say(other, "players", white="human")
+        say(other, "play", move="C3")
+        threads, answered = threading.active_count(), list[str]()
+        with served.page() as page:
+            reader = threading.Thread(target=lambda: [answered.append(message[:20]) for message in page], daemon=True)
+            reader.start()
+            for _ in range(10_000):
+                page.send(junk(chance))
+            say(page, "new", game="go", options={"board_size": 7}, black="human", white="human")
+            say(page, "save")
+            deadline = time.monotonic() + PATIENCE
+            while not any(text.startswith('{"type":"file"') for text in answered[-5:]):
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        reader.join(PATIENCE)
+        assert len(answered) > 5000
+        say(other, "play", move="D4")
+        while told(other, "state")["view"]["moves"] < 2:
+            pass
+        assert threading.active_count() <= threads + 2
+        assert served.get()[0] == 200
+        assert len(served.app.state.boards.sessions) == 2
+
+
+def test_too_large_a_file_ends_the_connection_and_nothing_else() -> None:
+    with serving() as served, served.page() as page:
+        say(page, "hello")
+        key = told(page, "welcome")["key"]
+        say(page, "players", white="human")
+        say(page, "play", move="C3")
+        while told(page, "state")["view"]["moves"] < 1:
+            pass
+        say(page, "open", text="(;SZ[9]" + ";B[aa]" * 150_000 + ")")
+        assert told(page, "notice")["text"].startswith("The SGF file")
+        say(page, "open", text="(;" + "x" * (2 * MOST_MESSAGE))
+        with pytest.raises(ConnectionClosed):
+            told(page, "game")
+        with served.page(f"/board?key={key}") as again:
+            assert told(again, "welcome")["resumed"]
+            assert told(again, "state")["view"]["moves"] == 1
+
+
+def test_two_hundred_connections() -> None:
+    """As many as there may be are served; the others get a sentence; when they go, there is room again."""
+    refused, pages = 0, []
+    with serving() as served, contextlib.ExitStack() as stack:
+        for _ in range(200):
+            page = stack.enter_context(served.page())
+            first = json.loads(page.recv(timeout=PATIENCE))
+            if first["type"] == "notice":
+                refused += 1
+                assert first["text"].startswith("This server has ")
+                page.close()
+            else:
+                pages.append(page)
+        assert len(pages) == min(MOST_SESSIONS, MOST_CONNECTIONS)
+        assert refused == 200 - len(pages)
+        for page in pages:
+            page.close()
+        await_quiet(served)
+        with served.page() as page:
+            assert told(page, "welcome")["key"]
+        gc.collect()
+        assert len(served.app.state.boards.sessions) <= MOST_SESSIONS
+
+
+def await_quiet(served: Served) -> None:
+    """Wait until the server has seen that all pages are gone."""
+    deadline = time.monotonic() + PATIENCE
+    while served.app.state.boards.connections:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_page_that_leaves_stops_thinking_and_comes_back_to_its_board() -> None:
+    with serving() as served:
+        with served.page() as page:
+            key = told(page, "welcome")["key"]
+            say(page, "hello")
+            say(page, "study", study=True, analysing=True)
+            told(page, "thinking")
+        await_quiet(served)
+        session = served.app.state.boards.sessions[key]
+        deadline = time.monotonic() + PATIENCE
+        while session.commands.qsize():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        with served.page(f"/board?key={key}") as again, served.page(f"/board?key={key}") as twin:
+            welcome = told(again, "welcome")
+            assert [welcome["resumed"], welcome["key"]] == [True, key]
+            state = told(again, "state")
+            assert [state["busy"], state["analysing"]] == ["", False]
+            assert told(twin, "welcome")["key"] != key
+        with served.page("/board?key=" + "x" * 200) as stranger:
+            assert not told(stranger, "welcome")["resumed"]
+
+
+def test_an_unknown_path_for_a_socket() -> None:
+    with serving() as served, pytest.raises((InvalidStatus, urllib.error.URLError)):
+        served.page("/elsewhere")

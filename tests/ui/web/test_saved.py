@@ -1,0 +1,117 @@
+"""Files of the page: SGF with variations and analysis there and back, JSON for other games, links, refusals."""
+
+import re
+
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.records.sgf import parse_sgf
+from alphago.ui.web.game_tree import MOST_NODES, GameTree
+from alphago.ui.web.new_game import link_of, open_link
+from alphago.ui.web.saved import open_file, save_file
+
+GO = GoEnv(9, komi=6.5).match_variant()
+NAMES = {1: "Ada]", -1: "alphago 9x9"}
+SGF = "(;GM[1]SZ[9]KM[5.5]PB[a]PW[b]RE[W+R];B[cc];W[gg](;B[cg];W[gc])(;B[gc](;W[cg])(;W[ee];B[cc])))"
+
+
+def moves(tree: GameTree) -> list[str]:
+    """Every line of a tree from the start to an end, as text."""
+    ends = [number for number, node in enumerate(tree.nodes) if not node.children]
+    return [" ".join(tree.env.to_text(tree.nodes[n].action) for n in tree.path(end)[1:]) for end in ends]
+
+
+def sample() -> GameTree:
+    tree = GameTree(GO, GO.position())
+    for move in ("C3", "G7", "E5"):
+        tree.play(move)
+    tree.go_to(1)
+    tree.play("D4")
+    node = tree.nodes[2]
+    node.comment, node.win_rate, node.score, node.visits = "Good ] move", 0.5625, -2.5, 64
+    node.analysis = {"moves": [[40, 34, 0.25, 0.6, -2.4, [40, 41]]]}
+    return tree
+
+
+def test_sgf_there_and_back() -> None:
+    tree = sample()
+    name, text = save_file(tree, NAMES)
+    assert name == "game.sgf"
+    again, names = open_file(text, {"go": GO})
+    assert names == NAMES
+    assert moves(again) == moves(tree) == ["C3 G7 E5", "C3 D4"]
+    assert again.env.komi == 6.5
+    assert again.current == 0
+    node = again.nodes[2]
+    assert [node.win_rate, node.score, node.visits] == [0.5625, -2.5, 64]
+    assert node.comment.startswith("Good ] move\nBlack wins with 56.2 %, W+2.5, 64 visits\nE5 60.0 %, 34 visits")
+    assert save_file(again, NAMES)[1].count("Black wins with") == 1
+    assert parse_sgf(text).players == ("Ada]", "alphago 9x9")
+
+
+def test_other_programs_files() -> None:
+    """Variations are kept; one that becomes illegal ends before that move; the result becomes a resignation."""
+    tree, names = open_file(SGF, {"go": GO})
+    assert names == {1: "a", -1: "b"}
+    assert moves(tree) == ["C7 G3 C3 G7", "C7 G3 G7 C3", "C7 G3 G7 E5"]
+    assert tree.resigned == {4: 1}
+    handicap, _ = open_file("(;SZ[9]HA[2]AB[cg][gc]KM[0.5];W[ee])", {"go": GO})
+    assert link_of(handicap) == "game=go&board_size=9&komi=0.5&rules=Chinese&black=G7+C3&to_play=white"
+    assert "HA[2]" in save_file(handicap, NAMES)[1]
+
+
+def test_a_link_restores_the_position() -> None:
+    tree = sample()
+    link = link_of(tree)
+    assert link == "game=go&board_size=9&komi=6.5&rules=Chinese&moves=C3.D4"
+    assert open_link("#" + link, {}).position.moves_text() == "B C3, W D4"
+    four = GameTree(ConnectFourEnv(), ConnectFourEnv().position())
+    for move in "DDCA":
+        four.play(move)
+    assert link_of(open_link(link_of(four), {})) == link_of(four) == "game=connect-four&moves=D.D.C.A"
+
+
+def test_other_games_are_json() -> None:
+    tree = GameTree(ConnectFourEnv(), ConnectFourEnv().position())
+    tree.play("D")
+    name, text = save_file(tree, NAMES)
+    assert name == "connect-four.json"
+    again, _ = open_file(text, {})
+    assert [moves(again), again.current] == [["D"], 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("hello", "a file must be an SGF game, or one that this page saved, got 'hello'"),
+        ("{", "the file cannot be read as JSON"),
+        ('{"format": "other"}', "the file must be a game that this page saved"),
+        ('{"format": "alphago-game", "link": 5}', "a link must be a text, got 5"),
+        ('{"format": "alphago-game", "link": "a=b"}', "a link must name a game"),
+        ('{"format": "alphago-game", "link": "game=go&moves=D4.D4"}', "illegal move D4"),
+        ("(;SZ[9];B[zz])", "the SGF file: a move must be on a point"),
+        ("(;SZ[99];B[aa])", "the SGF file: the board must be a square one"),
+        ("(;SZ[9];B[aa];W[aa])", "the SGF file: move 2, White A9, is illegal"),
+        ("(;SZ[9]", "the SGF file: "),
+        ("(" * 100_000, "the SGF file: "),
+        ("{" + '"a":[' * 100_000, "the file cannot be read as JSON"),
+    ],
+)
+def test_what_is_no_game_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
+        open_file(text, {"go": GO})
+
+
+def test_a_tree_is_limited() -> None:
+    tree = GameTree(GO, GO.position())
+    tree.nodes *= MOST_NODES
+    with pytest.raises(ValueError, match=f"at most {MOST_NODES} positions"):
+        tree.play("C3")
+
+
+def test_old_positions_are_played_again() -> None:
+    tree = sample()
+    for number in (1, 2, 3):
+        del tree.positions[number]
+    assert tree.position_at(3).moves_text() == "B C3, W G7, B E5"
