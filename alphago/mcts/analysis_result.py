@@ -63,7 +63,7 @@ class Analysis:
     move_ownership: np.ndarray | None = None  # float32 [n, A, H, W], below each action, if it was asked for
     move_ownership_stdev: np.ndarray | None = None  # float32 [n, A, H, W]
     positions: tuple[Position, ...] = ()  # for pictures; empty where they are not known
-    views: np.ndarray | None = None  # int8 [n], -1 where numbers are not the mover's but the other side's; None for none
+    views: np.ndarray | None = None  # int8 [n], -1 where numbers are the other side's; None for none
 
     def __len__(self) -> int:
         return len(self.to_play)
