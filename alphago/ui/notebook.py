@@ -14,6 +14,7 @@ from alphago.system.notebook import notebook_shell
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link
 from alphago.ui.web.session import Session
+from alphago.ui.web.views import TITLES, options_of
 
 STATIC = Path(__file__).parent / "web" / "static"
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
@@ -38,6 +39,8 @@ class NotebookGame:
         self._state: Mapping[str, Any] = {}
         self._has_state = threading.Event()
         engines = Engines([Choice(MINE, nn, env.name)], device)
+        game = {"name": env.name, "title": TITLES.get(env.name, env.name), "options": options_of(env)}
+        self.welcome = {"type": "welcome", "games": [game], "networks": engines.offered(), "runs": []}
         self.bases = {env.name: env}
         self.widget = make_widget(self._receive)
         self.session = Session(engines, self.bases, self._send)
@@ -45,7 +48,9 @@ class NotebookGame:
             self.session.post(command)
 
     def _receive(self, message: Any) -> None:
-        """Hand on what the browser asks for."""
+        """Hand on what the browser asks for; a board that appears is first told what there is to choose from."""
+        if isinstance(message, Mapping) and message.get("type") == "hello":
+            self.widget.send(self.welcome)
         if not self.session.post(message):
             self.widget.send({"type": "notice", "kind": "error", "text": "Too many commands wait: it is still busy."})
 
