@@ -177,7 +177,7 @@ def disc_texts(overlay: Overlay, action: int, best: int, spot: Spot, ink: str) -
 
 def letters(text: str, most: float) -> float:
     """Return the size of letters with which a text fits a disc, of its radius."""
-    return min(most, 2.2 * most / len(text)) * 1.25 if len(text) > 2 else most * 1.15
+    return min(most, 2.2 * most / len(text)) * 1.25 if len(text) > 2 else most
 
 
 def squares(ownership: np.ndarray, stones: np.ndarray, spots: Sequence[Spot]) -> Layer:
