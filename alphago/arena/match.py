@@ -15,8 +15,10 @@ from alphago.arena.engine import Engine
 from alphago.arena.engine_player import EnginePlayer
 from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, distinct_games, play_games
+from alphago.arena.match_pictures import match_sheet
 from alphago.arena.players import Player, PlayerSource, make_player, resolve_player
 from alphago.arena.playout_player import PlayoutSettings
+from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import SearchSettings, leaves_for
@@ -37,6 +39,7 @@ class MatchResult:
     counted: number of games whose final board an engine counted too.
     disagreements: by game number, both results where the engine's count differs from the board's.
     symmetries: int64 [S, A], the actions under each symmetry of the game; None if it has none.
+    env: the game, for pictures; None if it is not known.
     """
 
     outcomes: np.ndarray
@@ -45,6 +48,7 @@ class MatchResult:
     counted: int = 0
     disagreements: Mapping[int, str] = field(default_factory=dict)
     symmetries: np.ndarray | None = None
+    env: GameEnv | None = None
 
     @classmethod
     def of(cls, env: GameEnv, games: Sequence[MatchGame]) -> "MatchResult":
@@ -57,6 +61,7 @@ class MatchResult:
             sum(game.counted for game in games),
             {game.number: game.disagreement for game in games if game.disagreement},
             env.symmetries.actions,
+            env,
         )
 
     @property
@@ -97,6 +102,17 @@ class MatchResult:
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the win rate (Wilson 1927), as if all games were independent."""
         return wilson(self.win_rate, len(self.outcomes))
+
+    def svg(self, *, columns: int = 4, most: int = 12) -> Svg:
+        """Return the final positions of the first `most` games on one sheet, `columns` in a row, as SVG text.
+
+        Raises ValueError for a match without games or whose game is not known.
+        """
+        return match_sheet(self.env, self.games, self.outcomes, columns=columns, most=most, title=repr(self))
+
+    def _repr_svg_(self) -> str | None:
+        """Return the sheet of final positions for a notebook; None, so that it shows the text, where there is none."""
+        return str(self.svg()) if self.env is not None and self.games else None
 
     def __repr__(self) -> str:
         if not len(self.outcomes):

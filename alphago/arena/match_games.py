@@ -201,7 +201,7 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
 
 def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecord]:
     """Return games, given as their moves from the start to the end, as records without policies and values."""
-    batch, builders = env.new_batch(len(games)), [RecordBuilder() for _ in games]
+    batch, builders = env.new_batch(len(games)), [RecordBuilder(env=env) for _ in games]
     lengths = np.array([len(game) for game in games])
     for ply in range(int(lengths.max(initial=0))):
         slots = np.flatnonzero(lengths > ply)

@@ -1,21 +1,56 @@
 """`alphago plot`."""
 
 import argparse
+from pathlib import Path
+
+OUT = {"curves": "curves.png", "games": "games.svg", "network": "network.svg"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Draws losses, games, speed and matches of one or several runs, side by side, in one picture."
+    parser.description = (
+        "Draws losses, games, speed and matches of one or several runs, side by side, in one picture; or games of a "
+        "run from its beginning to now; or a network."
+    )
     parser.usage = f"{parser.prog} RUN... [OPTIONS]"
     parser.add_argument("runs", nargs="+", metavar="RUN", help="the folder of a run, finished or not")
-    parser.add_argument("--out", default="curves.png", metavar="FILE", help=".png, .svg or .pdf (curves.png, here)")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--games", action="store_true", help="draw games of self-play of one RUN, from its first to now")
+    kinds.add_argument("--network", action="store_true", help="draw the network of a RUN, a file or a name (9x9)")
+    parser.add_argument(
+        "--out", metavar="FILE", help=".png, .svg or .pdf (curves.png); of --games and --network .svg (games, network)"
+    )
     parser.add_argument(
         "--x", default="minutes", choices=("minutes", "processor", "games", "positions"), help="x axis (minutes)"
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    from alphago.training.watch.plots import plot  # only now: it needs matplotlib
+    kind = "games" if options.games else "network" if options.network else "curves"
+    out = options.out or OUT[kind]
+    if kind == "curves":
+        from alphago.training.watch.plots import plot  # only now: it needs matplotlib
 
-    plot(options.runs, options.out, options.x)
-    print(options.out)
+        plot(options.runs, out, options.x)
+    else:
+        draw(kind, options.runs, Path(out))
+    print(out)
     return 0
+
+
+def draw(kind: str, runs: list[str], out: Path) -> None:
+    """Write the picture of one run's games or network.
+
+    Raises ValueError for several runs and for a file that is no .svg.
+    """
+    if len(runs) > 1:
+        raise ValueError(f"--{kind} must have one run, got {len(runs)}")
+    if out.suffix.lower() != ".svg":
+        raise ValueError(f"--out must end in .svg for --{kind}, got {out}")
+    if kind == "games":
+        from alphago.training.watch.game_sheet import game_sheet
+
+        game_sheet(runs[0]).save(out)
+    else:
+        from alphago.nn.net import load_model  # only now: `alphago plot` needs no torch
+
+        load_model(runs[0]).svg().save(out)

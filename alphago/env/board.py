@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from alphago.drawing.boards import Board, board_picture
+from alphago.drawing.shapes import Drawing
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
+from alphago.env.pictured import PLAIN, Look, move_numbers
 from alphago.system.validation import shown
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
@@ -75,6 +78,8 @@ class StonesEnv(GameEnv):
     actions as columns, a column, written 'D'.  Other actions are written as numbers, unless the game has its own
     `to_text` and `from_text`.
     """
+
+    stones_in = ""  # of pictures: "points", "cells" or "columns"; "" for columns if these are the actions, else cells
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "StonesPosition":
         return StonesPosition(self, batch, setup)
@@ -154,6 +159,59 @@ class StonesPosition(Position):
         on_board = self.env.actions_are_points and self.moves and self.moves[-1] < self.board.size
         return self.moves[-1] if on_board else None
 
+    @cached_property
+    def points_of_actions(self) -> np.ndarray:
+        """The point of each action's stone, int64 [action_space]; -1 for none. In games of columns, where it falls."""
+        (height, width), actions = self.env.plane_shape, self.env.action_space
+        if actions == width:
+            return landing_points(self.board)
+        if actions not in (height * width, height * width + 1):
+            return super().points_of_actions
+        return np.where(np.arange(actions) < height * width, np.arange(actions), -1)
+
+    @property
+    def last_drawn(self) -> int | None:
+        """The point that pictures mark as the last move's; None for none."""
+        if self.last_point is not None or not self.moves:
+            return self.last_point
+        (height, width), action = self.board.shape, self.moves[-1]
+        if self.env.action_space == width:  # it fell onto the others of its column
+            row = int(np.argmax(self.board[:, action] != 0))
+            return row * width + action if self.board[row, action] else None
+        return int(self.points_of_actions[action]) if 0 <= self.points_of_actions[action] < height * width else None
+
+    @property
+    def star_points(self) -> Sequence[int]:
+        """The points that pictures mark on the empty board."""
+        return ()
+
+    @property
+    def ko_points(self) -> Sequence[int]:
+        """The points where only a ko rule forbids a stone."""
+        return ()
+
+    @property
+    def state_text(self) -> str:
+        """Who is to move, or how the game has ended."""
+        return f"game over, {result_text(self.score())}" if self.is_over else super().state_text
+
+    @property
+    def caption(self) -> str:
+        return f"move {self.move_number}: {self.state_text}"
+
+    def drawing(self, look: Look = PLAIN) -> Drawing:
+        env, (height, width) = self.env, self.board.shape
+        kind = env.stones_in or ("columns" if env.action_space == width else "cells")
+        fits = look.coordinates and width <= len(COLUMNS)
+        picture = Board(
+            self.board, kind, COLUMNS[:width] if fits else (),
+            [str(height - row) for row in range(height)] if fits and kind != "columns" else (),
+            self.star_points, self.last_drawn, self.ko_points,
+            move_numbers(list(self.replay()), look.numbers) if look.numbers else {},
+            self.texts_below(look), f"{env.name} {height}x{width}, {self.caption}", look.legend,
+        )  # fmt: skip
+        return board_picture(picture, look.overlay, self.points_of_actions.tolist(), env.to_text)
+
     def why_illegal(self, action: int) -> str:
         if self.env.actions_are_points and action < self.board.size and self.board.ravel()[action]:
             return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
@@ -203,6 +261,14 @@ def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | Non
         legal = np.intersect1d(legal, added)
     moves = (position.play(int(action)) for action in legal)
     return next((after for after in moves if np.array_equal(after.board, board)), None)
+
+
+def landing_points(board: np.ndarray) -> np.ndarray:
+    """Return the lowest empty point of each column, int64 [width]; -1 for a full one."""
+    height, width = board.shape
+    empty = board == 0
+    rows = height - 1 - np.argmax(empty[::-1], axis=0)
+    return np.where(empty.any(axis=0), rows * width + np.arange(width), -1)
 
 
 def result_text(margin: float) -> str:

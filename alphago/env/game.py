@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from alphago.env import symmetry
+from alphago.env.pictured import Pictured
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_keywords, keywords_of, shown, takes_any_keyword
 
@@ -383,7 +384,7 @@ class PlainBatch(GameBatch):
         return out
 
 
-class Position:
+class Position(Pictured):
     """One position of any game, to read and play on; it never changes.
 
     Values are from the first player's (Black's) view: +1 means that Black wins.

@@ -72,6 +72,7 @@ class GoEnv(StonesEnv):
     """
 
     name = "go"
+    stones_in = "points"
     actions_are_points = True
     has_ownership = has_captures = has_sgf = has_device_kernels = True
     pass_action: int

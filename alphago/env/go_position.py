@@ -73,6 +73,17 @@ class GoPosition(StonesPosition):
         return tuple(a for a in doubtful.tolist() if legal.allowed(row, layout.point_of(row, a), colour, False))
 
     @property
+    def star_points(self) -> list[int]:
+        return star_points(self.env.N)
+
+    @property
+    def caption(self) -> str:
+        passed = ", after a pass" if self.moves and self.last_point is None and not self.is_over else ""
+        black, white = self.captures
+        taken = f"; captured by Black {black}, by White {white}" if black or white else ""
+        return f"{super().caption}{passed}; komi {self.komi:g}{taken}"
+
+    @property
     def marks(self) -> dict[int, str]:
         """Star points '+', and '*' where a ko may not be taken back."""
         return {**dict.fromkeys(star_points(self.env.N), "+"), **dict.fromkeys(self.ko_points, "*")}

@@ -31,6 +31,7 @@ class GomokuEnv(StonesEnv):
     """
 
     name = "gomoku"
+    stones_in = "points"
     actions_are_points = True
 
     def __init__(self, board_size: int = 15, connect_row: int = 5, planes: int = 17) -> None:

@@ -5,11 +5,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from alphago.drawing.houses import Houses, houses_picture
+from alphago.drawing.shapes import Drawing
 from alphago.env.board import check_player, result_text
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
 from alphago.env.packed import RowBatch
+from alphago.env.pictured import PLAIN, Look
 from alphago.system.validation import check_bool, check_int, checks_keywords, shown
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
@@ -205,6 +208,36 @@ class OwarePosition(Position):
         own = self.houses[:SIDE] if self.to_play == 1 else self.houses[SIDE:]
         return "the house leaves the other side without seeds" if own[action] else "the house is empty"
 
+    @property
+    def move_number(self) -> int:
+        """The number of moves so far, those before a set-up included."""
+        return int(self.batch.rows[0, PLY])  # type: ignore[attr-defined]
+
+    @property
+    def state_text(self) -> str:
+        return f"game over, {result_text(self.score())}" if self.is_over else super().state_text
+
+    @property
+    def caption(self) -> str:
+        return f"move {self.move_number}: {self.state_text}"
+
+    def drawing(self, look: Look = PLAIN) -> Drawing:
+        last = None
+        if self.moves:  # the houses of the two sides lie one after the other; players alternate
+            mover = self.to_play * -1
+            last = self.moves[-1] + (0 if mover > 0 else SIDE)
+        picture = Houses(
+            self.houses,
+            self.stores,
+            LETTERS,
+            last,
+            self.texts_below(look),
+            f"oware, {self.caption}",
+            look.coordinates,
+            look.legend,
+        )
+        return houses_picture(picture, look.overlay, self.to_play)
+
     def __str__(self) -> str:
         """Return the board as it lies on the table: White's houses reversed above Black's, stores beside them."""
         black, white = self.houses[:SIDE], self.houses[SIDE:]
@@ -216,7 +249,7 @@ class OwarePosition(Position):
             "   " + "".join(f"{seeds:>4}" for seeds in reversed(white)) + f"    White {self.stores[1]}",
             "   " + "".join(f"{seeds:>4}" for seeds in black) + f"    Black {self.stores[0]}",
             "   " + "".join(f"{letter:>4}" for letter in LETTERS),
-            f"   move {int(self.batch.rows[0, PLY])}: {state}",  # type: ignore[attr-defined]
+            f"   move {self.move_number}: {state}",
         ]
         return "\n".join(lines)
 

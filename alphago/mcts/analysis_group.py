@@ -59,7 +59,9 @@ class PositionGroup:
     def analysis(self, plies: int, move_ownership: bool = False) -> Analysis:
         """Return the analysis of all positions, as the search stands."""
         found = read_analysis(self.search, self.games, plies=plies, move_ownership=move_ownership)
-        return found if len(self.games) == len(self.positions) else with_ended(found, self.positions, self.live)
+        if len(self.games) != len(self.positions):
+            found = with_ended(found, self.positions, self.live)
+        return replace(found, positions=tuple(self.positions))
 
 
 def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.drawing.svg import Svg
+from alphago.env.game import PLAYER_NAMES, GameEnv, Position
 
 DEVIATIONS = 5.0  # standard errors by which the lower bound of a win rate is below it, as in KataGo's default
 PLIES = 15  # of a line of play
@@ -61,6 +62,8 @@ class Analysis:
     raw_ownership: np.ndarray | None  # float32 [n, H, W], the network's own
     move_ownership: np.ndarray | None = None  # float32 [n, A, H, W], below each action, if it was asked for
     move_ownership_stdev: np.ndarray | None = None  # float32 [n, A, H, W]
+    positions: tuple[Position, ...] = ()  # for pictures; empty where they are not known
+    views: np.ndarray | None = None  # int8 [n], -1 where numbers are the other side's; None for none
 
     def __len__(self) -> int:
         return len(self.to_play)
@@ -100,7 +103,35 @@ class Analysis:
             if array is not None:
                 turned[name] = array * signs.reshape(-1, *[1] * (array.ndim - 1))
         turned["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
-        return replace(self, **turned)
+        return replace(self, **turned, views=signs if self.views is None else signs * self.views)
+
+    def svg(
+        self, i: int = 0, *, show: str | None = None, ownership: bool = True, line: bool = False,
+        size: float | None = None,
+    ) -> Svg:  # fmt: skip
+        """Return position i with what the search says of it as an SVG picture, which a notebook shows.
+
+        On the moves stand win rates and visits, or what `show` names (see `Position.svg`).
+
+        ownership: whether squares show whose the points become, where that is known.
+        line: whether the expected line of play is drawn instead of the moves' numbers.
+        size: the width in pixels.
+        Raises ValueError for an analysis that does not know its positions.
+        """
+        if not self.positions:
+            raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
+        view = 1 if self.views is None else int(self.views[i])
+        black = view * int(self.to_play[i])
+        searched = bool(self.visits[i].any())
+        owners = black * self.ownership[i] if ownership and self.ownership is not None else None
+        return self.positions[i].svg(
+            priors=self.prior[i], visits=self.visits[i] if searched else None, q=view * self.q[i] if searched else None,
+            ownership=owners, line=self.move(i, self.best(i), 0).line if line else (), show=show, size=size,
+        )  # fmt: skip
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture of the first position for a notebook; None, so that it shows the text, without one."""
+        return str(self.svg()) if self.positions else None
 
     def order(self, i: int = 0) -> np.ndarray:
         """Return the actions of position i, int64, with visits or, without a search, a prior, the best first.
@@ -162,10 +193,12 @@ class Analysis:
     def take(self, rows: Sequence[int] | np.ndarray) -> "Analysis":
         """Return the analyses of some of the positions, in this order."""
         parts: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
-        return replace(self, **{name: array[rows] for name, array in parts.items() if array is not None})
+        taken = {name: array[rows] for name, array in parts.items() if array is not None}
+        chosen = np.arange(len(self))[rows]
+        return replace(self, **taken, positions=tuple(self.positions[i] for i in chosen) if self.positions else ())
 
 
-ARRAYS = tuple(field.name for field in fields(Analysis) if field.name != "env")
+ARRAYS = tuple(field.name for field in fields(Analysis) if field.name not in ("env", "positions"))
 TURNED = (
     "q", "score", "value", "raw_value", "root_score", "raw_score", "ownership", "raw_ownership", "move_ownership",
 )  # fmt: skip
@@ -175,4 +208,4 @@ def join_analyses(parts: Sequence[Analysis]) -> Analysis:
     """Return one analysis of the positions of all parts, which are of one game, in order."""
     columns = {name: [getattr(part, name) for part in parts] for name in ARRAYS}
     joined: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in columns.items() if arrays[0] is not None}
-    return replace(parts[0], **joined)
+    return replace(parts[0], **joined, positions=tuple(position for part in parts for position in part.positions))

@@ -89,7 +89,7 @@ class MCTSPlayer:
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
-        record = RecordBuilder(position.setup_in(self.env))
+        record = RecordBuilder(position.setup_in(self.env), env=self.env)
         before = position.env.position(**position.setup)  # its own game: the player's may differ in when one may pass
         for action in position.moves:
             note(record, before, action, 0, before.legal_mask.astype(np.int32), 0.0)
@@ -144,7 +144,8 @@ class MCTSPlayer:
         if self.is_done():
             raise ValueError(f"there is no analysis of a game that is over ({self.result_string})")
         self.search.expand_roots(_GAME)
-        return read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership)
+        found = read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership)
+        return replace(found, positions=(self.position,))
 
     def pick_move(self) -> int:
         """Return a move by the search so far: drawn in proportion to visits in the first plies, later the most visited.

@@ -8,6 +8,7 @@ from typing import Any, overload
 import torch
 from torch import nn
 
+from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, Position, check_env
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import ResidualTower
@@ -16,6 +17,7 @@ from alphago.nn.inference.forecasts import ForecastEvaluator, make_forecast_eval
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.kept import kept
 from alphago.nn.model_files import ModelError
+from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
@@ -230,6 +232,13 @@ class NeuralNet(nn.Module):
             raise ModelError(
                 f"the network's note resign_threshold must be a number from -1 to 1, got {note!r}"
             ) from None
+
+    def svg(self, *, size: float | None = None) -> Svg:
+        """Return a picture of the network as SVG text: its layers and blocks, what goes in, and what it predicts.
+
+        A notebook shows it, `.save(path)` writes it to a file.  size: the width in pixels.
+        """
+        return net_svg(self.env, NetParts(self.base_net, self.value, self.policy), self.num_parameters, size)
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Write weights and description to one safetensors file; after an error the file is as before.

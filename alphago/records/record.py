@@ -10,7 +10,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from alphago.drawing.image import Gif
+from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, Position
+from alphago.records import game_pictures
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
@@ -39,6 +42,7 @@ class GameRecord:
     setup: dict[str, Any] = field(default_factory=dict)
     seed: tuple[int, int] | None = None  # (run's seed, game number) of the random stream, 0 .. SEED_END - 1
     seconds: float | None = None  # from its first move to its last, in the process that played it; no file keeps it
+    env: GameEnv | None = None  # the game, where it is known; no file keeps it
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -80,6 +84,41 @@ class GameRecord:
         for action in self.moves[:ply]:
             position = position.play(int(action))
         return position
+
+    def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
+        """Return a picture of the position before move `ply` (None: after the last one), with the moves' numbers.
+
+        env: the game; None for the record's own, which records from files do not have.
+        look: further keywords of `Position.svg`.
+        Raises ValueError without a game, and for a ply that the game does not have.
+        """
+        return game_pictures.record_svg(self, env, ply, look)
+
+    def animation(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Svg:
+        """Return the game as a moving picture: an SVG that plays it again and again, `seconds` a move.
+
+        env: as in `svg`. size: its width in pixels.
+        """
+        return game_pictures.record_animation(self, env, seconds, size)
+
+    def gif(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Gif:
+        """Return the game as a GIF that plays it again and again, `seconds` a move; `.save(path)` writes it to a file.
+
+        env: as in `svg`. size: its width in pixels.
+        Raises ModuleNotFoundError without Pillow, which comes with the extra `plot`.
+        """
+        return game_pictures.record_gif(self, env, seconds, size)
+
+    def sheet(self, *, env: GameEnv | None = None, columns: int = 4, most: int = 12) -> Svg:
+        """Return a picture of the game in at most `most` positions, evenly spaced, `columns` in a row.
+
+        env: as in `svg`.
+        """
+        return game_pictures.record_sheet(self, env, columns, most)
+
+    def _repr_svg_(self) -> str | None:
+        """Return the final position for a notebook; None, so that it shows the text, where the game is not known."""
+        return None if self.env is None else str(self.svg())
 
 
 def check_seed(seed: tuple[int, int] | None) -> None:
@@ -133,7 +172,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
         raise ValueError("some games lack an array")
     if {len(array) for array in joined.values()} != {int(ends[-1]) if len(ends) else 0}:
         raise ValueError("the games' lengths do not add up")
-    pieces = {name: np.split(array, ends[:-1]) for name, array in joined.items()}
+    pieces: dict[str, Any] = {name: np.split(array, ends[:-1]) for name, array in joined.items()}
     return [
         GameRecord(
             **{name: pieces[name][i] for name in ARRAYS},
@@ -151,8 +190,11 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
 class RecordBuilder:
     """A game in progress, to be recorded ply by ply; raises ValueError for a seed of SEED_END or more."""
 
-    def __init__(self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
+    ) -> None:
         check_seed(seed)
+        self.env = env
         self.setup = setup or {}
         self.seed = seed
         self.began = time.monotonic()
@@ -161,7 +203,7 @@ class RecordBuilder:
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":
         """Return a builder that continues after a record's moves; the record's outcome and score are dropped."""
-        builder = cls(record.setup, record.seed)
+        builder = cls(record.setup, record.seed, record.env)
         arrays = (record.moves, record.values, record.legal_counts, record.movers, record.weights, record.surprises)
         columns = [array.tolist() for array in arrays]
         builder.plies = [(m, p, *rest) for m, p, *rest in zip(columns[0], record.policies, *columns[1:], strict=True)]
@@ -202,6 +244,7 @@ class RecordBuilder:
             setup=self.setup,
             seed=self.seed,
             seconds=time.monotonic() - self.began,
+            env=self.env,
         )
 
 

@@ -96,7 +96,7 @@ class Group:
         generator, setup, opening, may_resign = draw_beginning(self.env, self.settings, self.seed, number)
         self.search.batch.reset(slots, **setup)
         self.search.forget(slots)
-        self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number))
+        self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number), env=self.env)
         self.generators[slot] = generator
         self.plies[slot] = 0
         self.opening[slot] = opening

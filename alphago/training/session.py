@@ -37,9 +37,10 @@ from alphago.training.runs.summary import longer
 from alphago.training.selfplay import MakeSource
 from alphago.training.settings import TrainingSettings, plain_search
 from alphago.training.watch.gpu_meter import GpuMeter
+from alphago.training.watch.live_report import usual_report
 from alphago.training.watch.metrics import OTHER
 from alphago.training.watch.progress import RunProgress
-from alphago.training.watch.report import ConsoleReport, Report, Reporter
+from alphago.training.watch.report import Report, Reporter
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
 
 MEASURED_MINUTES = 0.5  # minutes of training after which its speed is known
@@ -84,7 +85,7 @@ def train(
             is resumed with the settings of this call: all may change except game, network and those in
             `alphago.training.runs.resume.STRUCTURAL`.  Settings that the call leaves out stay as before, and None
             unsets one: `gate=None`, `until=None`.
-        reports: callbacks that follow the run; None for a progress bar.
+        reports: callbacks that follow the run; None for a progress bar, in a notebook for curves that grow.
         until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
             ends early when the network is proved to be stronger (by a sequential test, see
             `alphago.training.judges.proof`; the proof is written to proof.json).  Without a proof its final network is
@@ -224,7 +225,7 @@ def run_for(
     """Make the run of a plan, with its threads, reports and judges, for use within the block."""
     groups = plan.settings.groups or 1
     parts = parts or RunParts()
-    with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, ConsoleReport() as console:
+    with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report() as console:
         run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source,
                   make_memory=parts.memory)  # fmt: skip
         rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []

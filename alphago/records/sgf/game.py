@@ -116,7 +116,7 @@ class SgfGame:
         if self.outcome is None:
             raise ValueError(f"result must say who won, to make a record, got {shown(self.result)}")
         position = self.position(env, 0)
-        builder = RecordBuilder(dict(position.setup))
+        builder = RecordBuilder(dict(position.setup), env=position.env)
         for ply, action in enumerate(self.moves):
             policy = np.zeros(position.env.action_space, np.float32)
             policy[action] = 1

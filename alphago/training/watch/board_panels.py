@@ -1,11 +1,12 @@
-"""Pictures of final boards: how the games of a run's last examinations ended."""
+"""Panels with final boards: how the games of a run's last examinations ended."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from alphago.arena.match_pictures import final_picture, result_for
+from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Text, sheet
+from alphago.env.game import Position
 from alphago.training.history import History, Row, opponent_name
 from alphago.training.runs.config import read_config
 from alphago.training.watch.panels import Panel
@@ -14,80 +15,83 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS, ROWS = 3, 2  # of boards in a panel
-MARGIN = 0.35  # around a board, of its width
-WOOD, LINE = "#e9cf9c", "#7a6238"
-
-
-class FinalBoard(NamedTuple):
-    """The board at the end of a game, and how it ended for the network."""
-
-    stones: np.ndarray  # int8 [height, width], 1 Black, -1 White
-    text: str
+UNIT = 72 / 96  # points of a figure in one of a drawing's units, for the width of lines
 
 
 def board_panels(history: History) -> Iterator[Panel]:
-    """Yield a panel of final boards of the newest games of each opponent; none of games without a board of stones."""
+    """Yield a panel of final boards of the newest games of each opponent."""
     newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
     if not newest:
         return
-    env = game_of(history)
+    env, longest = game_of(history), game_of(history, variant=False).max_moves
     for name, row in newest.items():
-        boards = [board for game in enumerate(row["moves"][: COLUMNS * ROWS]) if (board := final_board(env, *game))]
-        if boards:
-            yield Panel(f"Final boards, {name}, {row['games']:,} games", draw=partial(draw_boards, boards=boards))
+        games = row["moves"][: COLUMNS * ROWS]
+        ends = [end_of_text(env, game["moves"]) for game in games]
+        captions = [
+            f"{i + 1}: {result_for(end, game['outcome'], i, end.is_over or len(end.moves) >= longest)}"
+            for i, (end, game) in enumerate(zip(ends, games, strict=True))
+        ]
+        picture = sheet([final_picture(end) for end in ends], captions, COLUMNS)
+        yield Panel(f"Final boards, {name}, {row['games']:,} games", draw=partial(draw_drawing, drawing=picture))
 
 
-def game_of(history: History) -> Any:
-    """Return the game of a run, as its matches were played."""
+def game_of(history: History, variant: bool = True) -> Any:
+    """Return the game of a run; with `variant` as matches against engines are played, where games may be longer."""
     from alphago.env.games import make_game
 
     config = read_config(history.folder)
-    return make_game(config["game"]).replace(**config["env"]).match_variant()
+    env = make_game(config["game"]).replace(**config["env"])
+    return env.match_variant() if variant else env
 
 
-def final_board(env: Any, number: int, game: Mapping[str, Any]) -> FinalBoard | None:
-    """Return the final board of a game, given as its moves; the network has Black in games 0, 2, …"""
+def end_of_text(env: Any, moves: str) -> Position:
+    """Return the position after moves that are written one after the other."""
     position = env.position()
-    for move in game["moves"].split():
+    for move in moves.split():
         position = position.play(env.from_text(move))
-    stones = getattr(position, "board", None)
-    if not isinstance(stones, np.ndarray) or stones.ndim != 2:
-        return None
-    colour, sign = ("Black", 1) if number % 2 == 0 else ("White", -1)
-    margin, outcome = sign * position.score(), game["outcome"]
-    if env.has_captures and np.sign(margin) == np.sign(outcome):
-        result = f"{margin:+g}".replace("-", "−")
-    else:  # given up, or a game without points
-        result = "draw" if outcome == 0 else "won" if outcome > 0 else "lost"
-    return FinalBoard(stones, f"{colour} {result}")
+    return position
 
 
-def draw_boards(axes: "Axes", boards: list[FinalBoard]) -> None:
-    """Draw boards row by row, each with its result below."""
-    from matplotlib.collections import LineCollection, PatchCollection
-    from matplotlib.patches import Circle, Rectangle
+def draw_drawing(axes: "Axes", drawing: Drawing) -> None:
+    """Draw a drawing's shapes over the whole of a figure's axes."""
+    from matplotlib.collections import PatchCollection
 
-    height, width = boards[0].stones.shape
-    step_x, step_y = width * (1 + MARGIN / 2), height * (1 + MARGIN)
-    grounds: list[Any] = []
-    grid: list[Any] = []
-    stones: dict[int, list[Any]] = {1: [], -1: []}
-    for i, board in enumerate(boards):
-        left, top = (i % COLUMNS) * step_x, -(i // COLUMNS) * step_y
-        grounds.append(Rectangle((left - 0.7, top - height + 0.3), width + 0.4, height + 0.4))
-        grid += [[(left, top - row), (left + width - 1, top - row)] for row in range(height)]
-        grid += [[(left + column, top), (left + column, top - height + 1)] for column in range(width)]
-        for row, column in np.argwhere(board.stones):
-            stones[int(board.stones[row, column])].append(Circle((left + column, top - row), 0.46))
-        axes.text(left + (width - 1) / 2, top - height + 0.1, board.text, fontsize=7, ha="center", va="top")
-    axes.add_collection(PatchCollection(grounds, facecolor=WOOD, edgecolor="none"))
-    axes.add_collection(LineCollection(grid, colors=LINE, linewidths=0.4))
-    for side, colour in ((1, "#111111"), (-1, "#fbfbf7")):
-        axes.add_collection(
-            PatchCollection(stones[side], facecolor=colour, edgecolor="#333333", linewidth=0.4, zorder=3)
-        )
-    rows = -(-len(boards) // COLUMNS)
-    axes.set_xlim(-1, COLUMNS * step_x - width * MARGIN / 2)
-    axes.set_ylim(-rows * step_y + height * MARGIN * 0.2, 1)
+    for layer in drawing.layers:
+        if layer:
+            axes.add_collection(PatchCollection([patch_of(shape) for shape in layer], match_original=True))
+    axes.set_xlim(0, drawing.width)
+    axes.set_ylim(drawing.height, 0)
     axes.set_aspect("equal")
     axes.axis("off")
+
+
+def patch_of(shape: Shape) -> Any:
+    """Return a shape as a patch of matplotlib's; text as the outlines of its letters, which keep their size."""
+    from matplotlib import patches
+
+    if isinstance(shape, Text):
+        return letters(shape)
+    style: dict[str, Any] = {
+        "facecolor": shape.style.fill,
+        "edgecolor": shape.style.stroke,
+        "linewidth": UNIT * shape.style.width if shape.style.stroke != "none" else 0.0,
+    }
+    if isinstance(shape, Circle):
+        return patches.Circle((shape.x, shape.y), shape.radius, **style)
+    if isinstance(shape, Rect):
+        return patches.Rectangle((shape.x, shape.y), shape.width, shape.height, **style)
+    assert isinstance(shape, Polygon)
+    return patches.Polygon(shape.points, closed=not shape.is_open, **style)
+
+
+def letters(text: Text) -> Any:
+    """Return a line of text as a patch."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.textpath import TextPath
+    from matplotlib.transforms import Affine2D
+
+    path = TextPath((0, 0), text.text, size=text.size)
+    wide = path.get_extents().width if text.text.strip() else 0.0
+    left = text.x - {"start": 0.0, "middle": wide / 2, "end": wide}[text.anchor]
+    placed = Affine2D().scale(1, -1).translate(left, text.y + 0.35 * text.size)
+    return PathPatch(path.transformed(placed), facecolor=text.fill, edgecolor="none", linewidth=0)

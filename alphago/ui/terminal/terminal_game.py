@@ -4,19 +4,23 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
 from alphago.mcts.player import MCTSPlayer
+from alphago.system.notebook import notebook_shell
 from alphago.system.validation import checks_keywords, keywords_of, near_names
 from alphago.ui.terminal.estimate import estimate
 from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import Read, Screen, Write
 from alphago.ui.terminal.thinking import Limit, Thought, think
+
+if TYPE_CHECKING:
+    from alphago.ui.notebook import NotebookGame
 
 HELP = """\
   {move:11} a move, written like this one{passes}
@@ -47,8 +51,11 @@ def play(
     tower_height: int | None = None,
     read: Read | None = None,
     write: Write | None = None,
-) -> Position:
+) -> "Position | NotebookGame":
     """Play one game against `nn` at the terminal and return its last position.
+
+    In a notebook with anywidget a board appears below the cell instead, and the call returns at once: a
+    `alphago.ui.notebook.NotebookGame`, whose `position` is the board's at any time.
 
     nn: as `MCTSPlayer` takes it.  A network resigns below the value that its run has measured
         (`NeuralNet.resign_threshold`), in games that began on the empty board as those did; other engines never do.
@@ -79,6 +86,13 @@ def play(
         if nn is None:
             nn = _untrained(env, tower_height)
             screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
+        if read is None and write is None and notebook_shell() is not None:
+            from alphago.ui.notebook import play_in_notebook  # only now: it loads what the page needs
+
+            try:
+                return play_in_notebook(env, nn, mode, num_readouts, seconds=seconds, handicap=handicap, device=device)
+            except ImportError as missing:
+                screen.say(f"Here the game is played in text: {missing}.")
         player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device)
         game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit, start=start)
     except KeyboardInterrupt:

@@ -4,6 +4,7 @@ import itertools
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from alphago.cli import main
+from alphago.drawing.shapes import Text, flat
 from alphago.training.history import number, read_history, read_rows
 from alphago.training.judges.criteria import Opponent
+from alphago.training.watch.board_panels import board_panels
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import smooth, spread
 from alphago.training.watch.plots import TRAINING, plot
@@ -167,12 +170,15 @@ def test_final_boards(tmp_path: Path) -> None:
     """Of the newest games of each opponent, with what came out for the network."""
     run(tmp_path, 8, watch=["random@0"], watch_share=0.9, source=RandomGames)
     *_, row = read_rows(tmp_path / "evaluations.jsonl", "opponent")
-    figure = plot(tmp_path)
-    axes = panels(figure)["Final boards, random@0, 8 games"]
-    texts = [text.get_text() for text in axes.texts]
+    axes = panels(plot(tmp_path))["Final boards, random@0, 8 games"]
+    assert len(axes.collections) > 1
+    (panel,) = board_panels(read_history(tmp_path))
+    assert isinstance(panel.draw, partial)
+    texts = [shape.text for shape in flat(panel.draw.keywords["drawing"].layers) if isinstance(shape, Text)]
     assert len(texts) == min(6, row["played"])
-    for text, game in zip(texts, row["moves"], strict=False):
-        assert text.startswith(("Black +", "White +") if game["outcome"] > 0 else ("Black −", "White −"))
+    for i, (text, game) in enumerate(zip(texts, row["moves"], strict=False)):
+        result = "won" if game["outcome"] > 0 else "lost"
+        assert text.startswith(f"{i + 1}: {('Black', 'White')[i % 2]}, {result} by ")
 
 
 def test_the_same_opponent_with_more_readouts_is_another_one(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ class Board {
       status: () => { this.loading = message.text; this.showStatus(); },
       file: () => download(message.name, message.text),
     }[message.type];
+    // A notebook's board may be shown while a game goes on: its own answer to `hello` begins with the game.
+    if (this.game === null && (message.type === "state" || message.type === "thinking")) return;
     if (handler) handler();
   }
 

@@ -1,0 +1,60 @@
+"""Pictures of matches: how their games ended."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from alphago.drawing.shapes import Drawing, sheet
+from alphago.drawing.svg import Svg, to_svg
+from alphago.env.game import GameEnv, Position
+from alphago.env.pictured import Look
+from alphago.system.validation import check_int
+
+
+def match_sheet(
+    env: GameEnv | None,
+    games: Sequence[Sequence[int]],
+    outcomes: Sequence[float] | np.ndarray,
+    *,
+    columns: int = 4,
+    most: int = 12,
+    title: str = "",
+) -> Svg:
+    """Return the final positions of the first `most` games on one sheet.
+
+    games: the moves of each. outcomes: the first player's, who has Black in games 0, 2, …
+    Raises ValueError without games, and without their game.
+    """
+    check_int("columns", columns, 1)
+    if env is None or not len(games):
+        raise ValueError(f"a sheet must have a game's final positions, got {len(games)} games of {env}")
+    chosen = range(min(len(games), check_int("most", most, 1)))
+    ends = [end_of(env, games[i]) for i in chosen]
+    captions = [f"{i + 1}: {result_for(ends[i], float(outcomes[i]), i, ends[i].is_over)}" for i in chosen]
+    return to_svg(sheet([final_picture(end) for end in ends], captions, columns, title=title))
+
+
+def end_of(env: GameEnv, moves: Sequence[int]) -> Position:
+    """Return the position after these moves."""
+    position = env.position()
+    for action in moves:
+        position = position.play(int(action))
+    return position
+
+
+def final_picture(position: Position) -> Drawing:
+    """Return a final position as a small picture."""
+    return position.drawing(Look(coordinates=False, caption=""))
+
+
+def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:
+    """Return how a game ended for the first player: "Black, won by 5.5", "White, lost" by resignation, "Black, a draw".
+
+    number: of the game; the first player has Black in games 0, 2, …
+    is_over: whether it was played to its end, so that its margin is the position's.
+    """
+    colour, sign = ("Black", 1) if number % 2 == 0 else ("White", -1)
+    margin = sign * position.score()
+    how = "a draw" if outcome == 0 else "won" if outcome > 0 else "lost"
+    has_points = position.env.has_ownership and is_over and np.sign(margin) == np.sign(outcome)
+    return f"{colour}, {how} by {abs(margin):g}" if has_points and outcome else f"{colour}, {how}"

@@ -1,0 +1,110 @@
+"""Pictures of Oware: two rows of houses with their seeds, and the stores beside them."""
+
+from collections.abc import Sequence
+from math import cos, pi, sin
+from typing import NamedTuple
+
+from alphago.drawing.boards import CELL, texts_below
+from alphago.drawing.overlay import Overlay, Spot, discs, legend
+from alphago.drawing.shapes import INK, LINE, WOOD, Circle, Drawing, Layer, Rect, Shape, Style, Text
+
+STEP = 1.75 * CELL  # from one house to the next
+PIT = 0.78 * CELL  # radius of a house
+SEED = 0.13 * CELL
+HOLLOW, BROWN = "#d3b377", "#3f2a14"
+GOLDEN = pi * (3 - 5**0.5)  # the angle between neighbours of a sunflower's seeds
+MOST_SEEDS = 24  # that are drawn in one house; the number beside them counts on
+STORE = 1.9 * CELL  # width of a store
+
+
+class Houses(NamedTuple):
+    """Houses and stores to draw.
+
+    seeds: of Black's houses from the left, then of White's from White's left. stores: Black's and White's.
+    letters: of each side's houses. last: the house (0 .. 2 n - 1, as in `seeds`) that was emptied by the last move.
+    """
+
+    seeds: Sequence[int]
+    stores: tuple[int, int]
+    letters: str
+    last: int | None = None
+    texts: Sequence[str] = ()
+    label: str = ""
+    named: bool = True  # whether the letters are written
+    legend: bool = True  # whether sentences explain an overlay
+
+
+def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 1) -> Drawing:
+    """Return the picture: White's houses on top, from the right; an overlay speaks of the houses of `mover`."""
+    count = len(houses.letters)
+    left = STORE + 0.6 * CELL
+    wide = 2 * left + STEP * (count - 1) + 2 * PIT
+    discs_above, discs_below = ((overlay is not None) and mover == side for side in (-1, 1))
+    top = (1.9 + 1.0 * discs_above) * CELL  # the middle of White's houses
+    own = [(left + PIT + STEP * i, top + 2.1 * CELL) for i in range(count)]
+    places = [*own, *((x, top) for x, _ in reversed(own))]
+    bottom = own[0][1] + (1.75 + 1.0 * discs_below) * CELL
+    rows = places[:count] if mover > 0 else places[count:]
+    spots: list[Spot | None] = [Spot(x, outside(y, top, 2.2), 0.5 * CELL) for x, y in rows]
+    sentences = list(houses.texts)
+    if overlay is not None and houses.legend:
+        sentences += legend(overlay, spots, lambda action: houses.letters[action])
+    texts, high = texts_below(sentences, wide, bottom, 0.42 * CELL)
+    ground: list[Shape] = [Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL)]
+    ground += [Circle(x, y, PIT, Style(HOLLOW, LINE, 1.5)) for x, y in places]
+    ground += [
+        Rect(x, top - PIT, STORE, 2.1 * CELL + 2 * PIT, Style(HOLLOW, LINE, 1.5), 0.5 * CELL)
+        for x in (0.3 * CELL, wide - 0.3 * CELL - STORE)
+    ]
+    layers: tuple[Layer, ...] = (
+        tuple(ground),
+        seeds_layer(houses, places),
+        (*names_layer(houses, places, top), *stores_layer(houses, wide, top)),
+        tuple(texts),
+        discs(overlay, spots) if overlay is not None else (),
+    )
+    return Drawing(wide, high, layers, houses.label, 0.8 * wide)
+
+
+def outside(y: float, top: float, cells: float = 1.3) -> float:
+    """Return the height of what stands beside a house, above the upper row or below the lower one."""
+    return y - cells * CELL if y == top else y + cells * CELL
+
+
+def seeds_layer(houses: Houses, places: Sequence[tuple[float, float]]) -> Layer:
+    """Return the seeds of each house, spread like those of a sunflower, their number, and a ring for the last move."""
+    shapes: list[Shape] = []
+    for house, (seeds, (x, y)) in enumerate(zip(houses.seeds, places, strict=True)):
+        for i in range(min(seeds, MOST_SEEDS)):
+            reach, angle = 1.25 * SEED * (i + 0.4) ** 0.5 * (1.0 if seeds < 12 else 0.9), GOLDEN * i
+            shapes.append(
+                Circle(x + reach * cos(angle) * 1.15, y + reach * sin(angle) * 1.15, SEED, Style(BROWN, WOOD, 0.8))
+            )
+        if house == houses.last:
+            shapes.append(Circle(x, y, PIT - 3, Style(stroke=INK, width=2.5)))
+    return tuple(shapes)
+
+
+def names_layer(houses: Houses, places: Sequence[tuple[float, float]], top: float) -> Layer:
+    """Return the number of seeds and the letter beside each house."""
+    shapes: list[Shape] = []
+    for house, (seeds, (x, y)) in enumerate(zip(houses.seeds, places, strict=True)):
+        beside = outside(y, top)
+        shapes.append(Text(x - 0.25 * CELL, beside, str(seeds), 0.42 * CELL, INK, bold=True))
+        if houses.named:
+            letter = houses.letters[house % len(houses.letters)]
+            shapes.append(Text(x + 0.25 * CELL, beside, letter, 0.36 * CELL, LINE))
+    return tuple(shapes)
+
+
+def stores_layer(houses: Houses, wide: float, top: float) -> Layer:
+    """Return the captured seeds: White's at the left, Black's at the right of each as they sit."""
+    shapes: list[Shape] = []
+    middle = top + 1.05 * CELL
+    for name, seeds, x in (
+        ("White", houses.stores[1], 0.3 * CELL + STORE / 2),
+        ("Black", houses.stores[0], wide - 0.3 * CELL - STORE / 2),
+    ):
+        shapes.append(Text(x, middle - 0.4 * CELL, name, 0.42 * CELL, INK))
+        shapes.append(Text(x, middle + 0.35 * CELL, str(seeds), 0.8 * CELL, INK, bold=True))
+    return tuple(shapes)

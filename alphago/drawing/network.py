@@ -1,0 +1,106 @@
+"""Pictures of networks: a box for each layer or block, from the planes up to what is predicted."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from alphago.drawing.shapes import (
+    BLACK,
+    BLUE,
+    PALE,
+    WHITE,
+    Drawing,
+    Layer,
+    Rect,
+    Shape,
+    Style,
+    Text,
+    arrow,
+    paragraph,
+)
+
+WIDE, GAP, SIZE = 640.0, 26.0, 14.0
+BOX = 370.0  # width of a box of the base
+GREY = "#e9e9e6"
+
+
+class Box(NamedTuple):
+    """A layer or a block: what it is, what it has or gives, and how many of it follow each other."""
+
+    title: str
+    detail: str = ""
+    times: int = 1
+
+
+class Head(NamedTuple):
+    """One of the parts that predict something, and its predictions."""
+
+    box: Box
+    outputs: Sequence[str]
+
+
+def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[Head], label: str) -> Drawing:
+    """Return a network as boxes from the top, what goes in, to the bottom, what comes out.
+
+    inputs: lines of text about the planes.
+    """
+    middle = WIDE / 2
+    shapes: list[Shape] = list(paragraph(label, middle, 24.0, WIDE - 40, 1.15 * SIZE))
+    y = shapes[-1].y + 1.6 * SIZE if isinstance(shapes[-1], Text) else 40.0
+    y = add_box(shapes, Box(inputs[0], " ".join(inputs[1:])), middle, y, BOX, GREY)
+    for box in base:
+        shapes += arrow(middle, y, middle, y + GAP, Style(stroke=BLACK, width=1.5))
+        y = add_box(shapes, box, middle, y + GAP, BOX, PALE)
+    step = WIDE / max(len(heads), 1)
+    width = min(BOX, step - 24)
+    ends = []
+    for i, head in enumerate(heads):
+        x = step * (i + 0.5)
+        shapes += arrow(middle + 0.4 * (x - middle) * BOX / step, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
+        end = add_box(shapes, head.box, x, y + 1.6 * GAP, width, PALE)
+        shapes += arrow(x, end, x, end + GAP, Style(stroke=BLACK, width=1.5))
+        ends.append(add_box(shapes, Box(head.outputs[0], " ".join(head.outputs[1:])), x, end + GAP, width, GREY))
+    high = max([y, *ends]) + GAP
+    ground: Layer = (Rect(0, 0, WIDE, high, Style(WHITE)),)
+    return Drawing(WIDE, high, (ground, tuple(shapes)), label, WIDE)
+
+
+def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
+    """Add a box around the middle `x`, with a pile behind it for a repeated one, and return where it ends."""
+    times = f"{box.times} × " if box.times > 1 else ""
+    title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE, bold=True)
+    detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width - 16, 0.85 * SIZE) if box.detail else []
+    bottom = (detail or title)[-1].y + 1.1 * SIZE
+    for behind in range(min(box.times - 1, 3), -1, -1):
+        style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
+        shapes.append(Rect(x - width / 2 + 5 * behind, top + 5 * behind, width, bottom - top, style, 6))
+    shapes += title
+    shapes += detail
+    return bottom + 5 * min(box.times - 1, 3)
+
+
+def compressed(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:
+    """Return boxes with equal neighbours joined, and with repeated pairs joined into one box."""
+    joined: list[Box] = []
+    place = 0
+    while place < len(boxes):
+        for period in range(1, most_period + 1):
+            part = list(boxes[place : place + period])
+            times = repetitions(boxes, place, period)
+            if times > 1 and (period == 1 or times > 2):
+                details = list(dict.fromkeys(box.detail for box in part if box.detail))
+                title = part[0].title if period == 1 else f"({', '.join(box.title for box in part)})"
+                joined.append(Box(title, "; ".join(f"{detail} each" for detail in details), times))
+                place += period * times
+                break
+        else:
+            joined.append(boxes[place])
+            place += 1
+    return joined
+
+
+def repetitions(boxes: Sequence[Box], place: int, period: int) -> int:
+    """Return how many times the `period` boxes from `place` on follow each other."""
+    part, times = boxes[place : place + period], 1
+    while len(part) == period and boxes[place + times * period : place + (times + 1) * period] == part:
+        times += 1
+    return times

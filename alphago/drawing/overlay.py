@@ -1,0 +1,235 @@
+"""What a network or a search says about a position, on top of its picture."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.drawing.shapes import (
+    BLACK,
+    BLUE,
+    EDGE,
+    ORANGE,
+    PALE,
+    WHITE,
+    Circle,
+    Layer,
+    Rect,
+    Shape,
+    Style,
+    Text,
+    ink_on,
+    mixed,
+)
+
+MOST_DISCS = 20  # actions that are marked, the best first
+LEAST_PRIOR = 0.01  # of actions that are marked without a search
+LEAST_SQUARE = 0.05  # of ownership that is drawn
+ONE_LINE, TWO_LINES = 0.8, 0.7  # size of the letters on a disc, of its radius
+LARGEST_SQUARE = 0.55  # half the side of a square of ownership, of the disc's radius
+SHOWN = {
+    "priors": "{what} policy",
+    "visits": "{what} visits of the search",
+    "q": "win rate of the side to move",
+    "q+priors": "win rate of the side to move plus share of the policy",
+    "difference": "win rate of the side to move, for other moves the difference from the most visited one's",
+}  # what the number on a disc may be
+
+MORE = (  # what a darker disc means, and the ringed one, by the numbers that an overlay has
+    (("visited more", "most visited"), "visits"),
+    (("more probable", "most probable"), "priors"),
+    (("better", "best"), "q"),
+)
+
+
+class Overlay(NamedTuple):
+    """Numbers about a position; None for those that are not shown.  A actions, values of the side to move.
+
+    line: expected moves from the position on, as (point, colour) by the number of the move.
+    show: which of them is written on the discs, a key of SHOWN; None for win rates if there are any, else priors.
+    """
+
+    priors: np.ndarray | None = None  # float [A], 0 .. 1
+    visits: np.ndarray | None = None  # integers [A]
+    q: np.ndarray | None = None  # float [A], -1 .. 1; NaN where unknown
+    ownership: np.ndarray | None = None  # float [height, width], -1 .. 1, 1 Black's
+    line: Mapping[int, tuple[int, int]] | None = None
+    show: str | None = None
+
+    @property
+    def shown(self) -> str | None:
+        """The number on the discs; None without discs."""
+        usual = ("q" if self.q is not None else None, "priors" if self.priors is not None else None,
+                 "visits" if self.visits is not None else None)  # fmt: skip
+        return self.show or next(filter(None, usual), None)
+
+
+class Spot(NamedTuple):
+    """The place of an action in a picture: the middle and the radius of its disc."""
+
+    x: float
+    y: float
+    radius: float
+
+
+def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay | None:
+    """Return the numbers as arrays; None if there are none.
+
+    actions, shape: of the position's game. given: fields of Overlay, arrays as anything that NumPy reads.
+    Raises ValueError for arrays of another shape, for an unknown `show`, and for one whose numbers are missing.
+    """
+    show = given.pop("show", None)
+    arrays: dict[str, Any] = {name: None if value is None else np.asarray(value) for name, value in given.items()}
+    for name, array in arrays.items():
+        expected = shape if name == "ownership" else (actions,)
+        if array is not None and array.shape != expected:
+            raise ValueError(f"{name} must be an array of shape {list(expected)}, got {list(array.shape)}")
+    if show is not None:
+        if show not in SHOWN:
+            raise ValueError(f"show must be one of {', '.join(map(repr, SHOWN))}, got {show!r}")
+        needed = {"difference": ("q", "visits"), "q+priors": ("q", "priors")}.get(show, (show,))
+        if missing := [name for name in needed if arrays.get(name) is None]:
+            raise ValueError(f"show={show!r} needs {' and '.join(missing)}, got none")
+    return Overlay(**arrays, show=show) if any(array is not None for array in arrays.values()) else None
+
+
+def marked_actions(overlay: Overlay) -> list[int]:
+    """Return the actions that get a disc, the best first: the most visited, else the most probable or best ones."""
+    weights = weights_of(overlay)
+    if weights is None:
+        return []
+    least = LEAST_PRIOR if overlay.visits is None and overlay.priors is not None else 1e-9
+    order = np.argsort(-weights, kind="stable")[:MOST_DISCS]
+    return [int(action) for action in order if weights[action] >= least]
+
+
+def weights_of(overlay: Overlay) -> np.ndarray | None:
+    """Return how strongly each action is marked, float [A]; None without discs."""
+    for numbers in (overlay.visits, overlay.priors):
+        if numbers is not None:
+            return numbers.astype(np.float64)
+    return None if overlay.q is None else (1 + np.nan_to_num(overlay.q, nan=-1.0).astype(np.float64)) / 2
+
+
+def text_of(overlay: Overlay, action: int, best: int) -> str:
+    """Return the number on an action's disc."""
+    name = overlay.shown
+    if name == "visits":
+        assert overlay.visits is not None
+        return short_count(int(overlay.visits[action]))
+    if name == "priors":
+        assert overlay.priors is not None
+        return f"{overlay.priors[action]:.0%}"
+    assert overlay.q is not None
+    rate = win_rate(overlay.q[action])
+    if np.isnan(rate):
+        return "?"
+    if name == "q+priors":
+        assert overlay.priors is not None
+        return f"{rate + overlay.priors[action]:.2f}"
+    if name == "difference" and action != best:
+        difference = round(100 * (rate - win_rate(overlay.q[best])))
+        return f"{difference:+d}".replace("-", "−").replace("+0", "±0")
+    return f"{rate:.0%}"
+
+
+def win_rate(value: float) -> float:
+    """Return a value of -1 .. 1 as a probability."""
+    return (1 + float(value)) / 2
+
+
+def short_count(count: int) -> str:
+    """Return a count in at most four signs: 999, "1.2k", "12k", "1.2M"."""
+    for size, letter in ((10**6, "M"), (10**3, "k")):
+        if count >= size:
+            return f"{count / size:.1f}{letter}" if count < 10 * size else f"{count / size:.0f}{letter}"
+    return str(count)
+
+
+def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
+    """Return a disc with its numbers for each marked action that has a place: darker for more, ringed for the best."""
+    marked, weights = marked_actions(overlay), weights_of(overlay)
+    shapes: list[Shape] = []
+    for action in marked:
+        spot = spots[action]
+        if spot is None or weights is None:
+            continue
+        share = weights[action] / weights[marked[0]]
+        fill = mixed(PALE, BLUE, share**0.7)
+        is_best = action == marked[0]
+        edge = Style(fill, ORANGE, 0.17 * spot.radius) if is_best else Style(fill, BLUE, 0.05 * spot.radius)
+        shapes.append(Circle(spot.x, spot.y, spot.radius * (0.93 if is_best else 0.9), edge))
+        shapes += disc_texts(overlay, action, marked[0], spot, ink_on(fill))
+    return tuple(shapes)
+
+
+def disc_texts(overlay: Overlay, action: int, best: int, spot: Spot, ink: str) -> list[Text]:
+    """Return the number on a disc, and below it the visits if they are known and not that number."""
+    text = text_of(overlay, action, best)
+    if overlay.visits is None or overlay.shown == "visits":
+        return [Text(spot.x, spot.y, text, letters(text, ONE_LINE) * spot.radius, ink, bold=True)]
+    count = short_count(int(overlay.visits[action]))
+    return [
+        Text(spot.x, spot.y - 0.25 * spot.radius, text, letters(text, TWO_LINES) * spot.radius, ink, bold=True),
+        Text(spot.x, spot.y + 0.38 * spot.radius, count, letters(count, 0.9 * TWO_LINES) * spot.radius, ink),
+    ]
+
+
+def letters(text: str, most: float) -> float:
+    """Return the size of letters with which a text fits a disc, of its radius."""
+    return min(most, 2.2 * most / len(text)) * 1.25 if len(text) > 2 else most
+
+
+def squares(ownership: np.ndarray, stones: np.ndarray, spots: Sequence[Spot]) -> Layer:
+    """Return a square for each point that belongs to a side: the larger, the surer.
+
+    On a stone: how surely it is lost, in the other side's colour.
+    """
+    shapes: list[Shape] = []
+    for point, (owner, stone) in enumerate(zip(ownership.ravel().tolist(), stones.ravel().tolist(), strict=True)):
+        strength = (1 - stone * owner) / 2 if stone else abs(owner)
+        if strength < LEAST_SQUARE:
+            continue
+        black = stone < 0 if stone else owner > 0
+        half = LARGEST_SQUARE * spots[point].radius * strength**0.5
+        style = Style(BLACK if black else WHITE, WHITE if black else EDGE, 0.05 * spots[point].radius)
+        shapes.append(Rect(spots[point].x - half, spots[point].y - half, 2 * half, 2 * half, style))
+    return tuple(shapes)
+
+
+def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> Layer:
+    """Return expected moves as numbered stones with a dashed look: a smaller stone inside a ring of its own colour."""
+    shapes: list[Shape] = []
+    seen: set[int] = set()
+    for number, (point, colour) in line.items():
+        if point in seen:  # a point that is played again later
+            continue
+        seen.add(point)
+        spot, fill, ink = spots[point], BLACK if colour > 0 else WHITE, WHITE if colour > 0 else BLACK
+        shapes.append(Circle(spot.x, spot.y, 0.93 * spot.radius, Style(fill, BLUE, 0.14 * spot.radius)))
+        shapes.append(Text(spot.x, spot.y, str(number), 0.85 * spot.radius, ink, bold=True))
+    return tuple(shapes)
+
+
+def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[int], str]) -> list[str]:
+    """Return sentences that say what the signs of an overlay mean, and the marked actions without a place."""
+    sentences = []
+    marked, name = [] if overlay.line else marked_actions(overlay), overlay.shown
+    if marked and name is not None:
+        number = SHOWN[name].format(what="share of the network's" if name == "priors" else "the")
+        below = ", visits below" if overlay.visits is not None and name != "visits" else ""
+        more, most = next(words for words, array in MORE if getattr(overlay, array) is not None)
+        outside = [action for action in marked if spots[action] is None]
+        texts = ", ".join(f"{to_text(action)} {text_of(overlay, action, marked[0])}" for action in outside[:6])
+        if len(outside) == len(marked):
+            return [f"Moves, with the {number}: {texts}."]
+        sentences.append(f"On a disc: {number}{below}. Darker: {more}; ringed: the {most}.")
+        if outside:
+            sentences.append(f"Off the board: {texts}.")
+    if overlay.ownership is not None:
+        sentences.append(
+            "Squares: whose the point becomes, larger where it is surer; on a stone: how surely it is lost."
+        )
+    if overlay.line:
+        sentences.append("Ringed stones: the expected moves.")
+    return sentences

@@ -1,0 +1,57 @@
+"""Pictures of planes, what a network receives: every game has them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from alphago.drawing.boards import texts_below
+from alphago.drawing.shapes import BLACK, LINE, WHITE, Drawing, Rect, Shape, Style, Text, mixed
+
+MOST_PLANES = 24
+WIDE = 480.0
+COLUMNS = 6
+
+
+def planes_picture(
+    planes: np.ndarray, texts: Sequence[str], label: str, names: Sequence[str] = (), *, columns: int = COLUMNS
+) -> Drawing:
+    """Return planes [C, height, width] as grids, white for 0 and black for the largest number of a plane.
+
+    Numbers below 0 have a minus sign.  Of more than MOST_PLANES the first are drawn.
+    names: of the planes; their numbers otherwise. columns: planes in a row.
+    """
+    shown = planes[:MOST_PLANES]
+    columns = min(columns, max(1, len(shown)))
+    gap = 14.0
+    side = (WIDE - gap * (columns + 1)) / columns
+    _, height, width = planes.shape
+    cell = min(side / max(width, 1), 60.0)
+    shapes: list[Shape] = []
+    top = gap
+    step = cell * height + 34.0
+    for number, plane in enumerate(shown):
+        left = gap + (number % columns) * (side + gap) + (side - cell * width) / 2
+        y = top + (number // columns) * step
+        shapes += plane_shapes(plane, left, y, cell)
+        name = names[number] if number < len(names) else f"plane {number}"
+        shapes.append(Text(left + cell * width / 2, y + cell * height + 11, name, 11))
+    bottom = top + -(-len(shown) // columns) * step
+    rest = [f"… and {len(planes) - len(shown)} more planes"] if len(planes) > len(shown) else []
+    below, high = texts_below([*rest, *texts], WIDE, bottom - 6, 15.0)
+    return Drawing(WIDE, high, ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes), tuple(below)), label, WIDE)
+
+
+def plane_shapes(plane: np.ndarray, left: float, top: float, cell: float) -> list[Shape]:
+    """Return the cells of one plane and its edge."""
+    height, width = plane.shape
+    most = max(float(np.abs(plane).max(initial=0.0)), 1e-9)
+    edge = Style(stroke="#c9c9c9", width=0.6)
+    shapes: list[Shape] = []
+    for row, column in np.ndindex(height, width):
+        value, x, y = float(plane[row, column]), left + column * cell, top + row * cell
+        fill = mixed(WHITE, BLACK, abs(value) / most)
+        shapes.append(Rect(x, y, cell, cell, edge._replace(fill=fill)))
+        if value < 0:
+            shapes.append(Text(x + cell / 2, y + cell / 2, "−", 0.8 * cell, WHITE if abs(value) > most / 2 else BLACK))
+    shapes.append(Rect(left, top, cell * width, cell * height, Style(stroke=LINE, width=1.2)))
+    return shapes

@@ -1,0 +1,170 @@
+"""Shapes and drawings: what is drawn, before it is written as SVG, painted with Pillow or added to a figure."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+# Readable in black and white, and by the colour-blind: dark and light carry the meaning, blue and orange only add.
+WOOD, LINE, INK = "#eacf9a", "#6b5632", "#2b2113"
+BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
+PALE, BLUE, ORANGE = "#d9e9f6", "#0b5394", "#d55e00"
+LETTER, BOLD_LETTER = 0.53, 0.6  # width of an average letter, of its size
+
+
+class Style(NamedTuple):
+    """The colours of a shape, "none" or "#rrggbb", and the width of its outline."""
+
+    fill: str = "none"
+    stroke: str = "none"
+    width: float = 1.0
+
+
+class Circle(NamedTuple):
+    x: float
+    y: float
+    radius: float
+    style: Style
+
+
+class Rect(NamedTuple):
+    """A rectangle by its upper left corner; `corner`: radius of its rounded corners."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    style: Style
+    corner: float = 0.0
+
+
+class Polygon(NamedTuple):
+    """A closed shape; with `is_open` a line through its points."""
+
+    points: tuple[tuple[float, float], ...]
+    style: Style
+    is_open: bool = False
+
+
+class Text(NamedTuple):
+    """A line of text around the height `y`; anchor: which part of it is at `x`, "start", "middle" or "end"."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    fill: str = INK
+    anchor: str = "middle"
+    bold: bool = False
+
+
+Shape = Circle | Rect | Polygon | Text
+Layer = tuple[Shape, ...]
+
+
+class Drawing(NamedTuple):
+    """A picture: layers of shapes, the lowest first, in units of its own.
+
+    label: what it shows, as text for those who cannot see it.
+    shown: its width in pixels where none is asked for.
+    """
+
+    width: float
+    height: float
+    layers: tuple[Layer, ...]
+    label: str
+    shown: float
+
+
+def line(x1: float, y1: float, x2: float, y2: float, style: Style) -> Polygon:
+    """Return a straight line."""
+    return Polygon(((x1, y1), (x2, y2)), style, is_open=True)
+
+
+def arrow(x1: float, y1: float, x2: float, y2: float, style: Style, head: float = 9.0) -> Layer:
+    """Return a straight line with a head at its second end, `head` long."""
+    length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1e-9)
+    ux, uy = (x2 - x1) / length, (y2 - y1) / length
+    bx, by = x2 - head * ux, y2 - head * uy
+    wing = 0.42 * head
+    points = ((x2, y2), (bx - wing * uy, by + wing * ux), (bx + wing * uy, by - wing * ux))
+    return line(x1, y1, bx, by, style), Polygon(points, Style(style.stroke))
+
+
+def moved(shape: Shape, dx: float, dy: float, scale: float = 1.0) -> Shape:
+    """Return a shape scaled around the origin, then moved."""
+    if isinstance(shape, Polygon):
+        points = tuple((x * scale + dx, y * scale + dy) for x, y in shape.points)
+        return Polygon(points, scaled_style(shape.style, scale), shape.is_open)
+    shape = shape._replace(x=shape.x * scale + dx, y=shape.y * scale + dy)
+    if isinstance(shape, Text):
+        return shape._replace(size=shape.size * scale)
+    shape = shape._replace(style=scaled_style(shape.style, scale))
+    if isinstance(shape, Circle):
+        return shape._replace(radius=shape.radius * scale)
+    return shape._replace(width=shape.width * scale, height=shape.height * scale, corner=shape.corner * scale)
+
+
+def scaled_style(style: Style, scale: float) -> Style:
+    return style._replace(width=style.width * scale)
+
+
+def paragraph(
+    text: str, x: float, y: float, width: float, size: float, *, anchor: str = "middle", bold: bool = False
+) -> list[Text]:
+    """Return text as lines that fit a width, the first around the height `y`."""
+    lines = textwrap.wrap(text, max(8, int(width / ((BOLD_LETTER if bold else LETTER) * size))))
+    return [Text(x, y + 1.35 * size * i, words, size, anchor=anchor, bold=bold) for i, words in enumerate(lines)]
+
+
+def mixed(pale: str, full: str, share: float) -> str:
+    """Return a colour between two "#rrggbb", `share` (0 .. 1) of the way from the first."""
+    share = min(1.0, max(0.0, share))
+    both = zip(channels(pale), channels(full), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in both)
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    """Return red, green and blue of "#rrggbb", 0 .. 255."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def ink_on(colour: str) -> str:
+    """Return the colour of readable text on a ground: black on light ones, white on dark ones."""
+    red, green, blue = channels(colour)
+    return BLACK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else WHITE
+
+
+def sheet(
+    drawings: Sequence[Drawing], captions: Sequence[str], columns: int, *, title: str = "", cell: float = 220.0
+) -> Drawing:
+    """Return drawings row by row on one white sheet, each with its caption below.
+
+    cell: the width of one of them. Raises ValueError for another number of captions, and without drawings.
+    """
+    if not drawings or len(drawings) != len(captions):
+        raise ValueError(f"a sheet must have one caption for each drawing, got {len(captions)} for {len(drawings)}")
+    gap, size = 0.08 * cell, min(0.062 * cell, 15.0)
+    columns = max(1, min(columns, len(drawings)))
+    width = gap + columns * (cell + gap)
+    shapes: list[Shape] = []
+    heading = paragraph(title, gap, gap + size, width - 2 * gap, 1.25 * size, anchor="start") if title else []
+    top = gap + (heading[-1].y + size if heading else 0.0)
+    for begin in range(0, len(drawings), columns):
+        row = range(begin, min(begin + columns, len(drawings)))
+        tall = max(drawings[i].height * cell / drawings[i].width for i in row)
+        bottom = top + tall
+        for place, i in enumerate(row):
+            left, drawing = gap + place * (cell + gap), drawings[i]
+            scale = cell / drawing.width
+            shapes += [moved(shape, left, top, scale) for layer in drawing.layers for shape in layer]
+            words = paragraph(captions[i], left + cell / 2, top + tall + size, cell, size)
+            shapes += words
+            bottom = max([bottom, *(line.y for line in words)])
+        top = bottom + gap + size / 2
+    ground = Rect(0, 0, width, top, Style(WHITE))
+    return Drawing(width, top, ((ground,), tuple(heading), tuple(shapes)), title or "; ".join(captions), width)
+
+
+def flat(layers: Iterable[Layer]) -> Layer:
+    """Return the shapes of all layers in one."""
+    return tuple(shape for layer in layers for shape in layer)

@@ -1,0 +1,116 @@
+"""Drawings as SVG: still ones, and animated ones that need neither scripts nor identifiers."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text
+from alphago.system.files import explain_os_error, write_atomic
+
+FONT = "system-ui, 'Helvetica Neue', Arial, sans-serif"
+BELOW = 0.35  # of a letter's size, from the middle of a line of text down to its base
+
+
+class Svg(str):
+    """The text of an SVG picture, which a notebook shows as that picture."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<an SVG picture of {len(self):,} letters>"
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture to a file, whole or not at all, and return its path; raise OSError with a sentence."""
+        path = Path(path)
+        with explain_os_error(f"{path} cannot be written"):
+            write_atomic(path, (self + "\n").encode())
+        return path
+
+
+def to_svg(drawing: Drawing, size: float | None = None) -> Svg:
+    """Return a drawing as SVG, `size` pixels wide (None: as wide as it is usually shown)."""
+    return document(drawing, size, [element(shape) for layer in drawing.layers for shape in layer])
+
+
+def animated(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Svg:
+    """Return drawings of the same size as one picture that shows them in turn, again and again.
+
+    A shape that stays from one frame to the next is written once, with the times at which it appears.
+
+    seconds: how long each frame stays. last: how long the last one stays.
+    """
+    total = seconds * (len(frames) - 1) + last
+    times = [seconds * i / total for i in range(len(frames))] + [1.0]
+    parts = []
+    for depth in range(max(len(frame.layers) for frame in frames)):
+        layers = [frame.layers[depth] if depth < len(frame.layers) else () for frame in frames]
+        for shape, shown in in_turn(layers):
+            parts.append(element(shape, blink(shown, times, total)))
+    return document(frames[-1], size, parts)
+
+
+def in_turn(layers: Sequence[Sequence[Shape]]) -> Iterator[tuple[Shape, list[bool]]]:
+    """Yield each shape of a layer, in the order in which they first appear, and in which of the frames it is shown."""
+    shown: dict[Shape, list[bool]] = {}
+    for i, layer in enumerate(layers):
+        for shape in layer:
+            shown.setdefault(shape, [False] * len(layers))[i] = True
+    yield from shown.items()
+
+
+def blink(shown: Sequence[bool], times: Sequence[float], total: float) -> str:
+    """Return the element that shows its parent in some frames only; "" for one that is always shown."""
+    if all(shown):
+        return ""
+    changes = [i for i in range(len(shown)) if i == 0 or shown[i] != shown[i - 1]]
+    keys = ";".join(f"{times[i]:.4f}".rstrip("0").rstrip(".") for i in changes)
+    values = ";".join("inline" if shown[i] else "none" for i in changes)
+    timing = f'dur="{number(total)}s" repeatCount="indefinite" calcMode="discrete"'
+    return f'<animate attributeName="display" values="{values}" keyTimes="{keys}" {timing}/>'
+
+
+def document(drawing: Drawing, size: float | None, parts: Sequence[str]) -> Svg:
+    """Return elements as a whole document with a drawing's size and label."""
+    wide = drawing.shown if size is None else size
+    high = wide * drawing.height / drawing.width
+    box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}" width="{number(wide)}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} height="{number(high)}" role="img" font-family="{FONT}">'
+    return Svg("\n".join([head, f"<title>{escape(drawing.label, quote=False)}</title>", *parts, "</svg>"]))
+
+
+def element(shape: Shape, inside: str = "") -> str:
+    """Return a shape as an element, with another one `inside` it."""
+    if isinstance(shape, Text):
+        bold = ' font-weight="600"' if shape.bold else ""
+        anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
+        place = f'x="{number(shape.x)}" y="{number(shape.y + BELOW * shape.size)}" font-size="{number(shape.size)}"'
+        words = escape(shape.text, quote=False)
+        return f'<text {place} fill="{shape.fill}"{anchor}{bold}>{words}{inside}</text>'
+    if isinstance(shape, Circle):
+        name = "circle"
+        form = f'cx="{number(shape.x)}" cy="{number(shape.y)}" r="{number(shape.radius)}"'
+    elif isinstance(shape, Rect):
+        name, corner = "rect", f' rx="{number(shape.corner)}"' if shape.corner else ""
+        form = (
+            f'x="{number(shape.x)}" y="{number(shape.y)}" width="{number(shape.width)}" '
+            f'height="{number(shape.height)}"{corner}'
+        )
+    else:
+        assert isinstance(shape, Polygon)
+        name = "polyline" if shape.is_open else "polygon"
+        form = f'points="{" ".join(f"{number(x)},{number(y)}" for x, y in shape.points)}"'
+    return f"<{name} {form} {colours(shape.style)}" + (f">{inside}</{name}>" if inside else "/>")
+
+
+def colours(style: Style) -> str:
+    """Return a style as attributes."""
+    stroke = "" if style.stroke == "none" else f' stroke="{style.stroke}" stroke-width="{number(style.width)}"'
+    return f'fill="{style.fill}"{stroke}'
+
+
+def number(value: float) -> str:
+    """Return a number with at most two decimals, without needless ones."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,144 @@
+"""Pictures of positions: what every position has for them; games with boards say how theirs look."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.drawing.overlay import Overlay, legend, make_overlay
+from alphago.drawing.planes import planes_picture
+from alphago.drawing.shapes import Drawing
+from alphago.drawing.svg import Svg, to_svg
+
+
+class Look(NamedTuple):
+    """What a picture of a position shows beside the stones.
+
+    numbers: the last so many moves have their numbers on their stones.
+    coordinates: whether rows and columns are named.
+    caption: the text below; None for the position's own, "" for none.
+    overlay: what a network or a search says.
+    legend: whether sentences below say what its signs mean.
+    """
+
+    numbers: int = 0
+    coordinates: bool = True
+    caption: str | None = None
+    overlay: Overlay | None = None
+    legend: bool = True
+
+
+PLAIN = Look()
+
+
+class Pictured:
+    """A position that can be drawn; `Position` derives from it."""
+
+    env: Any
+    moves: tuple[int, ...]
+    to_play: int
+    is_over: bool
+    result: float
+
+    @property
+    def caption(self) -> str:
+        """The position in a line of text: the number of its moves, and who is to move or has won."""
+        return f"after {len(self.moves)} moves: {self.state_text}"
+
+    @property
+    def state_text(self) -> str:
+        """Who is to move, or how the game has ended."""
+        if self.is_over:
+            return "game over, " + {1.0: "Black wins", -1.0: "White wins"}.get(self.result, "a draw")
+        return f"{'Black' if self.to_play > 0 else 'White'} to play"
+
+    def svg(
+        self,
+        *,
+        numbers: bool | int = False,
+        coordinates: bool = True,
+        caption: str | None = None,
+        priors: Any = None,
+        visits: Any = None,
+        q: Any = None,
+        ownership: Any = None,
+        line: str | Iterable[int | str] = (),
+        show: str | None = None,
+        size: float | None = None,
+    ) -> Svg:
+        """Return a picture of the position as SVG text, which a notebook shows and `.save(path)` writes to a file.
+
+        It reads without colours: Black's stones are filled, the last one is ringed, a square is where ko forbids.
+        Games without a board of stones are drawn as the planes that a network receives.
+
+        numbers: True for the numbers of all moves on their stones, n for those of the last n.
+        coordinates: whether rows and columns are named.
+        caption: the text below; None for whose turn it is and the like, "" for none.
+        priors: the policy of a network, [action_space], as `net(position)[0]`: discs, darker for more.
+        visits: of a search, [action_space], as `SearchResult.visits`.
+        q: values for the player to move, -1 .. 1, [action_space], as `SearchResult.q`.
+        ownership: whose each point becomes, [height, width], 1 Black's, as `net.forecast(position).ownership`.
+        line: the expected moves, as actions or texts ("D4 E5"), numbered from 1; discs are then left out.
+        show: what is written on the discs: "priors", "visits", "q" (as a win rate), "q+priors" or "difference" (from
+            the most visited move's win rate); None for q, else priors, else visits.
+        size: the width in pixels.
+
+        Raises ValueError for arrays of another shape, IllegalMove for a line that cannot be played.
+        """
+        given = {"priors": priors, "visits": visits, "q": q, "ownership": ownership, "show": show}
+        overlay = make_overlay(self.env.action_space, self.env.plane_shape, **given)
+        if line:
+            overlay = (overlay or Overlay())._replace(line=self.line_points(line))
+        look = Look(len(self.moves) if numbers is True else int(numbers), coordinates, caption, overlay)
+        return to_svg(self.drawing(look), size)
+
+    def _repr_svg_(self) -> str:
+        return str(self.svg())
+
+    def drawing(self, look: Look = PLAIN) -> Drawing:
+        """Return the picture that `svg` writes; a game with a board of its own overrides this."""
+        texts = self.texts_below(look)
+        if look.overlay is not None and look.legend:
+            texts += legend(look.overlay, [None] * self.env.action_space, self.env.to_text)
+        return planes_picture(self.planes(), texts, f"{self.env.name}: {self.caption}")
+
+    def planes(self) -> np.ndarray:
+        """Return what a network receives."""
+        raise NotImplementedError
+
+    def texts_below(self, look: Look) -> list[str]:
+        """Return the sentences below a picture."""
+        text = self.caption if look.caption is None else look.caption
+        return [text] if text else []
+
+    def line_points(self, line: str | Iterable[int | str]) -> dict[int, tuple[int, int]]:
+        """Return point and colour of each of these moves from the position on, by their numbers from 1."""
+        position: Any = self
+        points: dict[int, tuple[int, int]] = {}
+        for number, action in enumerate(line.split() if isinstance(line, str) else line, 1):
+            action = position.check_action(action)
+            point = int(position.points_of_actions[action])
+            if point >= 0:
+                points[number] = point, position.to_play
+            position = position.play(action)
+        return points
+
+    @property
+    def points_of_actions(self) -> np.ndarray:
+        """The point, row by row from the top, on which each action is drawn, int64 [action_space]; -1 for none."""
+        return np.full(self.env.action_space, -1, np.int64)
+
+
+def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:
+    """Return the number of the last move on each point, by point, of the `last` moves of a game.
+
+    positions: of the game, from its start.
+    """
+    numbers: dict[int, int] = {}
+    for number, (before, after) in enumerate(pairwise(positions), 1):
+        point = int(before.points_of_actions[after.moves[-1]])
+        numbers.pop(point, None)
+        if point >= 0 and number > len(positions) - 1 - last:
+            numbers[point] = number
+    return numbers

@@ -1,0 +1,90 @@
+"""A picture of a network: its base, its heads, what goes in and what comes out."""
+
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from alphago.drawing.network import Box, Head, compressed, network_picture
+from alphago.drawing.svg import Svg, to_svg
+from alphago.env.game import GameEnv
+from alphago.nn.blocks import Block, ConvBn, PlainBlock, PreactivationBlock
+from alphago.nn.parts import eval_mode
+from alphago.nn.value import ForecastHead
+
+BLOCK_NAMES = {PreactivationBlock: "preactivation block", PlainBlock: "plain block"}
+MOST_BOXES = 14  # of a base; what follows is counted
+
+
+class NetParts(NamedTuple):
+    """The three modules of a network."""
+
+    base_net: nn.Module
+    value: nn.Module
+    policy: nn.Module
+
+
+def net_svg(env: GameEnv, net: NetParts, parameters: int, size: float | None = None) -> Svg:
+    """Return the picture of a network with so many parameters; see `NeuralNet.svg`."""
+    weight = next(net.base_net.parameters(), torch.zeros(0))
+    planes = torch.zeros([1, env.planes, *env.plane_shape], dtype=weight.dtype, device=weight.device)
+    with torch.no_grad(), eval_mode(net.base_net):
+        features = net.base_net(planes)
+    base = compressed(boxes_of(net.base_net))
+    if len(base) > MOST_BOXES:
+        base = [*base[: MOST_BOXES - 1], Box(f"… and {len(base) - MOST_BOXES + 1} more", "")]
+    base.append(Box(f"features {shape_text(features)}", "of each position"))
+    inputs = [f"planes {shape_text(planes)}", "what the player to move sees"]
+    value = ["value", "-1 .. 1 for the player to move"]
+    if isinstance(net.value, ForecastHead):
+        value[1] += "; score and ownership of the end"
+    heads = [
+        Head(head_box("policy head", net.policy), [f"policy [{env.action_space}]", "a probability for each action"]),
+        Head(head_box("value head", net.value), value),
+    ]
+    name = f"{env}: {parameters:,} parameters"
+    return to_svg(network_picture(inputs, base, heads, name), size)
+
+
+def shape_text(tensor: torch.Tensor) -> str:
+    """Return the shape of a batch's entries, "[16, 9, 9]"."""
+    return str(list(tensor.shape[1:]))
+
+
+def boxes_of(module: nn.Module) -> list[Box]:
+    """Return a box for each layer or block of a base, in the order of their definition."""
+    boxes: list[Box] = []
+    for child in module.children():
+        if isinstance(child, (nn.Sequential, nn.ModuleList)) and not isinstance(child, ConvBn):
+            boxes += boxes_of(child)
+        else:
+            boxes.append(Box(title_of(child), parameters_text(child)))
+    return boxes or [Box(title_of(module), parameters_text(module))]
+
+
+def title_of(module: nn.Module) -> str:
+    """Return what a layer or block is, in a few words; a class of the user's own has its name."""
+    if isinstance(module, ConvBn):
+        return f"{title_of(module[0])}, batch norm"
+    if isinstance(module, nn.Conv2d):
+        height, width = module.kernel_size
+        return f"{height}×{width} convolution to {module.out_channels} channels"
+    if isinstance(module, nn.Linear):
+        return f"dense layer to {module.out_features}"
+    if isinstance(module, Block):
+        name = BLOCK_NAMES.get(type(module), "residual block")
+        return f"{name} that sees the whole board" if module.pooled is not None else name
+    if isinstance(module, nn.BatchNorm2d):
+        return "batch norm"
+    return type(module).__name__
+
+
+def parameters_text(module: nn.Module) -> str:
+    """Return the number of a module's parameters as text."""
+    count = sum(parameter.numel() for parameter in module.parameters())
+    return f"{count:,} parameters" if count else ""
+
+
+def head_box(name: str, head: nn.Module) -> Box:
+    """Return the box of a head: its class, and its number of parameters."""
+    return Box(name, f"{type(head).__name__}, {parameters_text(head) or 'no parameters'}")

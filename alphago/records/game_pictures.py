@@ -1,0 +1,90 @@
+"""Pictures of games: one position, all of them one after the other, some of them on a sheet."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from alphago.drawing.image import Gif, to_gif
+from alphago.drawing.shapes import Drawing, sheet
+from alphago.drawing.svg import Svg, animated, to_svg
+from alphago.env.game import GameEnv, Position
+from alphago.env.pictured import Look
+from alphago.system.validation import check_int, check_positive
+
+LAST = 3.0  # seconds that a moving picture stays at the end
+
+
+class Game(Protocol):
+    """What pictures need of a GameRecord."""
+
+    @property
+    def env(self) -> GameEnv | None: ...
+
+    @property
+    def result_string(self) -> str: ...
+
+    def __len__(self) -> int: ...
+
+    def position(self, env: GameEnv, ply: int | None = None) -> Position: ...
+
+
+def record_svg(record: Game, env: GameEnv | None, ply: int | None, look: Mapping[str, Any]) -> Svg:
+    """Return the picture of one position; see `GameRecord.svg`."""
+    game = game_of(record, env)
+    if ply is not None:
+        check_int("ply", ply, 0, len(record))
+    position = record.position(game, ply)
+    caption = {"caption": end_text(record)} if ply in (None, len(record)) else {}
+    return position.svg(**{"numbers": True, **caption, **look})
+
+
+def record_animation(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Svg:
+    """Return a moving picture; see `GameRecord.animation`."""
+    frames = frames_of(record, env, seconds)
+    return animated(frames, seconds, max(seconds, LAST), size)
+
+
+def record_gif(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Gif:
+    """Return a moving picture of pixels; see `GameRecord.gif`."""
+    frames = frames_of(record, env, seconds)
+    return to_gif(frames, seconds, max(seconds, LAST), size)
+
+
+def frames_of(record: Game, env: GameEnv | None, seconds: float) -> list[Drawing]:
+    """Return a drawing of each position, all of the same size."""
+    check_positive("seconds", seconds)
+    positions = list(record.position(game_of(record, env)).replay())
+    captions = [f"move {ply} of {len(record)}" for ply in range(len(record))] + [end_text(record)]
+    return [position.drawing(Look(caption=text)) for position, text in zip(positions, captions, strict=True)]
+
+
+def record_sheet(record: Game, env: GameEnv | None, columns: int, most: int) -> Svg:
+    """Return positions on one sheet; see `GameRecord.sheet`."""
+    check_int("columns", columns, 1)
+    positions = list(record.position(game_of(record, env)).replay())
+    plies = spaced(len(record), check_int("most", most, 1))
+    captions = [end_text(record) if ply == len(record) else f"move {ply}" for ply in plies]
+    return to_svg(sheet([small(positions[ply]) for ply in plies], captions, columns))
+
+
+def spaced(last: int, most: int) -> list[int]:
+    """Return at most `most` different integers from 0 to `last`, evenly spaced, `last` among them."""
+    count = min(most, last + 1)
+    return [last] if count == 1 else [round(last * i / (count - 1)) for i in range(count)]
+
+
+def small(position: Position) -> Drawing:
+    """Return a position as a drawing without names and caption, for a sheet."""
+    return position.drawing(Look(coordinates=False, caption=""))
+
+
+def game_of(record: Game, env: GameEnv | None) -> GameEnv:
+    """Return the game of a record; raise ValueError if it is known neither to the record nor to the caller."""
+    game = record.env if env is None else env
+    if game is None:
+        raise ValueError("env must be the game of a record that was read from a file, such as svg(env=GoEnv(9))")
+    return game
+
+
+def end_text(record: Game) -> str:
+    """Return length and result of a game."""
+    return f"{len(record)} moves: {record.result_string}"

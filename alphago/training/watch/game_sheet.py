@@ -1,0 +1,89 @@
+"""The games of a run over time, on one sheet: how self-play looks at first, later and now."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from alphago.arena.match_pictures import final_picture
+from alphago.drawing.shapes import Drawing, sheet
+from alphago.drawing.svg import Svg, to_svg
+from alphago.env.game import GameEnv
+from alphago.env.games import make_game
+from alphago.records.game_pictures import end_text, spaced
+from alphago.records.record import GameRecord, load_records
+from alphago.system.validation import check_int, checks_keywords
+from alphago.training.runs.config import read_config
+
+FILE = re.compile(r"games-(\d+)-(\d+)\.npz")
+LARGEST = 26  # below it the sizes of boards that are tried for games of a smaller board
+
+
+class Shard(NamedTuple):
+    """A file of games and the numbers of its games in the run, `end` excluded."""
+
+    first: int
+    end: int
+    path: Path
+
+
+@checks_keywords()
+def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
+    """Return a picture of games of self-play from the beginning of a run to now, a row each.
+
+    rows: how many games, evenly spaced over those that the run has kept. columns: positions of each game, the last
+        one its end.
+    Raises FileNotFoundError for a folder without a run, ValueError for a run that has saved no game yet.
+    """
+    check_int("rows", rows, 1)
+    check_int("columns", columns, 1)
+    folder = Path(run)
+    env = game_of_run(folder)
+    shards = shards_of(folder)
+    if not shards:
+        raise ValueError(f"{folder} has no games yet: they are written with the first checkpoint")
+    drawings: list[Drawing] = []
+    captions: list[str] = []
+    for shard in [shards[i] for i in spaced(len(shards) - 1, rows)]:
+        record = load_records(shard.path)[-1]
+        pictures, texts = row_of(board_of(env, record), record, shard.end, columns)
+        drawings += pictures
+        captions += texts
+    return to_svg(sheet(drawings, captions, columns, title=f"Self-play of {folder.resolve().name}, {env.summary}"))
+
+
+def game_of_run(folder: Path) -> GameEnv:
+    """Return the game of a run, without what only helps self-play."""
+    if not folder.is_dir():
+        raise FileNotFoundError(f"a run must be a folder that alphago train wrote, got {folder}")
+    config = read_config(folder)
+    return make_game(config["game"]).replace(**config["env"]).match_variant()
+
+
+def shards_of(folder: Path) -> list[Shard]:
+    """Return a run's files of games, the oldest first."""
+    found = [(FILE.fullmatch(path.name), path) for path in (folder / "games").glob("games-*.npz")]
+    return sorted(Shard(int(match[1]), int(match[2]), path) for match, path in found if match)
+
+
+def board_of(env: GameEnv, record: GameRecord) -> GameEnv:
+    """Return the game on the board of a record, which in a curriculum is smaller at first."""
+    actions = record.policies.shape[1]
+    if actions == env.action_space:
+        return env
+    for size in range(2, LARGEST):
+        try:
+            game = env.resized(size)
+        except ValueError:
+            continue
+        if game.action_space == actions:
+            return game.match_variant()
+    raise ValueError(f"the run's games must be of {env} on some board, got one with {actions} actions")
+
+
+def row_of(env: GameEnv, record: GameRecord, number: int, columns: int) -> tuple[list[Drawing], list[str]]:
+    """Return `columns` positions of a game as drawings with captions."""
+    positions = list(record.position(env).replay())
+    plies: Sequence[int] = [round(len(record) * (i + 1) / columns) for i in range(columns)]
+    captions = [f"move {ply}" for ply in plies[:-1]] + [f"game {number}, {end_text(record)}"]
+    return [final_picture(positions[ply]) for ply in plies], captions

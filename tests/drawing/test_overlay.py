@@ -1,0 +1,109 @@
+"""What a network says on a picture: which moves are marked, what stands on them, and what the legend tells."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.drawing.overlay import (
+    Overlay,
+    Spot,
+    discs,
+    legend,
+    make_overlay,
+    marked_actions,
+    short_count,
+    squares,
+    text_of,
+)
+from alphago.drawing.shapes import BLACK, ORANGE, WHITE, Circle, Rect, Text
+
+PRIORS = np.array([0.5, 0.3, 0.192, 0.008], np.float32)
+VISITS = np.array([10, 80, 0, 1500])
+VALUES = np.array([0.2, -0.5, np.nan, 1.0], np.float32)
+SPOTS = [Spot(10 * i, 0, 4) for i in range(4)]
+
+
+@pytest.mark.parametrize(("count", "text"), [
+    (0, "0"), (999, "999"), (1000, "1.0k"), (1234, "1.2k"), (12_345, "12k"), (1_500_000, "1.5M"), (99_000_000, "99M"),
+])  # fmt: skip
+def test_counts_are_short(count: int, text: str) -> None:
+    assert short_count(count) == text
+
+
+@pytest.mark.parametrize(("overlay", "marked"), [
+    (Overlay(priors=PRIORS), [0, 1, 2]),  # not what is hardly probable
+    (Overlay(visits=VISITS), [3, 1, 0]),  # not what was not visited
+    (Overlay(priors=PRIORS, visits=VISITS, q=VALUES), [3, 1, 0]),
+    (Overlay(q=VALUES), [3, 0, 1]),
+    (Overlay(ownership=np.zeros((2, 2))), []),
+])  # fmt: skip
+def test_marked_actions(overlay: Overlay, marked: list[int]) -> None:
+    assert marked_actions(overlay) == marked
+
+
+@pytest.mark.parametrize(("show", "texts"), [
+    (None, ["60%", "25%", "100%"]), ("q", ["60%", "25%", "100%"]), ("visits", ["10", "80", "1.5k"]),
+    ("priors", ["50%", "30%", "1%"]), ("difference", ["−40", "−75", "100%"]), ("q+priors", ["1.10", "0.55", "1.01"]),
+])  # fmt: skip
+def test_the_number_on_a_disc(show: str | None, texts: list[str]) -> None:
+    overlay = Overlay(priors=PRIORS, visits=VISITS, q=VALUES, show=show)
+    assert [text_of(overlay, action, 3) for action in (0, 1, 3)] == texts
+
+
+def test_the_best_disc_is_ringed_and_the_darkest() -> None:
+    shapes = discs(Overlay(priors=PRIORS), SPOTS)
+    circles = [shape for shape in shapes if isinstance(shape, Circle)]
+    assert [circle.x for circle in circles] == [0, 10, 20]
+    assert [circle.style.stroke == ORANGE for circle in circles] == [True, False, False]
+    darkness = [int(circle.style.fill[1:3], 16) for circle in circles]
+    assert darkness == sorted(darkness)
+    assert [shape.text for shape in shapes if isinstance(shape, Text)] == ["50%", "30%", "19%"]
+
+
+def test_visits_stand_below_other_numbers() -> None:
+    shapes = discs(Overlay(visits=VISITS, q=VALUES), SPOTS)
+    assert [shape.text for shape in shapes if isinstance(shape, Text)] == ["100%", "1.5k", "25%", "80", "60%", "10"]
+
+
+def test_squares_of_ownership() -> None:
+    """Surer is larger; a stone has one only as far as it is lost, in the other side's colour."""
+    ownership = np.array([[0.9, -0.2], [0.8, -0.6]])
+    stones = np.array([[0, 0], [1, 1]])
+    boxes = [shape for shape in squares(ownership, stones, SPOTS) if isinstance(shape, Rect)]
+    assert [box.style.fill for box in boxes] == [BLACK, WHITE, WHITE, WHITE]
+    sizes = [box.width for box in boxes]
+    assert sizes[0] > sizes[3] > sizes[1] > sizes[2]  # 0.9, lost by 0.8, 0.2, lost by 0.1
+    assert squares(np.full((2, 2), 0.01), np.zeros((2, 2)), SPOTS) == ()
+
+
+def test_the_legend_explains_what_is_there() -> None:
+    spots = [*SPOTS[:3], None]
+    told = legend(
+        Overlay(priors=PRIORS, visits=VISITS, q=VALUES, ownership=np.zeros((2, 2))), spots, "abcd".__getitem__
+    )
+    assert told == [
+        "On a disc: win rate of the side to move, visits below. Darker: visited more; ringed: the most visited.",
+        "Off the board: d 100%.",
+        "Squares: whose the point becomes, larger where it is surer; on a stone: how surely it is lost.",
+    ]
+    assert legend(Overlay(priors=PRIORS), [None] * 4, "abcd".__getitem__) == [
+        "Moves, with the share of the network's policy: a 50%, b 30%, c 19%."
+    ]
+    assert legend(Overlay(line={1: (0, 1)}), SPOTS, str) == ["Ringed stones: the expected moves."]
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({"priors": np.zeros(3)}, r"priors must be an array of shape \[4\], got \[3\]"),
+    ({"visits": np.zeros((1, 4))}, r"visits must be an array of shape \[4\], got \[1, 4\]"),
+    ({"ownership": np.zeros(4)}, r"ownership must be an array of shape \[2, 2\], got \[4\]"),
+    ({"show": "loss"}, "show must be one of 'priors', 'visits', .*, got 'loss'"),
+    ({"show": "difference", "q": VALUES}, "show='difference' needs visits, got none"),
+])  # fmt: skip
+def test_wrong_numbers(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_overlay(4, (2, 2), **given)
+
+
+def test_no_numbers_are_no_overlay() -> None:
+    assert make_overlay(4, (2, 2), priors=None, visits=None) is None

@@ -1,0 +1,73 @@
+"""SVG texts: well formed whatever a caption holds, small, and moving without scripts."""
+
+from pathlib import Path
+
+import pytest
+
+from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text
+from alphago.drawing.svg import Svg, animated, number, to_svg
+from tests.drawing.reading import SPACE, root_of, shapes, texts, title
+
+DOT = Style("#000000")
+
+
+def drawing(*shapes: Shape, label: str = "a picture") -> Drawing:
+    return Drawing(20, 10, ((Rect(0, 0, 20, 10, Style("#ffffff")),), shapes), label, 200)
+
+
+def test_every_shape_is_an_element() -> None:
+    svg = to_svg(drawing(
+        Circle(1, 2, 3, DOT), Polygon(((0, 0), (1, 2.5)), Style(stroke="#ff0000", width=2), is_open=True),
+        Polygon(((0, 0), (1, 1), (2, 0)), DOT), Text(5, 5, "five", 10, anchor="end", bold=True),
+    ))  # fmt: skip
+    (circle,), (line,), (triangle,) = shapes(svg, "circle"), shapes(svg, "polyline"), shapes(svg, "polygon")
+    assert (circle.get("cx"), circle.get("cy"), circle.get("r"), circle.get("fill")) == ("1", "2", "3", "#000000")
+    assert (line.get("points"), line.get("fill"), line.get("stroke-width")) == ("0,0 1,2.5", "none", "2")
+    assert triangle.get("points") == "0,0 1,1 2,0"
+    assert texts(svg) == ["five"]
+    (text,) = shapes(svg, "text")
+    assert (text.get("text-anchor"), text.get("font-weight")) == ("end", "600")
+
+
+def test_any_caption_is_well_formed() -> None:
+    svg = to_svg(drawing(Text(1, 1, "a < b & \"c\" 'd'", 5), label="1 < 2 & 3"))
+    assert texts(svg) == ["a < b & \"c\" 'd'"]
+    assert title(svg) == "1 < 2 & 3"
+
+
+def test_the_size_in_pixels() -> None:
+    assert (root_of(to_svg(drawing())).get("width"), root_of(to_svg(drawing())).get("height")) == ("200", "100")
+    assert (root_of(to_svg(drawing(), 50)).get("width"), root_of(to_svg(drawing(), 50)).get("height")) == ("50", "25")
+    assert root_of(to_svg(drawing(), 50)).get("viewBox") == "0 0 20 10"
+
+
+@pytest.mark.parametrize(("value", "text"), [(1, "1"), (1.5, "1.5"), (0.126, "0.13"), (100, "100"), (2.0, "2")])
+def test_numbers_are_short(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_notebook_shows_it_and_a_file_keeps_it(tmp_path: Path) -> None:
+    svg = to_svg(drawing())
+    assert isinstance(svg, Svg)
+    assert svg._repr_svg_() == svg
+    assert repr(svg) == f"<an SVG picture of {len(svg):,} letters>"
+    path = svg.save(tmp_path / "a.svg")
+    assert root_of(path.read_text("utf-8")).tag == f"{SPACE}svg"
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no/a\.svg cannot be written: No such file"):
+        to_svg(drawing()).save(tmp_path / "no" / "a.svg")
+
+
+def test_a_moving_picture_writes_each_shape_once() -> None:
+    """A shape stays, one comes and goes, one comes and stays."""
+    stays, blinks, comes = (Circle(i, i, 1, DOT) for i in range(3))
+    svg = animated([drawing(stays), drawing(stays, blinks), drawing(stays, comes)], 0.5, 3.0)
+    moves = {circle.get("cx"): circle.find(f"{SPACE}animate") for circle in shapes(svg, "circle")}
+    assert moves["0"] is None
+    assert (moves["1"].get("values"), moves["1"].get("keyTimes")) == ("none;inline;none", "0;0.125;0.25")  # type: ignore[union-attr]
+    assert (moves["2"].get("values"), moves["2"].get("keyTimes")) == ("none;inline", "0;0.25")  # type: ignore[union-attr]
+    assert {move.get("dur") for move in moves.values() if move is not None} == {"4s"}
+    assert "<script" not in svg
+    assert " id=" not in svg  # several on one page would share it

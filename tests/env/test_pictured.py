@@ -1,0 +1,214 @@
+"""Pictures of positions: stones where they are, marks, numbers and names, in every game."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.drawing.overlay import make_overlay
+from alphago.drawing.svg import to_svg
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv, IllegalMove
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.pictured import Look
+from alphago.env.reversi import ReversiEnv
+from alphago.examples.connect_four import ConnectFourEnv as Columns
+from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
+from tests.diagrams import play, position
+from tests.drawing.reading import root_of, shapes, texts, title
+
+BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
+
+
+class Drawn(GameEnv):
+    """Tic-tac-toe as a plain game, which knows nothing of stones."""
+
+    name = "plain"
+    N, planes, plane_shape = 3, 2, (3, 3)
+    action_space, max_moves = 9, 9
+    config = {}
+
+    def new(self) -> TicTacToe:
+        return TicTacToe()
+
+
+GAMES = [
+    GoEnv(2), GoEnv(5), GoEnv(9), GoEnv(19), GoEnv(25), GomokuEnv(15), ConnectFourEnv(), ReversiEnv(8), OwareEnv(),
+    TicTacToeEnv(), Drawn(),
+]  # fmt: skip
+
+
+def played(env: GameEnv, moves: int, seed: int = 1) -> Any:
+    """A position after random moves, or the end of the game."""
+    random, now = np.random.default_rng(seed), env.position()
+    while not now.is_over and len(now.moves) < moves:
+        now = now.play(int(random.choice(np.flatnonzero(now.legal_mask))))
+    return now
+
+
+def stones(svg: str) -> dict[str, int]:
+    """How many stones of each colour a picture has."""
+    return {"black": len(shapes(svg, "circle", fill=BLACK, stroke=BLACK)),
+            "white": len(shapes(svg, "circle", fill=WHITE, stroke=EDGE))}  # fmt: skip
+
+
+@pytest.mark.parametrize("env", GAMES, ids=str)
+@pytest.mark.parametrize("moves", [0, 7, 1000])
+def test_every_game_can_be_drawn(env: GameEnv, moves: int) -> None:
+    now = played(env, min(moves, 60))
+    for look in ({}, {"numbers": True}, {"coordinates": False, "caption": ""}, {"priors": now.legal_mask / 2}):
+        svg = now.svg(**look)
+        width, height = (float(root_of(svg).get("viewBox").split()[i]) for i in (2, 3))  # type: ignore[union-attr]
+        for text in shapes(svg, "text"):
+            assert 0 <= float(text.get("x") or 0) <= width
+            assert 0 <= float(text.get("y") or 0) <= height
+    assert now._repr_svg_() == now.svg()
+
+
+@pytest.mark.parametrize("env", [e for e in GAMES if not isinstance(e, (OwareEnv, Drawn))], ids=str)
+def test_stones_are_those_of_the_board(env: GameEnv) -> None:
+    now = played(env, 30)
+    expected = {"black": int((now.board == 1).sum()), "white": int((now.board == -1).sum())}
+    assert stones(now.svg()) == expected
+
+
+def test_a_stone_is_on_its_point() -> None:
+    now = GoEnv(3).position(black="A3", white="C1")
+    (black,), (white,) = (shapes(now.svg(), "circle", fill=fill, stroke=edge) for fill, edge in
+                          ((BLACK, BLACK), (WHITE, EDGE)))  # fmt: skip
+    assert float(black.get("cx") or 0) < float(white.get("cx") or 0)
+    assert float(black.get("cy") or 0) < float(white.get("cy") or 0)
+
+
+def test_names_around_the_board() -> None:
+    told = texts(GoEnv(9).position().svg())
+    assert [letter for letter in told if letter in list("ABCDEFGHIJ")] == list("ABCDEFGHJ")  # no I
+    assert [word for word in told if word.isdigit()] == [str(row) for row in range(9, 0, -1)]
+    assert texts(GoEnv(9).position().svg(coordinates=False, caption="")) == []
+    assert [word for word in texts(ConnectFourEnv().position().svg()) if len(word) == 1] == list("ABCDEFG")
+
+
+def test_the_last_move_is_ringed() -> None:
+    now = play(GoEnv(5).position(), "B C3, W D4")
+    (ring,) = shapes(now.svg(), "circle", fill="none")
+    (stone,) = shapes(now.svg(), "circle", fill=WHITE, stroke=EDGE)
+    assert (ring.get("cx"), ring.get("cy"), ring.get("stroke")) == (stone.get("cx"), stone.get("cy"), BLACK)
+    assert shapes(now.play("pass").svg(), "circle", fill="none") == []
+
+
+def test_a_game_whose_actions_are_points_without_saying_so() -> None:
+    """Tic-tac-toe of the examples: nine actions on nine points."""
+    assert len(shapes(TicTacToeEnv().position().play(4).svg(), "circle", fill="none")) == 1
+
+
+def test_ko_is_a_square() -> None:
+    before = position(". . . . . / . X O . . / X . X O . / . X O . . / . . . . .".replace("/", "\n"), to_play="white")
+    now = before.play("B3")
+    assert len(now.ko_points) == 1
+    assert len(shapes(now.svg(), "rect", stroke="#2b2113")) == 1
+    assert shapes(before.svg(), "rect", stroke="#2b2113") == []
+
+
+def test_numbers_of_moves() -> None:
+    now = play(GoEnv(5).position(), "B C3, W D4, B pass, W A1")
+    assert sorted(texts(now.svg(numbers=True, coordinates=False, caption=""))) == ["1", "2", "4"]
+    assert texts(now.svg(numbers=2, coordinates=False, caption="")) == ["4"]
+
+
+def test_a_captured_stone_takes_its_number_along() -> None:
+    """White D4 is captured and Black plays there later."""
+    now = play(GoEnv(5).position(), "B D5, W D4, B C4, W A1, B E4, W A2, B D3, W A3, B D4")
+    assert now.captures == (1, 0)
+    numbers = texts(now.svg(numbers=True, coordinates=False, caption=""))
+    assert sorted(map(int, numbers)) == [1, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_stones_fall_and_are_marked_where_they_land() -> None:
+    now = ConnectFourEnv().position().play("D").play("D")
+    heights = {one.text: float(one.get("y") or 0) for one in shapes(now.svg(numbers=True), "text")}
+    assert heights["1"] > heights["2"]  # the second lies on the first
+    assert now.points_of_actions.tolist() == [35, 36, 37, 24, 39, 40, 41]
+
+
+def test_a_full_column_has_no_point() -> None:
+    now = ConnectFourEnv().position()
+    for _ in range(6):
+        now = now.play("A")
+    assert now.points_of_actions[0] == -1
+
+
+def test_captions_say_who_is_to_move_and_who_won() -> None:
+    assert " ".join(texts(GoEnv(5, komi=0.5).position().svg())).endswith("move 0: Black to play; komi 0.5")
+    ended = play(GoEnv(5, komi=0.5).position(), "B C3, W pass, B pass")
+    assert ended.caption == "move 3: game over, B+24.5; komi 0.5"
+    assert play(GoEnv(5).position(), "B C3, W pass").caption == "move 2: Black to play, after a pass; komi 7.5"
+    assert title(ended.svg()) == "go 5x5, move 3: game over, B+24.5; komi 0.5"
+    assert Drawn().position().caption == "after 0 moves: Black to play"
+    assert texts(GoEnv(5).position().svg(caption="a < b"))[-1] == "a < b"
+
+
+def test_oware_has_its_seeds_and_stores() -> None:
+    now = OwareEnv().position(houses=[1, 2, 3, 4, 5, 6, 1, 0, 0, 0, 0, 2], margin=4)
+    assert len(shapes(now.svg(), "circle", fill="#3f2a14")) == 24
+    told = texts(now.svg())
+    assert "14" in told  # Black's store
+    assert "10" in told  # White's
+    assert told.count("A") == told.count("F") == 2
+    assert texts(now.svg(coordinates=False)).count("A") == 0
+
+
+@pytest.mark.parametrize("first", ["B", "BC"])
+def test_oware_marks_the_house_that_was_emptied(first: str) -> None:
+    now = OwareEnv().position()
+    for letter in first:
+        now = now.play(letter)
+    rings = shapes(now.svg(), "circle", fill="none")
+    assert len(rings) == 1
+    houses = shapes(now.svg(), "circle", fill="#d3b377")
+    emptied = houses[1] if first == "B" else houses[6 + 2]
+    assert (rings[0].get("cx"), rings[0].get("cy")) == (emptied.get("cx"), emptied.get("cy"))
+
+
+def test_a_plain_game_is_drawn_as_its_planes() -> None:
+    now = Drawn().position().play(4).play(0)
+    told = texts(now.svg())
+    assert told[:2] == ["plane 0", "plane 1"]
+    assert told[-1] == "after 2 moves: Black to play"
+    assert len(shapes(now.svg(), "rect", fill=BLACK)) == 2  # one cell of each plane
+
+
+def test_the_pass_stands_below_the_board() -> None:
+    policy = np.zeros(26)
+    policy[[3, 25]] = 0.75, 0.25
+    assert "Off the board: pass 25%." in " ".join(texts(GoEnv(5).position().svg(priors=policy)))
+
+
+def test_an_expected_line() -> None:
+    now = GoEnv(5).position().play("C3")
+    svg = now.svg(line="D4 C4")
+    ringed = shapes(svg, "circle", stroke="#0b5394")
+    assert [one.get("fill") for one in ringed] == [WHITE, BLACK]
+    assert now.svg(line=[8, 7]) == svg
+    with pytest.raises(IllegalMove, match="illegal move C3: Black has a stone there"):
+        now.svg(line="C3")
+
+
+def test_numbers_of_another_game_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"priors must be an array of shape \[26\], got \[82\]"):
+        GoEnv(5).position().svg(priors=np.zeros(82))
+
+
+def test_the_last_stone_of_a_column_is_ringed() -> None:
+    """In a game of columns that does not know where its stones land."""
+    now = Columns().position().play(3).play(3)
+    (ring,), (white,) = shapes(now.svg(), "circle", fill="none"), shapes(now.svg(), "circle", fill=WHITE, stroke=EDGE)
+    assert (ring.get("cx"), ring.get("cy")) == (white.get("cx"), white.get("cy"))
+
+
+def test_an_overlay_without_legend() -> None:
+    for env in (GoEnv(5), OwareEnv(), ConnectFourEnv()):
+        overlay = make_overlay(env.action_space, env.plane_shape, priors=np.ones(env.action_space) / env.action_space)
+        picture = env.position().drawing(Look(caption="", overlay=overlay, legend=False))
+        assert "On a disc" not in " ".join(texts(to_svg(picture)))

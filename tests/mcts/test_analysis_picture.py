@@ -1,0 +1,68 @@
+"""Pictures of analyses: the same from either view, of each position, and of ended games."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.mcts.analysis import analyze
+from alphago.mcts.analysis_result import join_analyses
+from alphago.mcts.player import MCTSPlayer
+from alphago.nn.net import NeuralNet
+from tests.drawing.reading import shapes, texts
+
+GO = GoEnv(5, komi=0.5)
+
+
+@pytest.fixture(scope="module")
+def net() -> NeuralNet:
+    return NeuralNet(GO, tower_height=1, channels=8).eval()
+
+
+@pytest.fixture(scope="module")
+def positions() -> list[Any]:
+    first = GO.position(black="B2", white="D4", to_play="white")
+    return [GO.position(), first, first.play("pass").play("pass")]
+
+
+def test_of_each_position(net: NeuralNet, positions: list[Any]) -> None:
+    found = analyze(positions, net, 16)
+    assert found.positions == tuple(positions)
+    assert len(shapes(found.svg(1), "circle", stroke="#d55e00")) == 1  # the best move is ringed
+    told = " ".join(texts(found.svg(1)))
+    assert "win rate of the side to move, visits below" in told
+    assert "Squares: whose the point becomes" in told
+    assert "Squares" not in " ".join(texts(found.svg(1, ownership=False)))
+    assert "expected moves" in " ".join(texts(found.svg(1, line=True)))
+    assert found._repr_svg_() == found.svg(0)
+    assert "game over" in " ".join(texts(found.svg(2)))
+
+
+def test_the_same_from_blacks_view(net: NeuralNet, positions: list[Any]) -> None:
+    found = analyze(positions, net, 16)
+    assert found.as_black().svg(1) == found.svg(1)
+    assert found.as_white().svg(1) == found.svg(1)
+    assert found.as_black().take([1]).svg() == found.svg(1)
+
+
+def test_parts_keep_their_positions(net: NeuralNet, positions: list[Any]) -> None:
+    found = analyze(positions, net, 8)
+    assert found.take([1]).svg() == found.svg(1)
+    assert found.take(np.array([False, True, True])).positions == tuple(positions[1:])
+    assert join_analyses([found.take([0]), found.take([1, 2])]).svg(1) == found.svg(1)
+
+
+def test_of_a_player_and_of_the_network_alone(net: NeuralNet, positions: list[Any]) -> None:
+    player = MCTSPlayer(GO, net, num_readouts=8)
+    player.play_move("C3")
+    assert player.analysis().positions == (player.position,)
+    assert "share of the network's policy" in " ".join(texts(analyze(positions[0], net, 0).svg()))
+
+
+def test_without_positions(net: NeuralNet, positions: list[Any]) -> None:
+    bare = replace(analyze(positions[0], net, 0), positions=())
+    assert bare._repr_svg_() is None
+    with pytest.raises(ValueError, match="positions must be known for a picture"):
+        bare.svg()

@@ -1,0 +1,88 @@
+"""Pictures of networks: their parts from the planes to what they predict, repeated blocks joined."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from alphago.drawing.network import Box, compressed
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.net import NeuralNet
+from tests.drawing.reading import texts
+
+GO = GoEnv(5)
+
+
+def told(net: NeuralNet) -> str:
+    return " ".join(texts(net.svg()))
+
+
+def test_the_default_network() -> None:
+    net = NeuralNet(GO, tower_height=3, channels=8)
+    text = told(net)
+    parts = [
+        f"GoEnv(5): {net.num_parameters:,} parameters", "planes [16, 5, 5]",
+        "3×3 convolution to 8 channels, batch norm",
+        "residual block", "residual block that sees the whole board", "residual block", "features [8, 5, 5]",
+        "policy head", "PointPolicy", "policy [26]", "value head", "ForecastValue", "score and ownership",
+    ]  # fmt: skip
+    place = 0
+    for part in parts:
+        place = text.index(part, place) + len(part)
+
+
+@pytest.mark.parametrize(("options", "part"), [
+    ({"tower_height": 19, "channels": 8, "size_free": False}, "19 × residual block"),
+    ({"tower_height": 20, "channels": 8}, "10 × (residual block, residual block that sees the whole board)"),
+    ({"base_net": ResidualTower(16, 8, 4, block="plain")}, "4 × plain block"),
+    ({"base_net": ResidualTower(16, 8, 4, block="preactivation")}, "4 × preactivation block"),
+    ({"base_net": DenseBase(16, (5, 5), (32, 16))}, "dense layer to 32"),
+    ({"base_net": DenseBase(16, (5, 5), (32, 16))}, "FlatPolicy"),
+    ({"tower_height": 0, "channels": 8}, "features [8, 5, 5]"),
+])  # fmt: skip
+def test_other_networks(options: dict[str, Any], part: str) -> None:
+    assert part in told(NeuralNet(GO, **options))
+
+
+class Mine(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.mixer = nn.Conv2d(2, 4, 3, padding=1)
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.mixer(planes))
+
+
+def test_a_base_of_ones_own() -> None:
+    text = told(NeuralNet(ConnectFourEnv(), Mine()))
+    assert "3×3 convolution to 4 channels" in text
+    assert "features [4, 6, 7]" in text
+
+
+def test_it_changes_nothing() -> None:
+    net = NeuralNet(GO, tower_height=1, channels=8).train()
+    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+    net.svg()
+    assert net.training
+    assert all(torch.equal(before[name], tensor) for name, tensor in net.state_dict().items())
+
+
+@pytest.mark.parametrize(("names", "expected"), [
+    ("a", "1a"), ("aaa", "3a"), ("abab", "1a 1b 1a 1b"), ("ababab", "3(a, b)"), ("abbb", "1a 3b"),
+    ("xabababy", "1x 3(a, b) 1y"), ("", ""),
+])  # fmt: skip
+def test_repeated_boxes(names: str, expected: str) -> None:
+    boxes = compressed([Box(name) for name in names])
+    assert " ".join(f"{box.times}{box.title}" for box in boxes) == expected
+
+
+def test_a_long_base_is_cut() -> None:
+    class Long(nn.Sequential):
+        pass
+
+    layers = [layer for width in range(8, 28) for layer in (nn.Linear(width, width + 1),)]
+    text = told(NeuralNet(GO, Long(nn.Flatten(), nn.Linear(16 * 25, 8), *layers)))
+    assert "… and 9 more" in text

@@ -1,0 +1,81 @@
+"""The games of a run over time on one sheet, and `alphago plot` of games and networks."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from alphago.cli import main
+from alphago.env.go import GoEnv
+from alphago.records.record import load_records
+from alphago.training.watch.game_sheet import game_sheet, shards_of
+from tests.drawing.reading import root_of, shapes, texts
+from tests.training.small_runs import Small
+
+
+def test_from_the_first_games_to_the_newest(finished_run: Small) -> None:
+    shards = shards_of(finished_run.folder)
+    assert len(shards) > 1
+    rows = min(len(shards), 3)
+    svg = game_sheet(finished_run.folder, rows=3, columns=2)
+    ends = [text for text in texts(svg) if text.startswith("game ")]
+    assert len(ends) == rows
+    first, last = load_records(shards[0].path)[-1], load_records(shards[-1].path)[-1]
+    assert ends[0] == f"game {shards[0].end}, {len(first)} moves: {first.result_string}"
+    assert ends[-1] == f"game {shards[-1].end}, {len(last)} moves: {last.result_string}"
+    assert len(shapes(svg, "rect", fill="#eacf9a")) == 2 * rows
+
+
+def test_a_smaller_board_of_a_curriculum(finished_run: Small, tmp_path: Path) -> None:
+    """Its games are drawn on their own board."""
+    folder = tmp_path / "run"
+    (folder / "games").mkdir(parents=True)
+    config = json.loads((finished_run.folder / "config.json").read_text())
+    config["env"] = GoEnv(5).config
+    (folder / "config.json").write_text(json.dumps(config))
+    for shard in shards_of(finished_run.folder)[:1]:
+        (folder / "games" / shard.path.name).write_bytes(shard.path.read_bytes())
+    assert len(shapes(game_sheet(folder, columns=1), "polyline")) == 3 + 3  # the lines of one board of 3x3
+
+
+def test_a_folder_without_games(finished_run: Small, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="a run must be a folder that alphago train wrote, got"):
+        game_sheet(tmp_path / "none")
+    with pytest.raises(ValueError, match=r"config\.json is gone"):
+        game_sheet(tmp_path)
+    (tmp_path / "config.json").write_text((finished_run.folder / "config.json").read_text())
+    with pytest.raises(ValueError, match="has no games yet: they are written with the first checkpoint"):
+        game_sheet(tmp_path)
+
+
+def test_the_command(
+    finished_run: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["plot", str(finished_run.folder), "--games"]) == 0
+    assert main(["plot", str(finished_run.folder), "--network", "--out", "mine.svg"]) == 0
+    assert capsys.readouterr().out == "games.svg\nmine.svg\n"
+    assert "Self-play of" in texts((tmp_path / "games.svg").read_text())[0]
+    assert "features" in (tmp_path / "mine.svg").read_text()
+    assert root_of((tmp_path / "mine.svg").read_text()).get("role") == "img"
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--games", "a", "b"], "--games must have one run, got 2"),
+    (["--network", "7x7", "--out", "net.png"], "--out must end in .svg for --network, got net.png"),
+    (["--network", "5x5"], "no network 5x5 comes with the package"),
+    (["--games", "nowhere"], "a run must be a folder that alphago train wrote, got nowhere"),
+    (["--network", "7x7", "--out", "no/net.svg"], "no/net.svg cannot be written: No such file or directory"),
+])  # fmt: skip
+def test_errors_are_one_sentence(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["plot", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"alphago plot: {message}")
+    assert error.count("\n") == 1

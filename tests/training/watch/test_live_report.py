@@ -1,0 +1,130 @@
+"""A run in a notebook: what its picture shows, how often it changes, and that its thread ends."""
+
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago.drawing.curves import Curve, CurvePanel, curves_picture, ends, thinned
+from alphago.drawing.svg import to_svg
+from alphago.training.session import train
+from alphago.training.watch.live_report import EVERY, LiveReport, usual_report
+from alphago.training.watch.report import ConsoleReport, Progress
+from tests.drawing.reading import shapes, texts
+from tests.training.small_runs import GO, TINY
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "live curves"]
+
+
+def progress() -> Progress:
+    return Progress(0.25, 65.0, "learning", 2.0)
+
+
+def test_a_run_is_watched(tmp_path: Path) -> None:
+    shown: list[dict[str, str]] = []
+    times: list[float] = []
+
+    def show(bundle: dict[str, str]) -> None:
+        shown.append(bundle)
+        times.append(time.monotonic())
+
+    report = LiveReport(show)
+    train(GO, 10, folder=tmp_path / "run", reports=[report], **TINY)
+    assert threads() == []
+    svg = shown[-1]["image/svg+xml"]
+    told = " ".join(texts(svg))
+    assert "10 of 10 games" in shown[-1]["text/plain"]
+    assert all(name in told for name in ("Policy loss", "Value error", "Length of games", "Black wins", "Speed"))
+    assert "newest game," in told
+    # Only the last picture, at the end, may follow sooner.
+    assert all(after - before > 0.9 * EVERY for before, after in pairwise(times[:-1]))
+
+
+def test_what_it_says_while_it_runs(tmp_path: Path) -> None:
+    report = LiveReport(lambda bundle: None)
+    with report:
+        report.start(tmp_path, {"num_games": 100}, progress)
+        report.iteration({"games": 20, "policy_loss": 3.0, "seconds": 1.0})
+        report.match({"opponent": "random", "readouts": 4, "win_rate": 0.5, "games": 20})
+        report.note("something happened")
+        assert report.texts() == [f"{tmp_path}: 25%, 20 of 100 games, 1:05 left, learning", "something happened"]
+        panels = {panel.title: panel for panel in report.panels()}
+        assert panels["Win rate"].curves == [Curve("random@4", [20.0], [0.5])]
+        assert panels["Policy loss"].curves == [Curve("trained on", [20.0], [3.0])]
+    assert threads() == []
+
+
+def test_a_run_that_goes_on_shows_what_was_before(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text('{"seconds": 1, "games": 5, "policy_loss": 2.5}\n')
+    with LiveReport(lambda bundle: None) as report:
+        report.start(tmp_path, {"num_games": None}, progress)
+        assert [panel.curves[0].y for panel in report.panels()] == [[2.5]]
+
+
+def test_an_error_ends_its_thread(tmp_path: Path) -> None:
+    def fail() -> None:
+        with LiveReport(lambda bundle: None) as report:
+            report.start(tmp_path, {"num_games": 1}, progress)
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        fail()
+    assert threads() == []
+
+
+def test_a_terminal_has_its_bar_and_a_notebook_its_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+    ipython = pytest.importorskip("IPython", reason="IPython is not installed")
+    assert isinstance(usual_report(), ConsoleReport)
+
+    class Shell:
+        kernel = object()
+
+    monkeypatch.setattr(ipython, "get_ipython", Shell)
+    assert isinstance(usual_report(), LiveReport)
+
+
+def test_a_notebook_display_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    updates: list[Any] = []
+
+    class Handle:
+        def update(self, bundle: Any, raw: bool) -> None:
+            updates.append((bundle, raw))
+
+    monkeypatch.setattr("IPython.display.display", lambda *things, **options: Handle())
+    with LiveReport() as report:
+        report.start(tmp_path, {"num_games": 1}, progress)
+    assert updates
+    assert all(raw and set(bundle) == {"image/svg+xml", "text/plain"} for bundle, raw in updates)
+
+
+# --- curves --------------------------------------------------------------------------------------------
+
+
+def test_a_curve_is_named_at_its_end() -> None:
+    panel = CurvePanel("Loss", [Curve("a", [0, 1, 2], [3, 2, 1]), Curve("b", [0, 2], [1, 1.05]), Curve("c", [2], [2])])
+    svg = to_svg(curves_picture([panel], 3, "games", ["a run"]))
+    assert {"a", "b", "c", "Loss", "a run", "2 games"} <= set(texts(svg))
+    assert len(shapes(svg, "polyline", fill="none")) == 3 + 2  # three lines of the grid
+    assert len(shapes(svg, "circle")) == 1  # a curve of one point
+    heights = {text.text: float(text.get("y") or 0) for text in shapes(svg, "text")}
+    assert abs(heights["a"] - heights["b"]) > 8  # both end at the same height
+
+
+def test_long_curves_are_thinned() -> None:
+    curve = thinned(Curve("a", list(range(1000)), [1.0] * 1000))
+    assert len(curve.x) == 200
+    assert (curve.x[0], set(curve.y)) == (2.0, {1.0})
+
+
+@pytest.mark.parametrize(("values", "low", "high", "expected"), [
+    ([1.0, 2.0], None, None, (1.0, 2.0)), ([1.0, 1.0], None, None, (0.5, 1.5)), ([0.0], 0.0, None, (0.0, 1.0)),
+    ([0.3], 0.0, 1.0, (0.0, 1.0)),
+])  # fmt: skip
+def test_the_ends_of_an_axis(values: list[float], low: float | None, high: float | None, expected: tuple) -> None:
+    assert ends(values, low, high) == expected

@@ -1,0 +1,120 @@
+"""The notebook's board in a real browser: the widget's module in a page of its own, its Python side behind it."""
+
+import json
+import queue
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("anywidget", reason="anywidget is not installed")
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv, Position
+from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.ui.notebook import STATIC, NotebookGame
+from tests.ui.web.browser import PATIENCE, chromium
+
+__all__ = ["chromium"]
+pytestmark = pytest.mark.browser
+
+# What a notebook's front end does: it imports the module, renders it into a cell, and carries messages.
+HOST = """
+<!doctype html><link rel="icon" href="data:,"><style>%(css)s</style><div id="cell"></div>
+<script type="module">
+  const module = await import(URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" })));
+  const callbacks = [];
+  const model = {
+    send: (message) => window.toPython(message),
+    on: (name, callback) => name === "msg:custom" && callbacks.push(callback),
+    off: () => {},
+    get: () => undefined,
+  };
+  window.fromPython = (message) => callbacks.forEach((callback) => callback(message));
+  window.unrender = await module.default.render({ model, el: document.getElementById("cell") });
+</script>
+"""
+
+
+def even(position: Position) -> tuple[np.ndarray, float]:
+    """A network that knows nothing."""
+    return position.legal_mask / max(1, position.legal_mask.sum()), 0.0
+
+
+class Cell:
+    """A notebook's cell in a page: messages go to and fro while `until` waits."""
+
+    def __init__(self, browser: Any, env: GameEnv) -> None:
+        self.outgoing: queue.Queue[dict[str, Any]] = queue.Queue()
+        self.game = NotebookGame(env, even, [{"type": "strength", "readouts": 4}])
+        self.game.widget.send = self.outgoing.put  # where a kernel would hand it to the front end
+        self.page = browser.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.console: list[str] = []
+        self.page.on("console", lambda message: self.console.append(message.text))
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self.page.expose_function("toPython", lambda message: self.game.widget._handle_custom_msg(message, []))
+        css, esm = ((STATIC / name).read_text("utf-8") for name in ("board.css", "board.js"))
+        self.page.set_content(HOST % {"css": css, "esm": json.dumps(esm).replace("</", "<\\/")})
+        self.page.wait_for_function("window.unrender !== undefined")
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Carry messages until something is so."""
+        end = time.monotonic() + PATIENCE / 1000
+        while not condition():
+            assert time.monotonic() < end, "nothing happens"
+            while not self.outgoing.empty():
+                message = json.loads(json.dumps(self.outgoing.get()))  # as the wire would
+                self.page.evaluate("(message) => window.fromPython(message)", message)
+            self.page.wait_for_timeout(10)
+
+    def pieces(self) -> int:
+        return self.page.locator(".ag-piece").count()
+
+    def close(self) -> None:
+        self.game.close()
+        self.page.close()
+
+
+@pytest.fixture
+def cell(chromium: Any) -> Iterator[Callable[[GameEnv], Cell]]:
+    cells: list[Cell] = []
+
+    def make(env: GameEnv) -> Cell:
+        cells.append(Cell(chromium, env))
+        return cells[-1]
+
+    yield make
+    for one in cells:
+        one.close()
+        assert one.console == []
+
+
+def test_a_click_is_answered(cell: Callable[[GameEnv], Cell]) -> None:
+    one = cell(GoEnv(5, komi=0.5))
+    one.until(lambda: one.page.locator('[data-point="C3"]').count() == 1)
+    one.page.locator('[data-point="C3"]').click()
+    one.until(lambda: one.pieces() == 2)
+    assert one.game.position.moves[0] == GoEnv(5).from_text("C3")
+    assert one.game.position.to_play == 1
+    assert one.page.get_by_text("your network").count() == 1  # among the networks to choose from
+
+
+@pytest.mark.parametrize("env", [ConnectFourEnv(), TicTacToeEnv()], ids=["columns", "own game"])
+def test_other_games(cell: Callable[[GameEnv], Cell], env: GameEnv) -> None:
+    one = cell(env)
+    one.until(lambda: one.page.locator("[data-point]").count() > 0)
+    one.page.locator("[data-point]").first.click()
+    one.until(lambda: one.pieces() == 2)
+
+
+def test_a_cell_that_is_cleared(cell: Callable[[GameEnv], Cell]) -> None:
+    one = cell(GoEnv(5))
+    one.until(lambda: one.page.locator('[data-point="C3"]').count() == 1)
+    one.page.evaluate("window.unrender()")
+    assert one.page.locator("#cell").inner_html() == ""
+    one.game.widget._handle_custom_msg({"type": "play", "move": "C3"}, [])
+    one.until(lambda: len(one.game.position.moves) == 2)  # the game goes on
