@@ -19,7 +19,7 @@ from alphago.system.validation import check_int, checks_keywords
 DEPTH = 8  # for a name without a number
 MOST_DEPTH = 200
 MOST_ENTRIES = 20  # the table's, as a power of two
-NODES = 1 << 19  # of one call of a kernel, well below a second: Ctrl-C is heeded between two calls
+NODES = 1 << 19  # well below a second
 
 
 class AlphaBetaSettings(NamedTuple):
@@ -84,6 +84,7 @@ class AlphaBetaSearch:
     """Alpha-beta search with iterative deepening and a transposition table, one position at a time.
 
     A result follows from the position and the depth alone.  Raises ValueError for a game without an evaluation.
+    nodes_a_call: nodes of one call of the kernel; Ctrl-C is heeded between two calls.
     """
 
     def __init__(self, env: GameEnv, depth: int) -> None:
@@ -95,6 +96,7 @@ class AlphaBetaSearch:
         self._history = np.zeros((2, env.action_space), np.int64)
         self._table = np.zeros((1 << min(MOST_ENTRIES, 12 + self.depth), 3), np.int64)
         self._number = 0
+        self.nodes_a_call = NODES
         plies = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "chosen", "best_action")}
         self._stack = Stack(
             rows=np.zeros((depth + 1, words), np.int64),
@@ -116,7 +118,7 @@ class AlphaBetaSearch:
             stack.rows[0] = row
             stack.alpha[0], stack.beta[0] = -kernels.INFINITE, kernels.INFINITE
             stack.place[:] = 0, 1, 0, 0
-            while not self._search(depth, self._number, stack, self._table, self._history, NODES):
+            while not self._search(depth, self._number, stack, self._table, self._history, self.nodes_a_call):
                 pass
             nodes += int(stack.place[kernels.NODES])
             exact = stack.place[kernels.CUT_OFF] == 0

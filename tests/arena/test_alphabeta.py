@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSettings, alphabeta_settings, best_move
+from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSearch, AlphaBetaSettings, alphabeta_settings, best_move
 from alphago.arena.entrant import read_entrants
 from alphago.arena.match import evaluate
 from alphago.arena.players import resolve_player
@@ -142,6 +142,13 @@ class TestPlayer:
             chosen = player.choose(np.array(games), random.random(len(games)) < 0.5, random.random(len(games)))
             moves += list(zip(games, chosen.tolist(), strict=True))
         assert len(set(moves)) == 2
+
+    @pytest.mark.parametrize("nodes", [1, 7])
+    def test_a_search_may_pause_anywhere(self, nodes: int) -> None:
+        row = random_position(ReversiEnv(6), 6, 1).batch.rows[0]
+        whole, paused = AlphaBetaSearch(ReversiEnv(6), 5), AlphaBetaSearch(ReversiEnv(6), 5)
+        paused.nodes_a_call = nodes
+        assert paused.find(row) == whole.find(row)
 
     def test_an_only_move_needs_no_search(self) -> None:
         start = OwareEnv().position(houses=[0, 0, 0, 0, 0, 3, 1, 1, 1, 1, 0, 0], margin=1)

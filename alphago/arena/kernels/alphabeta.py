@@ -90,6 +90,23 @@ def remember(stack, table, ply, depth, number):
 
 
 @inlined
+def probe(stack, table, ply, depth, number):
+    """Return whether the table settles the node at `ply`, its value then, and the action to try first, or NONE."""
+    key = key_of(stack.rows[ply])
+    entry = entry_of(key, table)
+    note = table[entry, NOTE]
+    if table[entry, KEY] != key or note // (ACTIONS * BOUNDS * DEPTHS) != number:
+        return False, 0, NONE
+    value = table[entry, VALUE]
+    bound = note // ACTIONS % BOUNDS
+    same_depth = note // (ACTIONS * BOUNDS) % DEPTHS == depth - ply
+    settles = bound == EXACT
+    settles = settles or (bound == LOWER and value >= stack.beta[ply])
+    settles = settles or (bound == UPPER and value <= stack.alpha[ply])
+    return settles and same_depth and ply > 0, value, note % ACTIONS
+
+
+@inlined
 def next_action(scores):
     """Return the untried action with the greatest score, the first of equals, or NONE; it then counts as tried."""
     best = NONE
@@ -115,6 +132,56 @@ def list_actions(stack, history, ply, first):
         stack.scores[ply, action] = score
 
 
+def open_child(stack, ply, action):
+    """Play an action of the node at `ply`, and give the new node its window."""
+    row = stack.rows[ply]
+    after = stack.rows[ply + 1]
+    stack.chosen[ply] = action
+    copy(row, after)
+    play(after, action)
+    alpha = max(stack.alpha[ply], stack.best[ply])
+    if load(after, TO_PLAY) == load(row, TO_PLAY):
+        stack.alpha[ply + 1] = alpha
+        stack.beta[ply + 1] = stack.beta[ply]
+    else:
+        stack.alpha[ply + 1] = -stack.beta[ply]
+        stack.beta[ply + 1] = -alpha
+
+
+def enter(depth, number, stack, table, history, ply):
+    """Return whether a new node's value is known at once, and the value; else list its actions."""
+    row = stack.rows[ply]
+    if load(row, OVER) != 0:
+        return True, final_value(row)
+    if ply == depth:
+        stack.place[CUT_OFF] += 1
+        return True, evaluate(row)
+    known, value, first = probe(stack, table, ply, depth, number)
+    if not known:
+        list_actions(stack, history, ply, first)
+        stack.best[ply] = -INFINITE
+    return known, value
+
+
+@inlined
+def leave(depth, number, stack, table, history, ply):
+    """Keep what was found at `ply`, and return its value."""
+    remember(stack, table, ply, depth, number)
+    side = (1 - load(stack.rows[ply], TO_PLAY)) // 2
+    history[side, stack.best_action[ply]] += (depth - ply) * (depth - ply)
+    return stack.best[ply]
+
+
+@inlined
+def take_value(stack, ply, value):
+    """Compare the value of the child at `ply` + 1, in its mover's view, with the best one at `ply`."""
+    if load(stack.rows[ply], TO_PLAY) != load(stack.rows[ply + 1], TO_PLAY):
+        value = -value
+    if value > stack.best[ply]:
+        stack.best[ply] = value
+        stack.best_action[ply] = stack.chosen[ply]
+
+
 def search(depth, number, stack, table, history, most):
     """Go on with a search to `depth` for at most `most` nodes, and return whether it is over.
 
@@ -126,72 +193,27 @@ def search(depth, number, stack, table, history, most):
     ply = stack.place[AT]
     entering = stack.place[ENTERING] != 0
     nodes = 0
-    while True:
-        row = stack.rows[ply]
-        value = 0
+    while nodes < most or not entering:
         known = False
+        value = 0
         if entering:
-            if nodes >= most:
-                break
             nodes += 1
-            if load(row, OVER) != 0:
-                value = final_value(row)
-                known = True
-            elif ply == depth:
-                value = evaluate(row)
-                known = True
-                stack.place[CUT_OFF] += 1
-            else:
-                first = NONE
-                key = key_of(row)
-                entry = entry_of(key, table)
-                note = table[entry, NOTE]
-                if table[entry, KEY] == key and note // (ACTIONS * BOUNDS * DEPTHS) == number:
-                    first = note % ACTIONS
-                    bound = note // ACTIONS % BOUNDS
-                    value = table[entry, VALUE]
-                    same_depth = note // (ACTIONS * BOUNDS) % DEPTHS == depth - ply
-                    if same_depth and ply > 0:
-                        known = bound == EXACT
-                        known = known or (bound == LOWER and value >= stack.beta[ply])
-                        known = known or (bound == UPPER and value <= stack.alpha[ply])
-                if not known:
-                    list_actions(stack, history, ply, first)
-                    stack.best[ply] = -INFINITE
-                    entering = False
-        if not entering:
+            entering = False
+            known, value = enter(depth, number, stack, table, history, ply)
+        if not known:
             action = NONE
             if stack.best[ply] < stack.beta[ply]:
                 action = next_action(stack.scores[ply])
             if action != NONE:
-                stack.chosen[ply] = action
-                after = stack.rows[ply + 1]
-                copy(row, after)
-                play(after, action)
-                alpha = max(stack.alpha[ply], stack.best[ply])
-                if load(after, TO_PLAY) == load(row, TO_PLAY):
-                    stack.alpha[ply + 1] = alpha
-                    stack.beta[ply + 1] = stack.beta[ply]
-                else:
-                    stack.alpha[ply + 1] = -stack.beta[ply]
-                    stack.beta[ply + 1] = -alpha
+                open_child(stack, ply, action)
                 ply += 1
                 entering = True
                 continue
-            value = stack.best[ply]
-            remember(stack, table, ply, depth, number)
-            side = (1 - load(row, TO_PLAY)) // 2
-            history[side, stack.best_action[ply]] += (depth - ply) * (depth - ply)
+            value = leave(depth, number, stack, table, history, ply)
             if ply == 0:
                 break
-        mover = load(row, TO_PLAY)
         ply -= 1
-        entering = False
-        if load(stack.rows[ply], TO_PLAY) != mover:
-            value = -value
-        if value > stack.best[ply]:
-            stack.best[ply] = value
-            stack.best_action[ply] = stack.chosen[ply]
+        take_value(stack, ply, value)
     stack.place[AT] = ply
     stack.place[ENTERING] = entering
     stack.place[NODES] += nodes
@@ -201,8 +223,9 @@ def search(depth, number, stack, table, history, most):
 def search_of(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
     """Return the compiled `search` of a game: its kernels, an evaluation, and how a row is copied."""
     lister = inlined(specialise(list_actions, legal_mask=rules.legal_mask))
-    verbs = {"play": rules.play, "evaluate": evaluation, "copy": copy, "list_actions": lister}
-    return kernel(specialise(search, **verbs))
+    opener = inlined(specialise(open_child, play=rules.play, copy=copy))
+    enterer = inlined(specialise(enter, list_actions=lister, evaluate=evaluation))
+    return kernel(specialise(search, open_child=opener, enter=enterer))
 
 
 search_oware = search_of(oware, evaluations.margin, oware.copy)

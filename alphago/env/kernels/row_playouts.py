@@ -29,11 +29,12 @@ def playout_batch(rows, slots, mask, state):
             count = 0
             for action in range(mask.shape[0]):
                 count += load(mask, action)
-            left = (next_random(state) * count) >> 32
+            drawn = (next_random(state) * count) >> 32
             chosen = 0
-            while left > 0 or not load(mask, chosen):
-                left -= load(mask, chosen)
-                chosen += 1
+            before = 0
+            for action in range(mask.shape[0]):  # without a branch, which could not be foreseen
+                before += load(mask, action)
+                chosen += before <= drawn
             play(row, chosen)
             moves += 1
     return moves
