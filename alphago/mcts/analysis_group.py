@@ -37,8 +37,8 @@ def evaluate_alone(
     def work(begin: int) -> None:
         part = slice(begin, min(begin + CHUNK, count))
         batch, slots = env.new_batch(part.stop - begin), np.arange(part.stop - begin)
-        for i, position in enumerate(positions[part]):
-            batch.copy(FIRST, slots[i : i + 1], of=position.batch)
+        for i in range(len(slots)):
+            batch.copy(FIRST, slots[i : i + 1], of=positions[begin + i].batch)
         batch.to_play(slots, movers[part])
         over = batch.is_over(slots, np.empty(len(slots), np.bool_))
         live = slots[~over] if over.any() else slots
@@ -71,7 +71,7 @@ def evaluate_alone(
         None if board is None else np.zeros_like(board), None if board is None else board.copy(),
     )  # fmt: skip
     for i in np.flatnonzero(visits == 0):
-        tell_ended(found, int(i), positions[i])
+        tell_ended(found, int(i), positions[int(i)])
     return found
 
 
@@ -132,7 +132,7 @@ def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray)
         arrays[name][live] = part
     whole = replace(found, **arrays)
     for i in np.setdiff1d(np.arange(len(positions)), live):
-        tell_ended(whole, int(i), positions[i])
+        tell_ended(whole, int(i), positions[int(i)])
     return whole
 
 
