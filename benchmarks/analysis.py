@@ -3,8 +3,9 @@
     python benchmarks/analysis.py
 
 `analyze` on positions without search, and the JSON protocol with visits for each: evaluations per second, over the rate
-of the network's evaluator in batches of its own, on as many threads. Both are measured in turns and the medians are
-compared; the evaluations of the JSON protocol are counted, since visits of finished games ask for none.
+of the network's evaluator on the same positions in whole batches, on as many threads. They are measured in turns, and
+the median of the turns' ratios is told: by the clock, and by the processor's time, which other work on the machine hardly
+changes. The evaluations of the JSON protocol are counted, since visits of finished games ask for none.
 
 GTP: `alphago gtp` analyses, with a report every 10 ms, and is sent `name` after a random time; the time until its
 reply, beside that of an engine that is idle. The positions are those of games of random moves.
@@ -17,13 +18,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago import GoEnv, NeuralNet, Position, analyze, load_model
-from alphago.cli.rates import network_rate
+from alphago.nn.reading import stack
 from alphago.system.cores import available_cores
 from alphago.ui.analysis_engine import AnalysisEngine
 
@@ -45,11 +48,40 @@ def random_positions(env: GoEnv, count: int) -> list[Position]:
     return found
 
 
-def analyze_rate(net: NeuralNet, positions: list[Position], cores: int) -> float:
-    """Return the positions per second of `analyze` without search."""
-    begin = time.perf_counter()
-    analyze(positions, net, 0, device="cpu", threads=cores)
-    return len(positions) / (time.perf_counter() - begin)
+class Rate(NamedTuple):
+    """Evaluations per second of the clock, and of the processor."""
+
+    clock: float
+    processor: float
+
+
+def timed(work: Callable[[], int]) -> Rate:
+    """Return the rate of some work, which returns its number of evaluations."""
+    clock, processor = time.perf_counter(), time.process_time()
+    count = work()
+    return Rate(count / (time.perf_counter() - clock), count / (time.process_time() - processor))
+
+
+def evaluator_rate(net: NeuralNet, positions: list[Position], cores: int) -> Rate:
+    """Return the rate of the network's evaluator on positions that stand in a batch already."""
+    evaluator, batch = net.evaluator(), stack(positions, net.env)
+
+    def chunk(begin: int) -> int:
+        slots = np.arange(begin, min(begin + BATCH, len(positions)))
+        priors, values = np.empty((len(slots), net.env.action_space), np.float32), np.empty(len(slots), np.float32)
+        evaluator.evaluate(batch, slots, priors, values)
+        return len(slots)
+
+    def work() -> int:
+        with ThreadPoolExecutor(cores) as pool:
+            return sum(pool.map(chunk, range(0, len(positions), BATCH)))
+
+    return timed(work)
+
+
+def analyze_rate(net: NeuralNet, positions: list[Position], cores: int) -> Rate:
+    """Return the rate of `analyze` without search."""
+    return timed(lambda: len(analyze(positions, net, 0, device="cpu", threads=cores)))
 
 
 class Counting:
@@ -69,18 +101,21 @@ class Counting:
             self.count += len(slots)
 
 
-def json_rate(net: NeuralNet, positions: list[Position], visits: int, cores: int) -> float:
-    """Return the evaluations per second of the JSON protocol, from the first query to the last reply."""
-    counting, replies = Counting(net), []
+def json_rate(net: NeuralNet, positions: list[Position], visits: int, cores: int) -> Rate:
+    """Return the rate of the JSON protocol, from the first query to the last reply."""
+    counting = Counting(net)
+    replies: list[str] = []
     engine = AnalysisEngine(net.env, counting, replies.append, visits=visits, device="cpu", threads=cores)
     queries = [query_of(position, number) for number, position in enumerate(positions)]
-    begin = time.perf_counter()
-    for query in queries:
-        engine.receive(query)
-    engine.close()
-    seconds = time.perf_counter() - begin
-    assert len(replies) == len(positions)
-    return counting.count / seconds
+
+    def work() -> int:
+        for query in queries:
+            engine.receive(query)
+        engine.close()
+        assert len(replies) == len(positions)
+        return counting.count
+
+    return timed(work)
 
 
 def query_of(position: Position, number: int) -> str:
@@ -126,27 +161,28 @@ def main() -> None:
     parser.add_argument("--visits", type=int, default=50, help="of each query (50)")
     parser.add_argument("--commands", type=int, default=50, help="that interrupt an analysis (50)")
     parser.add_argument("--turns", type=int, default=5, help="of each measurement (5)")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of the evaluator's measurement (2)")
     options = parser.parse_args()
     net = load_model(options.net)
     env, cores = net.env, available_cores()
     positions = random_positions(env, max(options.positions, options.queries))
-    evaluator = net.evaluator()
-    analyze_rate(net, positions[:64], cores)  # compiles
-    rates: dict[str, list[float]] = {"evaluator": [], "analyze": [], "json": []}
+    searched = positions[: options.positions]
+    for warm_up in (evaluator_rate, analyze_rate):
+        warm_up(net, searched[:64], cores)
+    json_rate(net, searched[:4], 2, cores)
+    turns = []
     for _ in range(options.turns):
-        rates["evaluator"].append(network_rate(evaluator, env, BATCH, cores, options.seconds))
-        rates["analyze"].append(analyze_rate(net, positions[: options.positions], cores))
-        rates["json"].append(json_rate(net, positions[: options.queries], options.visits, cores))
-    own = median(rates["evaluator"])
-    print(f"{options.net}, {cores} threads, median of {options.turns} turns: evaluations a second, over the evaluator's")
-    print(f"{'the evaluator alone':40} {own:>9,.0f}  1.00")
-    for name, text, wanted in (
-        ("analyze", f"analyze, {options.positions} positions, no search", 0.95),
-        ("json", f"JSON, {options.queries} positions, {options.visits} visits", 0.85),
-    ):
-        ratio = median(a / b for a, b in zip(rates[name], rates["evaluator"], strict=True))
-        print(f"{text:40} {median(rates[name]):>9,.0f}  {ratio:.2f}  (at least {wanted} wanted)")
+        own = evaluator_rate(net, searched, cores)
+        rest = analyze_rate(net, searched, cores), json_rate(net, positions[: options.queries], options.visits, cores)
+        turns.append((own, *rest))
+    print(f"{options.net}, {cores} threads, {options.turns} turns: evaluations a second; ratios by clock and processor")
+    texts = [
+        ("the evaluator alone", ""),
+        (f"analyze, {options.positions} positions, no search", "  (at least 0.95 wanted)"),
+        (f"JSON, {options.queries} positions, {options.visits} visits", "  (at least 0.85 wanted)"),
+    ]
+    for i, (text, wanted) in enumerate(texts):
+        clock, processor = (median(turn[i][kind] / turn[0][kind] for turn in turns) for kind in (0, 1))
+        print(f"{text:40} {median(turn[i].clock for turn in turns):>9,.0f}  {clock:.2f}  {processor:.2f}{wanted}")
     idle = answer_times(options.net, False, options.commands)
     busy = answer_times(options.net, True, options.commands)
     print(
