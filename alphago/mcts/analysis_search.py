@@ -31,6 +31,13 @@ def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
     return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
 
 
+def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tuple[int, ...]:
+    """Return the symmetries in which positions are evaluated; raise ValueError if the evaluator cannot turn them."""
+    if symmetries and not isinstance(evaluator, ForecastEvaluator):
+        raise ValueError(f"symmetries needs a network, got {type(evaluator).__name__}")
+    return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
+
+
 class AnalysisSearch(Search):
     """A `Search` whose nodes also have the scores and ownership of a `ForecastEvaluator`; of others there are none.
 
@@ -50,9 +57,7 @@ class AnalysisSearch(Search):
     ) -> None:
         super().__init__(env, evaluator, games, settings, nodes=nodes)
         self.forecaster = evaluator if isinstance(evaluator, ForecastEvaluator) else None
-        if symmetries and self.forecaster is None:
-            raise ValueError(f"symmetries needs a network, got {type(evaluator).__name__}")
-        self.symmetries = tuple(range(len(env.symmetries.points))) if symmetries else (0,)
+        self.symmetries = check_symmetries(env, evaluator, symmetries)
         self.has_forecasts = self.forecaster is not None and self.forecaster.makes_forecasts
         points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
         self.scores = np.zeros((games, nodes), np.float32)  # of each node, from its mover's view

@@ -54,6 +54,7 @@ class AnalysisEngine:
         self.version = version
         self.defaults = Defaults(self.board, check_int("visits", visits, 1, MOST_VISITS), side)
         self._write, self._writing = write, threading.Lock()
+        self._boards: dict[tuple[int, Rules], GoEnv] = {}
         self._evaluators: dict[GoEnv, Evaluator] = {}
         self._making = threading.Lock()
         self._warned: set[tuple[str, str]] = set()
@@ -198,6 +199,8 @@ class AnalysisEngine:
         """Return the game of a query; raise QueryError for a board that the network cannot play."""
         if size != self.env.N and not getattr(self.network, "size_free", False):
             raise QueryError("boardXSize", f"the network plays on {self.env.N}x{self.env.N}, got {size}x{size}")
-        given = self.env if size == self.env.N else self.env.resized(size)
-        limit = max(given.max_moves, 3 * size * size)
-        return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
+        if (size, rules) not in self._boards:
+            given = self.env if size == self.env.N else self.env.resized(size)
+            limit = max(given.max_moves, 3 * size * size)
+            self._boards[size, rules] = given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
+        return self._boards[size, rules]

@@ -5,9 +5,11 @@ Source: KataGo's docs/Analysis_Engine.md, version 1.17.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from alphago.env.board import check_player
 from alphago.env.game import IllegalMove
@@ -163,11 +165,41 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str) -> list[Turn]:
     except ValueError as error:
         raise QueryError("initialStones", str(error)) from None
     wanted = dict(zip(chosen, priorities, strict=True))
-    found: list[Turn] = []
+    positions = alternating(game.position, moves, wanted) or any_order(game, moves, wanted)
+    return [Turn(number, positions[number], wanted[number]) for number in sorted(wanted)]
+
+
+def alternating(
+    start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Container[int]
+) -> dict[int, GoPosition] | None:
+    """Return the positions before the wanted moves of a game whose colours alternate to its end; None for others.
+
+    A tenth of the time that playing on positions takes, which counts where queries come by the thousand.
+    """
+    batch, mover, found = start.batch.extract(0), start.to_play, {}
+    slot, mask = np.zeros(1, np.int64), np.empty((1, start.env.action_space), np.bool_)
+    actions = tuple(action for _, action in moves)
     for number in range(len(moves) + 1):
-        colour = moves[number][0] if number < len(moves) else game.to_play
+        batch.legal_mask(slot, mask)
+        if not mask.any():
+            return None
         if number in wanted:
-            found.append(Turn(number, game.ready(colour), wanted[number]))
+            found[number] = GoPosition(start.env, batch.extract(0), start.setup, actions[:number])
+        if number < len(moves):
+            player, action = moves[number]
+            if player != mover or not mask[0, action]:
+                return None
+            batch.play(slot, np.array([action], np.int32))
+            mover = -mover
+    return found
+
+
+def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Container[int]) -> dict[int, GoPosition]:
+    """Return the positions before the wanted moves, with passes where one colour moves twice, or after the end."""
+    found = {}
+    for number in range(len(moves) + 1):
+        if number in wanted:
+            found[number] = game.ready(moves[number][0] if number < len(moves) else game.to_play)
         if number < len(moves):
             try:
                 game.play(*moves[number])

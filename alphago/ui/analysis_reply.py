@@ -11,42 +11,41 @@ import numpy as np
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis
 from alphago.ui.analysis_query import Query, Turn
-from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_fields, seen_by
+from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_fields
 
 
-def reply_of(query: Query, turn: Turn, analysis: Analysis, i: int, during: bool) -> dict[str, Any]:
-    """Return what position i of an analysis says about a turn of a query.
+def reply_of(query: Query, turn: Turn, own: Analysis, i: int, during: bool) -> dict[str, Any]:
+    """Return what position i of an analysis, seen from the query's side, says about a turn of the query.
 
     during: whether the search goes on.
     """
-    own = seen_by(analysis.take([i]), query.side)
     reply: dict[str, Any] = {
         "id": query.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
-        "moveInfos": move_infos(own, query),
+        "moveInfos": move_infos(own, i, query),
         "rootInfo": {
-            **root_fields(own),
+            **root_fields(own, i),
             **hashes(turn.position),
             "currentPlayer": "B" if turn.position.to_play == 1 else "W",
-            **raw_fields(own),
+            **raw_fields(own, i),
         },
     }
     if "includeOwnership" in query.flags:
-        reply["ownership"] = points(own.ownership, own)
+        reply["ownership"] = points(own.ownership, own, i)
     if "includeOwnershipStdev" in query.flags:
-        reply["ownershipStdev"] = points(own.ownership_stdev, own)
+        reply["ownershipStdev"] = points(own.ownership_stdev, own, i)
     if "includePolicy" in query.flags:
         legal = turn.position.legal_mask
-        reply["policy"] = np.where(legal, own.prior[0].astype(np.float64), -1).round(8).tolist()
+        reply["policy"] = np.where(legal, own.prior[i].astype(np.float64), -1).round(8).tolist()
     return reply
 
 
-def move_infos(analysis: Analysis, query: Query) -> list[dict[str, Any]]:
-    """Return the moves of the only position of an analysis; one at least, that of the network alone."""
+def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]:
+    """Return the moves of position i of an analysis; one at least, that of the network alone."""
     found = []
-    for move in analysis.moves(0, least=1):
-        info = move_fields(analysis, move)
+    for move in analysis.moves(i, least=1):
+        info = move_fields(analysis, move, i)
         info |= {"edgeWeight": info["weight"], "playSelectionValue": info["weight"], "pv": line_texts(analysis, move)}
         if "includePVVisits" in query.flags:
             info["pvVisits"] = info["pvEdgeVisits"] = list(move.line_visits)
@@ -55,7 +54,7 @@ def move_infos(analysis: Analysis, query: Query) -> list[dict[str, Any]]:
             ("includeMovesOwnershipStdev", "ownershipStdev", analysis.move_ownership_stdev),
         ):
             if flag in query.flags:
-                info[name] = points(None if owners is None else owners[0, move.action], analysis)
+                info[name] = points(None if owners is None else owners[:, move.action], analysis, i)
         found.append(info)
     return found
 

@@ -13,6 +13,7 @@ from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.mcts.tree_reading import read_analysis
 from alphago.ui.analysis_jobs import Job, JobSource, no_results
 from alphago.ui.analysis_reply import error, reply_of
+from alphago.ui.katago import seen_by
 
 SLOTS = 64  # positions that a worker searches side by side
 LONG = 1000  # visits from which a position has trees of its own, since trees side by side grow together
@@ -124,9 +125,10 @@ class Slots:
             return
         moves = bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & wanted)
         analysis = read_analysis(self.search, np.array(slots, np.int64), move_ownership=moves)
+        seen = {side: seen_by(analysis, side) for side in {self.jobs[slot].query.side for slot in slots}}
         for i, slot in enumerate(slots):
             job = self.jobs[slot]
-            reply: dict[str, Any] = reply_of(job.query, job.turn, analysis, i, during)
+            reply: dict[str, Any] = reply_of(job.query, job.turn, seen[job.query.side], i, during)
             if during:
                 self.engine.send(reply)
             else:

@@ -14,6 +14,15 @@ from tests.benchmarks.bench import BENCHMARKS, Bench
 
 # By script: what makes it small, and patterns that its output has to match, in this order.
 SMALL = {
+    "analysis.py": (
+        "--net 7x7 --positions 8 --queries 4 --visits 3 --commands 2 --turns 1",
+        [
+            r"the evaluator alone +[\d,]+  1\.00  1\.00\n",
+            r"analyze, 8 positions, no search +[\d,]+  \d+\.\d\d  \d+\.\d\d  \(at least 0\.95 wanted\)\n",
+            r"JSON, 4 positions, 3 visits +[\d,]+  \d+\.\d\d  \d+\.\d\d  \(at least 0\.85 wanted\)\n",
+            r"`name` while analysing: median \d+\.\d ms, at most \d+\.\d ms \(50 wanted\); idle ",
+        ],
+    ),
     "evaluator.py": (
         "--size 5 --height 1 --channels 8 --batches 2 4 --turns 1 --seconds 0.001 --games 2 --readouts 1",
         [
