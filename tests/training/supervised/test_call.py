@@ -117,6 +117,13 @@ class TestSamples:
         assert quiet.sum() > 100
         assert np.array_equal(sample.value[quiet], np.where(stones[quiet] % 2 == 0, 1, -1))
 
+    def test_losers_moves_are_learned_like_winners(self, dataset: Path) -> None:
+        """Seed defect 7: moves of losers were trained with a negative cross-entropy."""
+        sample = DatasetGames(ENV, Dataset(dataset)).sample(300, np.random.default_rng(2))
+        assert {-1.0, 1.0} == set(np.unique(sample.value))
+        assert np.array_equal(sample.policy.sum(axis=1), np.ones(300))
+        assert np.array_equal(sample.weight, np.ones(300))
+
     def test_a_pass_is_a_label(self, tmp_path: Path) -> None:
         """Seed defect 6: passes could not be encoded."""
         for number in range(40):
