@@ -52,6 +52,7 @@ def main() -> None:
     print(f"\nPlay it at any time: .venv/bin/alphago play {weights}")
     if sys.stdin.isatty() and input("Play it now? [y/N] ").strip().lower().startswith("y"):
         play(env, net, num_readouts=READOUTS)
+    print(f"In the browser, with the curves and games of its training: .venv/bin/alphago web {folder}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from alphago.env.game import PLAYER_NAMES
+from alphago.env.game import PLAYER_NAMES, IllegalMove
 from alphago.system.validation import check_int, shown
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, Job
 from alphago.ui.web.game_tree import GameTree
@@ -34,6 +34,8 @@ def new_game(desk: Desk, message: Message) -> None:
     players = read_players(message)
     desk.set_game(GameTree(env, start))
     desk.players |= players
+    if ENGINE in desk.players.values():  # numbers on the board are for studying, not for playing
+        desk.study = desk.analysing = False
     desk.wake()
 
 
@@ -64,7 +66,10 @@ def play(desk: Desk, message: Message) -> None:
         raise ValueError("the game is over by resignation: take it back with Undo, or begin a new one")
     if desk.job is not None and desk.job.purpose == "move":
         raise ValueError("it is the engine's turn")
-    tree.play(move)
+    try:
+        tree.play(move)
+    except IllegalMove as error:  # the page shows where
+        raise ValueError(str(error).removesuffix(f", in {tree.position.describe()}")) from None
     desk.after_move(tree.nodes[tree.current].action)
 
 

@@ -50,7 +50,8 @@ class Engine:
 class Engines:
     """The networks that pages may choose from.
 
-    choices: in the order in which they are offered; the first that plays a game is its usual one.
+    choices: in the order in which they are offered.  A game's usual network is the first that is not the package's,
+        else the package's for its board or the next larger one.
     device: where networks are computed, see `as_forecast_evaluator`.
     """
 
@@ -63,11 +64,11 @@ class Engines:
 
     def usual(self, env: GameEnv) -> str:
         """Return the name of the network that plays a game unless another is chosen."""
-        suiting = [choice.name for choice in self.choices.values() if choice.game == env.name]
-        exact = [name for name in suiting if name == f"{env.N}x{env.N}"]
-        own = [name for name in suiting if not is_packaged(self.choices[name])]
-        larger = [name for name in suiting if is_packaged(self.choices[name]) and int(name.partition("x")[0]) >= env.N]
-        return (own or exact or larger or suiting[-1:] or [PLAYOUTS])[0]
+        suiting = [choice for choice in self.choices.values() if choice.game == env.name]
+        if own := [choice.name for choice in suiting if not is_packaged(choice)]:
+            return own[0]
+        boards = sorted((int(choice.name.partition("x")[0]), choice.name) for choice in suiting)
+        return next((name for size, name in boards if size >= env.N), boards[-1][1] if boards else PLAYOUTS)
 
     def check(self, name: str, env: GameEnv) -> str:
         """Return the name if such a network plays the game; raise ValueError otherwise."""

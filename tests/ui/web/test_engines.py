@@ -24,6 +24,7 @@ def test_the_usual_network_is_of_the_board_or_the_next_larger_one() -> None:
     usual = {size: engines.usual(GoEnv(size)) for size in (5, 7, 8, 9, 11, 13, 19)}
     assert usual == {5: "7x7", 7: "7x7", 8: "9x9", 9: "9x9", 11: "13x13", 13: "13x13", 19: "13x13"}
     assert engines.usual(ConnectFourEnv()) == PLAYOUTS
+    assert Engines([PACKAGED[2], *PACKAGED[:2]]).usual(GoEnv(19)) == "13x13"  # whatever their order
     assert offered(Choice("own", GO, "go")).usual(GoEnv(9)) == "own"
 
 

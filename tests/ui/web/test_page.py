@@ -1,9 +1,11 @@
 """The page in a real browser: every game to its end, study, files, runs, reconnects, errors; an empty console."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from alphago.env.games import GAMES
@@ -228,10 +230,11 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) 
         visitor.expect(visitor.page.locator("figcaption").first).to_contain_text("by games of self-play")
         visitor.page.locator(".w-games button").first.click()
         visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 3x3")
-        visitor.press("End")
         with visitor:
-            visitor.press("Home", "ArrowRight")
+            visitor.press("ArrowRight")
             visitor.says("Move 2")
+            visitor.press("End")
+            visitor.expect(visitor.page.locator(".ag-comment")).to_contain_text("self-play")
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -245,6 +248,28 @@ def test_nothing_is_wider_than_the_screen(chromium: Any, width: int) -> None:
         box = visitor.page.locator(".ag-svg").bounding_box()
         assert box["width"] <= width
         assert box["height"] <= high
+
+
+# Vienot, Brettel and Mollon 1999: linear RGB as people without long-wave, or without middle-wave cones see it.
+BLINDNESS = {
+    "protanopia": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
+    "deuteranopia": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
+}
+
+
+@pytest.mark.parametrize("blindness", [None, *BLINDNESS])
+def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | None) -> None:
+    """By the CIE's distance in Lab, of which 2 to 3 are just noticed; beside them every number says the same."""
+    (listed,) = re.findall(r"const LOSSES = (\[.*\]);", (STATIC / "board.js").read_text())
+    colours = np.array([[int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)] for text in json.loads(listed)])
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    if blindness:
+        linear = np.clip(linear @ np.array(BLINDNESS[blindness]).T, 0, 1)
+    xyz = linear @ np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]).T
+    root = np.cbrt(xyz / [0.9505, 1, 1.089])
+    lab = np.stack([116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
+    distances = np.linalg.norm(lab[:, None] - lab[None], axis=2)
+    assert distances[~np.eye(len(lab), dtype=bool)].min() > 12
 
 
 def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import json
 import random
+import sys
 import threading
 import time
 import urllib.error
@@ -220,3 +221,12 @@ def test_a_page_that_leaves_stops_thinking_and_comes_back_to_its_board() -> None
 def test_an_unknown_path_for_a_socket() -> None:
     with serving() as served, pytest.raises((InvalidStatus, urllib.error.URLError)):
         served.page("/elsewhere")
+
+
+def test_without_the_extra_it_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "alphago.ui.web.server")
+    assert main(["web", "--no-browser"]) == 2
+    assert "pip install 'alphago[web]'" in capsys.readouterr().err

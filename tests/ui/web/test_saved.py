@@ -1,8 +1,11 @@
 """Files of the page: SGF with variations and analysis there and back, JSON for other games, links, refusals."""
 
+import contextlib
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
@@ -101,6 +104,15 @@ def test_other_games_are_json() -> None:
 def test_what_is_no_game_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
         open_file(text, {"go": GO})
+
+
+@settings(max_examples=80)
+@given(st.one_of(st.text(max_size=30), st.text('();BWCAEKMSZ[]abcij9.{}":,', max_size=60)))
+def test_whatever_is_opened_is_a_game_or_an_error(text: str) -> None:
+    for read in (lambda: open_file(text, {"go": GO}), lambda: open_file(f"(;SZ[5]{text})", {"go": GO}),
+                 lambda: open_link(f"game=go&board_size=3&{text}", {})):  # fmt: skip
+        with contextlib.suppress(ValueError):
+            read()
 
 
 def test_a_tree_is_limited() -> None:

@@ -206,6 +206,13 @@ def test_analysis_goes_on_until_it_is_stopped_and_a_page_that_leaves_stops_it() 
         guest.session.attach(guest.told.put)
 
 
+def test_study_is_off_when_a_game_against_the_engine_begins() -> None:
+    with Guest() as guest:
+        guest.ask("study", study=True)
+        assert guest.ask("new", game="go", options={}, black="human", white="human")["study"]
+        assert not guest.ask("new", game="go", options={}, black="human", white="engine")["study"]
+
+
 def test_engine_against_engine_plays_to_the_end() -> None:
     with Guest(GoEnv(3, komi=0.5).match_variant()) as guest:
         guest.ask("strength", tree=False)

@@ -211,7 +211,7 @@ class Board {
     this.analyseButton = button("Analyse", "think about every position that is shown (A)",
       () => this.toggle("analysing"), "analyse");
     this.stopButton = button("Stop", "stop thinking (Escape)", () => this.send("stop"), "stop");
-    this.moveButton = button("Engine moves", "let the engine move now, for either side (M)",
+    this.moveButton = button("Move now", "let the engine move now, for either side (M)",
       () => this.send("move"), "move");
     const play = h("div", { class: "ag-row" },
       this.passButton,
@@ -256,6 +256,9 @@ class Board {
       h("div", { class: "ag-head" }, this.title, this.cards.map((card) => card.element)),
       this.status, this.noticeLine, play, move, this.engineRow(), files, this.study), this.dialog);
     if (this.options.widget) this.root.tabIndex = 0;
+    this.root.addEventListener("click", (event) => { // so that Space is the study key again
+      if (event.detail && event.target.closest("button")) event.target.closest("button").blur();
+    });
     this.svg.addEventListener("pointerleave", () => this.hover(null));
   }
 
@@ -313,7 +316,7 @@ class Board {
       s("rect", { x: 4, y: 4, width: 12, height: 12, fill: colour, stroke, "stroke-width": 1.5 }));
     return h("div", {},
       h("p", {}, "A coloured disc is a move that the engine has tried; the ring is around the best one. ",
-        "A faint disc has few visits. Its colour is what the move gives away against the best:"),
+        "A faint disc has few visits; with less than a hundredth of the best one's there is none. Its colour is what the move gives away against the best:"),
       h("ul", {}, range(POINT_STEPS, "points")),
       h("p", {}, `where no score is known, the chance to win, in steps of ${RATE_STEPS.join(", ")} %.`),
       h("p", {}, "Numbers, from the view of the side to move: ", h("b", {}, "difference"),
@@ -739,7 +742,7 @@ class Board {
     const byPrior = this.look.mode === "prior";
     for (const move of [...found.moves].reverse()) {
       const at = this.spot(move[0], found.mover, this.state.view.stones);
-      if (!at || (!move[1] && !byPrior && most > 0)) continue;
+      if (!at || (!byPrior && most > 0 && move[1] < Math.max(1, most / 100))) continue; // too few visits to mean much
       const kind = move[1] && most ? this.loss(move, best)[0] : null;
       const fill = kind === null ? "#5aa2d6" : LOSSES[kind];
       const few = byPrior || !most ? 0.35 + 0.65 * Math.sqrt(move[2]) : 0.35 + 0.65 * Math.min(1, (move[1] / most) ** 0.5);
@@ -750,7 +753,8 @@ class Board {
       parts.push(s("circle", { cx: x, cy: y, r: 17.5, fill, "fill-opacity": few.toFixed(2), class: "ag-disc",
         "data-move": this.game.names[move[0]], "data-at": move[0] }));
       if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
-      if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: "ag-value", fill: colour }, first));
+      if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: first.length > 4 ? "ag-value ag-long" : "ag-value",
+        fill: colour }, first));
       if (first && second) parts.push(s("text", { x, y: y + 9, class: "ag-visits", fill: colour }, second));
     }
     return parts;

@@ -93,7 +93,10 @@ window.addEventListener("hashchange", () => {
   const link = location.hash.slice(1);
   if (link && link !== connection.link) connection.send({ type: "hello", link });
 });
-for (const button of document.querySelectorAll("nav button")) button.addEventListener("click", () => show(button.dataset.tab));
+for (const button of document.querySelectorAll("nav button")) button.addEventListener("click", (event) => {
+  if (event.detail) button.blur();
+  show(button.dataset.tab);
+});
 
 let watching = false;
 connection.listen(async (message) => {

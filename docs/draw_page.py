@@ -1,0 +1,81 @@
+"""Pictures of the page of `alphago web`, as Chromium shows it: docs/web.png, docs/web_phone.png and docs/web_watch.png.
+
+`python docs/draw_page.py [RUN]` serves the packaged 9x9 network, plays a few moves, analyses, and takes the pictures;
+with the folder of a run it also takes one of that run as it is watched.  It needs Chromium and playwright.
+"""
+
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+from alphago.env.go import GoEnv
+from alphago.ui.web.engines import Choice, Engines
+from alphago.ui.web.guard import Guard
+from alphago.ui.web.runs import Runs
+from alphago.ui.web.server import listen, make_app, new_server
+
+DOCS = Path(__file__).parent
+LINK = "game=go&board_size=9&komi=7.5&rules=Chinese&moves=E5.E3.C4.D6.E6.D5.D4.E7.F7.E8.F8.C5.C3.G3.G4.H4.F3.F2.F4"
+VISITS = 1500  # of the analysis that is shown
+
+
+def served(runs: list[str]) -> tuple[Any, int]:
+    """A server in a thread, and its port."""
+    engines = Engines([Choice("9x9", "9x9", "go")])
+    app = make_app(engines, {"go": GoEnv(9).match_variant()}, Guard("127.0.0.1"), Runs(runs) if runs else None)
+    listener, server = listen("127.0.0.1", 0), new_server(app)
+    threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True).start()
+    while not server.started:
+        time.sleep(0.05)
+    return server, listener.getsockname()[1]
+
+
+def study(page: Page) -> None:
+    """Evaluate the game, and analyse its last position."""
+    page.locator('[data-name="study"]').click()
+    page.locator('[data-name="review"]').click()
+    expect(page.locator('[data-name="stop"]')).to_be_disabled(timeout=120_000)
+    page.keyboard.press("a")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and visits(page) < VISITS:
+        time.sleep(0.2)
+    page.keyboard.press("Escape")
+    expect(page.locator('[data-name="stop"]')).to_be_disabled()
+
+
+def visits(page: Page) -> float:
+    """The visits of the position, as the text below the graph says."""
+    words = (page.locator(".ag-graph + p").text_content() or "").rpartition(" visits")[0].split()
+    return float(words[-1].replace("k", "")) * (1000 if words[-1].endswith("k") else 1) if words else 0.0
+
+
+def main() -> None:
+    runs = sys.argv[1:2]
+    server, port = served(runs)
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1180, "height": 800})
+        page.goto(f"http://127.0.0.1:{port}/#{LINK}")
+        expect(page.locator(".ag-status")).to_contain_text("to play", timeout=120_000)
+        study(page)
+        page.screenshot(path=DOCS / "web.png")
+        page.set_viewport_size({"width": 390, "height": 780})
+        page.screenshot(path=DOCS / "web_phone.png")
+        if runs:
+            page.set_viewport_size({"width": 1180, "height": 800})
+            page.locator("nav button").last.click()
+            page.locator("figure").first.wait_for()
+            page.evaluate("document.querySelector('.w-panels').scrollIntoView()")
+            page.screenshot(path=DOCS / "web_watch.png")
+        browser.close()
+    server.should_exit = True
+
+
+if __name__ == "__main__":
+    main()

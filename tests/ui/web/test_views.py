@@ -1,0 +1,86 @@
+"""Positions as plain data: what a page can draw of any game."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.ui.web.views import game_view, position_view, result_view
+from tests.ui.web.desks import Guest
+
+
+class Nim:
+    """Seven matches; who takes the last of them, one or two at a time, wins."""
+
+    def __init__(self) -> None:
+        self.left, self.to_play = 7, 1
+
+    def play(self, action: int) -> None:
+        self.left -= action + 1
+        self.to_play = -self.to_play
+
+    def is_over(self) -> bool:
+        return self.left == 0
+
+    def legal_mask(self) -> np.ndarray:
+        return np.array([self.left >= 1, self.left >= 2])
+
+    def outcome(self) -> float:
+        return -1.0 if self.left == 0 else 0.0
+
+    def planes(self) -> np.ndarray:
+        return (np.arange(7) < self.left).astype(np.float32).reshape(1, 1, 7)
+
+    def copy(self) -> "Nim":
+        twin = Nim()
+        twin.left, twin.to_play = self.left, self.to_play
+        return twin
+
+
+class NimEnv(GameEnv):
+    name = "nim"
+    N, planes, plane_shape, action_space, max_moves = 7, 1, (1, 7), 2, 7
+    config: dict[str, Any] = {}
+
+    def new(self) -> Nim:
+        return Nim()
+
+
+ENVS = [GoEnv(9), GomokuEnv(7), ConnectFourEnv(), ReversiEnv(), OwareEnv(), TicTacToeEnv(), NimEnv()]
+
+
+@pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
+def test_every_game_is_plain_data(env: GameEnv) -> None:
+    view = json.loads(json.dumps(game_view(env)))
+    assert len(view["names"]) == env.action_space
+    position = env.position()
+    while not position.is_over and len(position.moves) < 20:
+        shown = json.loads(json.dumps(position_view(position)))
+        assert shown["legal"] == np.flatnonzero(position.legal_mask).tolist()
+        assert {"stones", "houses", "drawing"} & shown.keys()
+        position = position.play(shown["legal"][len(position.moves) % len(shown["legal"])])
+
+
+def test_a_game_without_a_board_is_played_by_buttons() -> None:
+    """Its only plane is drawn; who can take the last match is found by playouts."""
+    with Guest(NimEnv()) as guest:
+        state = guest.play("0 1 1")
+        assert game_view(NimEnv())["kind"] == "text"
+        assert state["view"]["drawing"] == "X X . . . . .\nmove 3: White to play; X is White"
+        guest.post("move")
+        state = guest.until("state", lambda state: not state["busy"])
+        assert state["result"] == {"text": "White wins", "winner": -1, "short": "W+1"}
+
+
+def test_results() -> None:
+    assert result_view(GoEnv(5, komi=0.5).position(), 0)["text"] == "White wins by 0.5"
+    assert result_view(GoEnv(5, komi=0).position(), 0) == {"text": "A draw", "winner": 0, "short": "draw"}
+    assert result_view(GoEnv(5).position(), -1) == {"text": "Black wins by resignation", "winner": 1, "short": "B+R"}
