@@ -77,7 +77,8 @@ def document(drawing: Drawing, size: float | None, parts: Sequence[str]) -> Svg:
     wide = drawing.shown if size is None else size
     high = wide * drawing.height / drawing.width
     box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}" width="{number(wide)}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} height="{number(high)}" role="img" font-family="{FONT}">'
+    fitting = 'style="max-width:100%;height:auto" role="img"'  # in a cell that is narrower
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} height="{number(high)}" {fitting} font-family="{FONT}">'
     return Svg("\n".join([head, f"<title>{escape(drawing.label, quote=False)}</title>", *parts, "</svg>"]))
 
 

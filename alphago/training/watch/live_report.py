@@ -18,7 +18,7 @@ from alphago.training.watch.report import ConsoleReport, Progress, Report
 
 EVERY = 0.5  # seconds between two changes of the picture, at least
 MOST_NOTES = 4  # of the run's sentences that are shown
-COLUMNS = 3
+COLUMNS = 2
 Show = Callable[[dict[str, str]], object]
 
 
