@@ -3,10 +3,11 @@
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 from alphago.cli.options import add_settings, given_settings, integer
 from alphago.records.converting import GameFilter
-from alphago.records.downloads import COLLECTIONS, Collection, fetch_collection
+from alphago.records.downloads import COLLECTIONS, Collection, address_name, fetch_collection
 from alphago.records.importing import import_games
 from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
@@ -60,7 +61,7 @@ def chosen(collection: Collection, first: int | None, mirror: str | None) -> Col
     files, indexes = collection.files[:first], collection.indexes
     if mirror is not None:
         files, indexes = (
-            tuple(f"{mirror.rstrip('/')}/{address.rsplit('/', 1)[1]}" for address in addresses)
+            tuple(f"{mirror.rstrip('/')}/{quote(address_name(address))}" for address in addresses)
             for addresses in (files, indexes)
         )
     return replace(collection, files=files, indexes=indexes)

@@ -114,15 +114,14 @@ def train(
     sizes = {"tower_height": tower_height, "channels": channels}
     slice_of = Slice(folder, reports, stop_after, compact)
     return train_run(
-        env, num_games, settings, slice_of, RunParts(source),
+        env, num_games, settings, slice_of, source,
         preset=preset, model=model, sizes=sizes, until=until, device=device,
     )  # fmt: skip
 
 
 class RunParts(NamedTuple):
-    """What a run is made of beside its network: who plays its games, what remembers them, and further judges."""
+    """What a run has beside its network and the source of its games: what remembers them, and further judges."""
 
-    source: MakeSource = SelfPlay
     memory: MakeMemory = ReplayMemory
     judges: Sequence[Judge] = ()
 
@@ -141,17 +140,18 @@ def train_run(
     num_games: int | Unset | None,
     settings: Mapping[str, Any],
     slice_of: Slice,
-    parts: RunParts,
+    source: MakeSource,
     *,
+    parts: RunParts | None = None,
     preset: str | None = None,
     model: NeuralNet | str | Path | None = None,
     sizes: Mapping[str, int | None],
     until: str | Opponent | Unset | None = UNSET,
     device: str = "auto",
 ) -> NeuralNet:
-    """Train with these parts and return the network; the arguments are those of `train`.
+    """Train with a source of games and return the network; the arguments are those of `train`.
 
-    sizes: tower_height and channels of a new network.
+    parts: None for the usual ones.  sizes: tower_height and channels of a new network.
     """
     began = time.monotonic()
     network: Any = as_network(model, env)
@@ -186,7 +186,7 @@ def train_run(
             try:
                 with (
                     translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
-                    run_for(plan, env, run_folder, reports, where, parts) as run, explain_divergence(run),
+                    run_for(plan, env, run_folder, reports, where, source, parts) as run, explain_divergence(run),
                 ):  # fmt: skip
                     anything_to_do = begin(run, plan, notes)
                     with suppress(Stopped), run.stopwatch.running(OTHER):
@@ -218,12 +218,14 @@ def run_for(
     folder: RunFolder,
     reports: Sequence[Report] | None,
     device: str,
-    parts: RunParts,
+    source: MakeSource,
+    parts: RunParts | None = None,
 ) -> Iterator[Run]:
     """Make the run of a plan, with its threads, reports and judges, for use within the block."""
     groups = plan.settings.groups or 1
+    parts = parts or RunParts()
     with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, ConsoleReport() as console:
-        run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=parts.source,
+        run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source,
                   make_memory=parts.memory)  # fmt: skip
         rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []
         run.reporter = Reporter(

@@ -62,6 +62,15 @@ SMALL = {
             r"4/4/2 +\d\.\d{4} \([+-]0\.\d{4} \+- ",
         ],
     ),
+    "reading_games.py": (
+        "--games 12 --length 20 --workers 1 --memory",
+        [
+            r"sgfmill, one process: [\d,]+ games/s\n",
+            r"SGF, 1 processes: [\d,]+ games/s, \d+\.\d\d of it",
+            r"text, 1 processes: [\d,]+ games/s, \d+\.\d\d of it",
+            r"memory of this process: \d+ MiB after a tenth, \d+ MiB after all: \d\.\d\d\n",
+        ],
+    ),
     "start.py": (
         "--repeats 1 --warm-only",
         [r"warm, median of 1: ", r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n"],

@@ -341,6 +341,19 @@ class TestResuming:
         with pytest.raises(ValueError, match="split must be the dataset's own"):
             imported(tmp_path / "d", source, split=Split(0.5))
 
+    def test_games_of_several_parts(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Seed defect 3 of AlphaGOZero-TF: chunks were appended under the first one's head, and could not be read."""
+        source = self.files(tmp_path, 20)
+        one, _ = imported(tmp_path / "one", source)
+        monkeypatch.setattr(importing, "PIECES_PER_JOB", 3)
+        monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 4)
+        many, _ = imported(tmp_path / "many", source)
+        assert len(one.parts) == 1
+        assert len(many.parts) > 3
+        for first, second in zip(one.games(), many.games(), strict=True):
+            assert first.moves.tolist() == second.moves.tolist()
+            assert first.row["hash"] == second.row["hash"]
+
     def test_two_at_once(self, tmp_path: Path) -> None:
         with DatasetWriter(tmp_path / "d"), pytest.raises(BlockingIOError):
             DatasetWriter(tmp_path / "d")

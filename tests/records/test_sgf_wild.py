@@ -1,6 +1,8 @@
 """SGF from the wild: whatever a file is, its legal beginning is kept, and what is wrong is said with its place."""
 
+import base64
 import gzip
+import json
 import random
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from alphago.records.sgf import (
 from alphago.records.sgf import grammar as grammar_module
 from alphago.records.sgf import reading as reading_module
 from alphago.records.sgf.encoding import decode
+from alphago.records.sgf.grammar import trees
 from alphago.records.sgf.notes import packed, read_notes
 from alphago.records.sgf.values import read_rank
 
@@ -311,7 +314,6 @@ class TestLimits:
         assert read_notes([{"KT": ["", "", bomb]}]) == {}
         assert read_notes([{"KT": ["", "", packed(b"[" * 100_000)]}]) == {}
         assert read_notes([{"KT": ["", "", "%%%"]}, {"SBKV": ["nan"]}, {"SBKV": ["x"]}]) == {}
-        assert len(gzip.compress(b"x")) > 0
 
 
 class TestNotes:
@@ -333,6 +335,16 @@ class TestNotes:
         assert "SBKS[2.50]" in nodes[1]
         assert "SBKV[25.00]" in nodes[2]
         assert "SBKS[-1.25]" in nodes[4]
+
+    def test_what_katrain_reads(self) -> None:
+        """Three values of KT, as its load_analysis takes them apart: owners, policy, and an analysis in JSON."""
+        node = next(trees(format_sgf(self.game()).decode())).nodes[0]
+        owners, policy, main = (gzip.decompress(base64.standard_b64decode(value)) for value in node["KT"])
+        assert (owners, policy, node["KTV"]) == (b"", b"", ["1.0"])
+        analysis = json.loads(main)
+        assert analysis["completed"]
+        assert analysis["root"] == {"winrate": 0.625, "scoreLead": 2.5, "visits": 800}
+        assert analysis["moves"]["E5"].items() >= {"visits": 400, "prior": 0.125, "order": 0, "pv": ["E5"]}.items()
 
     def test_what_a_person_reads(self) -> None:
         text = format_sgf(self.game()).decode()

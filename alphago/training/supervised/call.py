@@ -93,7 +93,7 @@ def train_supervised(
     source, memory = parts_of(games, chosen["batch_size"], every)
     judge = HeldOut(env, records, checks)
     return train_run(
-        env, total, chosen, Slice(folder, reports, stop_after), RunParts(source, memory, [judge]),
+        env, total, chosen, Slice(folder, reports, stop_after), source, parts=RunParts(memory, [judge]),
         model=net, sizes={"tower_height": tower_height, "channels": channels}, until=None, device=device,
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from alphago.env.go import GoEnv
 from alphago.records.dataset import Dataset, StoredGame, is_dataset
 from alphago.records.record import GameRecord, load_records, to_arrays
 from alphago.records.sgf import SgfGame, salvage_sgf
-from alphago.training.memory import ReplayMemory, Sample
+from alphago.training.memory import ReplayMemory, Sample, turn
 from alphago.training.runs.shards import digest_of
 
 HELD_OUT_SHARE = 0.05  # of records, which have no division of their own
@@ -178,18 +178,6 @@ class RecordGames:
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
         return (self.validation if held_out else self.memory).sample(count, generator)
-
-
-def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:
-    """Turn row i of a sample by symmetry `symmetries[i]`, in place."""
-    flat = sample.planes.reshape(len(sample.planes), env.planes, -1)
-    for symmetry in range(1, len(env.symmetries.points)):
-        rows = np.flatnonzero(symmetries == symmetry)
-        if len(rows):
-            points, actions = env.symmetries.points[symmetry], env.symmetries.actions[symmetry]
-            flat[rows] = flat[rows][:, :, points]
-            sample.policy[rows] = sample.policy[rows][:, actions]
-            sample.ownership[rows] = sample.ownership[rows][:, points]
 
 
 def records_digest(records: Sequence[GameRecord]) -> str:

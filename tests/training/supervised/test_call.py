@@ -117,6 +117,13 @@ class TestSamples:
         assert quiet.sum() > 100
         assert np.array_equal(sample.value[quiet], np.where(stones[quiet] % 2 == 0, 1, -1))
 
+    def test_losers_moves_are_learned_like_winners(self, dataset: Path) -> None:
+        """Seed defect 7: moves of losers were trained with a negative cross-entropy."""
+        sample = DatasetGames(ENV, Dataset(dataset)).sample(300, np.random.default_rng(2))
+        assert {-1.0, 1.0} == set(np.unique(sample.value))
+        assert np.array_equal(sample.policy.sum(axis=1), np.ones(300))
+        assert np.array_equal(sample.weight, np.ones(300))
+
     def test_a_pass_is_a_label(self, tmp_path: Path) -> None:
         """Seed defect 6: passes could not be encoded."""
         for number in range(40):
@@ -199,10 +206,10 @@ class Notes(Report):
 
 
 class TestTraining:
-    @pytest.mark.parametrize("batch_size", [7, 32, 10_000])
+    @pytest.mark.parametrize("batch_size", [7, 1000])
     def test_it_trains_with_any_batch_size(self, dataset: Path, tmp_path: Path, batch_size: int) -> None:
         """Seed defect 1: a batch of -1 made every loop empty, and self-play never trained."""
-        epochs = 20_000 / 2000 if batch_size > 1000 else 0.3
+        epochs = 1.0 if batch_size > 100 else 0.1
         before = NeuralNet(ENV, tower_height=1, channels=8)
         weights = {name: tensor.clone() for name, tensor in before.state_dict().items()}
         train_supervised(
@@ -217,7 +224,7 @@ class TestTraining:
         """A good part of these moves can be foreseen, and who wins is known from whose turn it is."""
         notes = Notes()
         net = train_supervised(
-            ENV, dataset, epochs=12, folder=tmp_path / "run", checks=4, seed=1,
+            ENV, dataset, epochs=6, folder=tmp_path / "run", checks=4, seed=1,
             **{**SMALL, "reports": [notes], "channels": 16, "learning_rate": 0.02},
         )  # fmt: skip
         rows = [row for row in notes.rows if row["judge"] == "held-out"]
@@ -236,7 +243,7 @@ class TestTraining:
 
     def test_bit_identical_after_a_stop(self, dataset: Path, tmp_path: Path) -> None:
         """As a run of self-play: stopped between two steps, and resumed from the folder."""
-        options = {**SMALL, "epochs": 1.5, "checks": 3, "seed": 5}
+        options = {**SMALL, "epochs": 0.6, "checks": 3, "seed": 5}
         whole = train_supervised(ENV, dataset, folder=tmp_path / "whole", **options)
 
         class Stop(Report):
