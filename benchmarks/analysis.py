@@ -4,8 +4,8 @@
 
 `analyze` on positions without search, and the JSON protocol with visits for each: evaluations per second, over the rate
 of the network's evaluator on the same positions in whole batches, on as many threads. They are measured in turns, and
-the median of the turns' ratios is told: by the clock, and by the processor's time, which other work on the machine hardly
-changes. The evaluations of the JSON protocol are counted, since visits of finished games ask for none.
+the median of the turns' ratios is told: by the clock, and by the processor's time, which other work on the machine
+hardly changes. The evaluations of the JSON protocol are counted, since visits of finished games ask for none.
 
 GTP: `alphago gtp` analyses, with a report every 10 ms, and is sent `name` after a random time; the time until its
 reply, beside that of an engine that is idle. The positions are those of games of random moves.

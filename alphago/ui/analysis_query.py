@@ -204,7 +204,8 @@ def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Container
             try:
                 game.play(*moves[number])
             except IllegalMove as error:
-                raise QueryError("moves", f"move {number}: {error}") from None
+                # These first words are KataGo's, and KaTrain looks for them.
+                raise QueryError("moves", f"Illegal move {number}: {error}") from None
     return found
 
 

@@ -121,7 +121,9 @@ class Review:
         """Return the graph of win rate and score with its faults marked; raise ImportError without matplotlib."""
         from alphago.ui.review_graph import draw_review  # only now: it loads matplotlib
 
-        return draw_review(self)
+        names = " against ".join(name for name in self.game.players if name) or "a game"
+        faults = [(move.ply, move.colour, move.grade) for move in self.mistakes]
+        return draw_review(self.analysis, faults, f"{names}, {self.game.result or 'no result'}")
 
 
 def review_game(

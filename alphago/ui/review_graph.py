@@ -1,10 +1,11 @@
 """The picture of a review: win rate and score from move to move, with the faults."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from alphago.ui.review import Review
+from alphago.mcts.analysis_result import Analysis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -13,19 +14,21 @@ BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#666666"  # distinct for colour-blin
 SIZES = {"blunder": 70, "mistake": 40, "inaccuracy": 18}
 
 
-def draw_review(review: Review) -> "Figure":
-    """Return the graph of a review; raise ImportError without matplotlib."""
+def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> "Figure":
+    """Return the graph of a game's positions; raise ImportError without matplotlib.
+
+    faults: (ply, colour, grade) of the moves with a fault, of SIZES.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("a graph needs the library matplotlib: pip install 'alphago[plot]' brings it") from None
-    black = review.analysis.as_black()
+    black = analysis.as_black()
     plies = np.arange(len(black))
     panels = 2 if black.has_scores else 1
     figure = Figure(figsize=(10, 2.6 * panels + 0.6), layout="constrained")
     axes = figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
-    names = " against ".join(name for name in review.game.players if name) or "a game"
-    figure.suptitle(f"{names}, {review.game.result or 'no result'}", fontsize=11)
+    figure.suptitle(title, fontsize=11)
     series = [("Black wins", 100 * black.root_win_rate, 50.0, "%")]
     if black.has_scores:
         series.append(("Black's lead", black.root_score, 0.0, "points"))
@@ -33,11 +36,10 @@ def draw_review(review: Review) -> "Figure":
         panel.axhline(middle, color=GREY, linewidth=0.8)
         panel.plot(plies, values, color=BLUE, linewidth=1.6)
         panel.fill_between(plies, middle, values, color=BLUE, alpha=0.12)
-        for move in review.mistakes:
-            marker = "o" if move.colour == 1 else "s"
-            face = ORANGE if move.colour == 1 else "white"
+        for ply, colour, grade in faults:
+            marker, face = ("o", ORANGE) if colour == 1 else ("s", "white")
             panel.scatter(
-                move.ply + 1, values[move.ply + 1], s=SIZES[move.grade], marker=marker, facecolor=face,
+                ply + 1, values[ply + 1], s=SIZES[grade], marker=marker, facecolor=face,
                 edgecolor=ORANGE, zorder=3,
             )  # fmt: skip
         panel.set_ylabel(f"{title} ({unit})")

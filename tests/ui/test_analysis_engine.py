@@ -285,6 +285,28 @@ class TestErrors:
         assert "Traceback" in capsys.readouterr().err
 
 
+def test_katrain(net: NeuralNet) -> None:
+    """Its first query (KataTrain 1.20, katrain/core/engine.py), with all its keys, and a sweep onto a stone."""
+    query = {
+        "rules": "japanese", "priority": -100, "analyzeTurns": [2], "maxVisits": 30, "komi": 6.5, "boardXSize": 5,
+        "boardYSize": 5, "includeOwnership": True, "includeMovesOwnership": True, "includePolicy": True,
+        "initialStones": [], "initialPlayer": "B", "moves": [["B", "C3"], ["W", "D3"]], "id": "QUERY:1",
+        "overrideSettings": {"reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "maxTime": 8.0},
+        "_kt_continuous": False, "reportDuringSearchEvery": 1, "avoidMoves": [
+            {"moves": ["A1", "A2"], "player": player, "untilDepth": 1} for player in "BW"
+        ],
+    }  # fmt: skip
+    found = answers(net, query, {**query, "id": "QUERY:2", "moves": [["B", "C3"], ["W", "C3"]]}, threads=1)
+    assert any(reply.get("id") == "QUERY:2" and "Illegal move" in reply.get("error", "") for reply in found)
+    (reply,) = (reply for reply in found if reply.get("isDuringSearch") is False)
+    assert reply["rootInfo"]["visits"] == 30
+    assert isinstance(reply["rootInfo"]["winrate"], float)
+    assert isinstance(reply["rootInfo"]["scoreLead"], float)
+    assert all(
+        {"move", "visits", "winrate", "scoreLead", "order", "prior", "pv"} <= m.keys() for m in reply["moveInfos"]
+    )
+
+
 def test_avoid_and_allow(net: NeuralNet) -> None:
     avoid = [
         {"player": "W", "moves": ["A1", "pass"], "untilDepth": 1},

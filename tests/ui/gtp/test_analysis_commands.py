@@ -195,6 +195,22 @@ class TestAnalyze:
         controller.end()
 
 
+def test_what_lizgoban_asks_first(gtp: GoEngine) -> None:
+    """Its probes (src/engine.js): what is known succeeds, and what is not fails, or it would be used."""
+    known = (
+        "name", "kata-analyze interval 1", "kata-set-rules chinese", "lz-analyze interval 1 minmoves 30",
+        "kata-raw-nn 0", "kata-analyze 1 pvVisits true", "kata-analyze 1 pvEdgeVisits true",
+        "kata-analyze 1 ownershipStdev true", "kata-analyze 1 movesOwnership true", "kata-analyze 1 rootInfo true",
+        "lz-analyze 1 allow B D4 1", "clear_cache",
+    )  # fmt: skip
+    unknown = (
+        "lz-setoption name visits value 0", "set_free_handicap A1", "set_position", "lizgoban_stop_startup_log",
+        "kata-search_analyze_cancellable B", "kata-get-param humanSLProfile", "kata-get-models",
+    )  # fmt: skip
+    assert not [reply for reply in ask(gtp, *known) if reply.startswith("?")]
+    assert not [reply for reply in ask(gtp, *unknown) if not reply.startswith("?")]
+
+
 class TestGenmoveAnalyze:
     @pytest.mark.parametrize("dialect", ["lz", "kata"])
     def test_it_moves(self, gtp: GoEngine, dialect: str) -> None:
