@@ -152,15 +152,18 @@ NO_MARGIN, NO_KOMI = -32768, -32768
 
 def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
     """Return the index files beside and above the texts in these paths: `kifu.index`, as yenw's collections have."""
-    found: dict[Path, None] = {}
+    inside: dict[Path, None] = {}
+    beside: dict[Path, None] = {}
     for path in map(Path, paths):
-        places = [path] if path.is_dir() else []
-        places += list(path.resolve().parents)[:2]
-        for place in places:
-            search = place.rglob if place == path else place.glob
-            for file in sorted([*search("*.index"), *search("*.index.zip")]):
-                if file.is_file():
-                    found.setdefault(file.resolve())
+        if path.is_dir():
+            inside.setdefault(path)
+        for place in list(path.resolve().parents)[:2]:
+            beside.setdefault(place)
+    found: dict[Path, None] = {}
+    for search in [*(one.rglob for one in inside), *(one.glob for one in beside)]:
+        for file in sorted([*search("*.index"), *search("*.index.zip")]):
+            if file.is_file():
+                found.setdefault(file.resolve())
     return list(found)
 
 

@@ -103,8 +103,7 @@ class TestWhatIsCutOff:
 class TestForms:
     def test_old_names(self) -> None:
         """FF[1] to FF[3]: lower-case letters of a name mean nothing."""
-        game = only("(;GaMe[1]SiZe[9]PlayerBlack[a]Black[aa];White[bb])".replace("PlayerBlack", "PB").replace(
-            "GaMe", "GM").replace("SiZe", "SZ"))  # fmt: skip
+        game = only("(;GaMe[1]SiZe[9]PB[a]Black[aa];White[bb])")
         assert moves(game) == "B A9, W B8"
         assert only("(;CoPyright[x]SZ[9];b[aa];w[bb])").moves == (0, 10)
 
