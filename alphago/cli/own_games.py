@@ -10,7 +10,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, is_packaged
-from alphago.system.validation import near_misses
+from alphago.system.validation import near_misses, near_names
 
 
 def named_game(text: str) -> str:
@@ -22,8 +22,10 @@ def named_game(text: str) -> str:
     if not colon:
         if text in GAMES:
             return text
+        near = near_names(text, list(GAMES))
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise ArgumentTypeError(
-            f"must be one of {', '.join(GAMES)}, or MODULE:CLASS for a game of your own, got {text!r}"
+            f"must be one of {', '.join(GAMES)}, or MODULE:CLASS for a game of your own, got {text!r}{hint}"
         )
     env = game_class(imported(module), name)
     known = GAMES.get(env.name, env)

@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from alphago.env.board import result_text
+from alphago.env.board import draw_board, result_text
 from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import eval_mode
 from alphago.nn.value import POINTS, ForecastHead
 
+SURE = 0.5  # ownership, of -1 .. 1, from which a point counts as a side's
 READ_BATCH = 256  # positions per forward pass
 NOT_FINITE = "the network's output is not finite: its weights are broken, or too large"
 
@@ -31,6 +32,16 @@ class PositionForecast(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Black wins with {self.win_probability:.1%}; expected result {result_text(round(self.score, 1))}"
+
+    def __str__(self) -> str:
+        """Return these sentences, and a drawing of the points that are sure to become Black's (X) or White's (O)."""
+        owners = self.owners
+        return f"{self!r}\n{draw_board(owners)}" if owners.any() else f"{self!r}; no point is sure yet"
+
+    @property
+    def owners(self) -> np.ndarray:
+        """The owner of each point that is sure: int8 [height, width], 1 Black, -1 White, 0 neither."""
+        return np.where(np.abs(self.ownership) >= SURE, np.sign(self.ownership), 0).astype(np.int8)
 
 
 @torch.no_grad()

@@ -4,7 +4,7 @@ import errno
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,18 @@ def truncate(path: Path, length: int) -> str:
         return ""
     lines = whole.count(b"\n")
     return f"{path} has lost its end: {len(whole)} of {length} bytes are left, {lines} lines; it goes on after them"
+
+
+def unreadable_lines(path: Path) -> str:
+    """Return a sentence on the damaged lines of a log, which are left out wherever it is read; "" if it has none."""
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    damaged = [number for number, line in enumerate(lines, 1) if not parse_object(line)]
+    return f"{path} has damaged lines, which are left out: {abridged(damaged)} of {len(lines)}" if damaged else ""
+
+
+def abridged(numbers: Sequence[int], most: int = 5) -> str:
+    """Return "2, 5, 8" of numbers, the first few where there are many."""
+    return ", ".join(map(str, numbers[:most])) + (", …" if len(numbers) > most else "")
 
 
 def parse_object(line: bytes) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.group import SelfPlay
-from alphago.training.history import METRICS, Row, read_rows
+from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
 from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.judges.gate import Gatekeeper
 from alphago.training.judges.proof import Examiner, expectation
@@ -30,7 +30,7 @@ from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
 from alphago.training.runs.compact import check_network, make_compact
 from alphago.training.runs.config import holds_run, version_errors
-from alphago.training.runs.folder import RunFolder, default_folder, new_folder
+from alphago.training.runs.folder import LOGS, RunFolder, default_folder, new_folder
 from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
 from alphago.training.runs.summary import longer
 from alphago.training.selfplay import MakeSource
@@ -256,7 +256,8 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
         damage = [*state.notes, *run.restore(state)]
     damage += folder.check_weights(run.player if run.is_over else None)
     where = f"after {run.games} games and {run.clock.seconds / 60:.1f} minutes of training"
-    news = [f"{name} is {now!r} from now on, not {was!r}" for name, (was, now) in plan.changes.items()]
+    news = list(filter(None, (unreadable_lines(folder.path / name) for name in LOGS)))
+    news += [f"{name} is {now!r} from now on, not {was!r}" for name, (was, now) in plan.changes.items()]
     if plan.changes:
         folder.write_config(plan.config | {"changes": [*plan.config["changes"], *log_changes(plan.changes, run.games)]})
     if run.is_proved:

@@ -121,6 +121,14 @@ def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: py
     assert facts["run"]["to go on"].endswith("timed --minutes 0.01")
 
 
+def test_of_a_run_of_a_game_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command that continues it names the game's class."""
+    with opened(tmp_path / "own", env=TicTacToeEnv()):
+        facts = facts_about(tmp_path / "own", capsys)
+    game = "--game alphago.examples.tic_tac_toe:TicTacToeEnv"
+    assert facts["run"]["to go on"] == f"alphago train {game} --folder {tmp_path / 'own'}"
+
+
 def test_what_a_network_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     NeuralNet(TicTacToeEnv(), tower_height=0, channels=4).save(tmp_path / "net.safetensors", {"games": "7"})
     facts = facts_about(tmp_path / "net.safetensors", capsys)["network"]

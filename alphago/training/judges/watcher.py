@@ -88,10 +88,14 @@ class Watcher:
         return any(self.is_due(account, run) for account in self.accounts) or self.payable() is not None
 
     def is_due(self, account: Account, run: Run) -> bool:
-        """Return whether the next examination by an opponent should begin."""
+        """Return whether the next examination by an opponent should begin.
+
+        That is where another twentieth of the run begins: quick opponents then examine the same network, for which an
+        evaluator is made once.
+        """
         if account.examination is not None:
             return False
-        return account.begun is None or not account.begun <= run.progress < account.begun + 1 / POINTS
+        return account.begun is None or int(POINTS * account.begun) != int(POINTS * run.progress)
 
     def payable(self) -> Account | None:
         """Return whose turn it is; None while there is no examination, or not enough time for a slice.

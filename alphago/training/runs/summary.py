@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from alphago.env.games import make_game
+from alphago.env.games import GAMES, is_packaged, make_game
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
@@ -39,7 +39,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         "readouts": settings.get("readouts"),
         "opponent (until)": (config["until"] or {}).get("name", "none"),
         "over": over or "no",
-        "to go on": how_to_go_on(folder, settings, over, last),
+        "to go on": how_to_go_on(folder, game_flag(config["game"], folder / LATEST), settings, over, last),
         **latest_losses(rows),
         **match_facts(matches),
     }
@@ -101,9 +101,16 @@ def why_over(settings: Mapping[str, Any], games: float, seconds: float, matches:
     return "".join(f"yes, {PROVED} than {row['opponent']}" for row in proofs if row["sprt"] == "accept")
 
 
-def how_to_go_on(folder: Path, settings: Mapping[str, Any], over: str, last: Row) -> str:
-    """Return the command that continues a run, or prolongs it if it is over."""
-    command = f"alphago train --folder {folder}"
+def game_flag(name: str, path: Path) -> str:
+    """Return the flag for a game that is not the package's, as the network's file names its class; else ""."""
+    if name in GAMES and is_packaged(GAMES[name]):
+        return ""
+    return f" --game {read_description(path)['reference']}" if path.exists() else " --game MODULE:CLASS"
+
+
+def how_to_go_on(folder: Path, flag: str, settings: Mapping[str, Any], over: str, last: Row) -> str:
+    """Return the command that continues a run, or prolongs it if it is over.  flag: of its game."""
+    command = f"alphago train{flag} --folder {folder}"
     if PROVED in over:
         return f"{command} --until none"
     return f"{command} {longer(settings, number(last, 'games') or 0)}" if over else command

@@ -90,7 +90,7 @@ def new_figure() -> "Figure":
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "curves are drawn with matplotlib, which is missing: pip install matplotlib"
+            "curves are drawn with matplotlib, which is missing: pip install 'alphago[plot]' brings it"
         ) from error
 
     class NotebookFigure(Figure):

@@ -7,11 +7,9 @@ import numpy as np
 from alphago.env.board import draw_board, result_text
 from alphago.env.game import PLAYER_NAMES, Position
 
-DECIDED = 0.5  # ownership, of -1 .. 1, from which a point counts as a side's
-
 
 def estimate(network: Any, position: Position) -> tuple[str, str] | None:
-    """Return sentences on the end that a network expects, and a drawing of the points' owners.
+    """Return sentences on the end that a network expects, and a drawing of the points' owners, "" if none is sure.
 
     None for an engine that makes no forecast, and for a game without points.
     """
@@ -22,14 +20,15 @@ def estimate(network: Any, position: Position) -> tuple[str, str] | None:
         forecast = net.forecast(position)
     except ValueError:  # a value head without score and ownership
         return None
-    decided = np.where(np.abs(forecast.ownership) >= DECIDED, np.sign(forecast.ownership), 0).astype(np.int8)
+    owners = forecast.owners
     result = result_text(round(forecast.score, 1))
     lines = [f"The network expects {result} in the end, and Black to win with {forecast.win_probability:.0%}."]
-    dead = [text for colour, name in PLAYER_NAMES.items() if (text := dead_stones(position, decided, colour, name))]
+    dead = [text for colour, name in PLAYER_NAMES.items() if (text := dead_stones(position, owners, colour, name))]
     if dead:
         lines.append(f"It takes for dead: {'; '.join(dead)}.")
-    lines.append("The points that it gives to Black (X) and White (O):")
-    return "\n".join(lines), draw_board(decided)
+    sure = owners.any()
+    lines.append("The points that it gives to Black (X) and White (O):" if sure else "No point is sure yet.")
+    return "\n".join(lines), draw_board(owners) if sure else ""
 
 
 def dead_stones(position: Position, owners: np.ndarray, colour: int, name: str) -> str:

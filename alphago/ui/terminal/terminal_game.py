@@ -11,7 +11,7 @@ import numpy as np
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
 from alphago.mcts.player import MCTSPlayer
-from alphago.system.validation import checks_keywords, keywords_of
+from alphago.system.validation import checks_keywords, keywords_of, near_names
 from alphago.ui.terminal.estimate import estimate
 from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.saved_games import GameFiles
@@ -206,7 +206,8 @@ class TerminalGame:
         except IllegalMove as reason:
             self.say(f"{reason}.")
         except ValueError as reason:
-            self.say(f"{reason}; `help` lists the commands.")
+            near = near_names(text.lower(), self.words)
+            self.say(f"{reason}; {f'did you mean {near[0]}? ' if near else ''}`help` lists the commands.")
 
     def play_move(self, action: int) -> None:
         self.player.play_move(action)
@@ -289,7 +290,8 @@ class TerminalGame:
             return
         if (expected := estimate(self.player.network, self.position)) is not None:
             self.say(expected[0])
-            self.screen.draw(expected[1])
+            if expected[1]:
+                self.screen.draw(expected[1])
         elif self.player.env.has_ownership:
             self.say("That is the board as it stands: this engine makes no forecast of the end.")
 

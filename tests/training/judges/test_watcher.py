@@ -185,7 +185,7 @@ class TestExaminations:
             list(train_for(run, watcher, 90))
             *_, listener = run.reporter.reports
             assert isinstance(listener, Listener)
-            assert sum("watching broken failed" in note and "out of cheese" in note for note in listener.notes) == 3
+            assert sum("watching broken failed" in note and "out of cheese" in note for note in listener.notes) == 4
         assert not watcher.networks
         assert not (tmp_path / EVALUATIONS).exists()
 

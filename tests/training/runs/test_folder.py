@@ -143,6 +143,16 @@ class TestTrouble:
         assert numbers[-1] == undisturbed.listener.rows[-1]["iteration"]
         assert not go_on(killed)[1].noted("has lost its end")
 
+    def test_a_damaged_line_of_metrics(self, killed: Path) -> None:
+        """It is told; the other lines stay."""
+        path = killed / "metrics.jsonl"
+        lines = path.read_bytes().splitlines(keepends=True)
+        assert len(lines) > 1
+        path.write_bytes(b"".join([lines[0].replace(b"{", b"[", 1), *lines[1:]]))
+        _, listener = go_on(killed)
+        assert listener.noted(f"{path} has damaged lines, which are left out: 1 of {len(lines)}")
+        assert path.read_bytes().count(b"\n") >= len(lines)
+
     def test_a_line_that_does_not_fit(self, tmp_path: Path) -> None:
         """Metrics, cut short by a limit on the size of files as by a full disk."""
         resource = pytest.importorskip("resource")

@@ -345,7 +345,7 @@ def test_without_matplotlib(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["plot", str(make(tmp_path / "run", [metrics(1)]))]) == 2
-    assert "drawn with matplotlib, which is missing: pip install matplotlib" in capsys.readouterr().err
+    assert "drawn with matplotlib, which is missing: pip install 'alphago[plot]'" in capsys.readouterr().err
 
 
 def test_drawing_needs_neither_torch_nor_a_display(tmp_path: Path) -> None:

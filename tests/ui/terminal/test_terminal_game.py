@@ -173,6 +173,7 @@ class TestMoves:
         end = go(BLACK, typo, "d4", engine="C3")
         assert f"{typo!r} is no point of GoEnv(5)" in end.text
         assert "`help` lists the commands" in end.text
+        assert ("did you mean undo?" in end.text) == (typo == "undoo")
         assert end.moves() == "B D4, W C3"
 
     def test_illegal(self):
