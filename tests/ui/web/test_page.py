@@ -100,9 +100,10 @@ def test_study_undo_and_variations(chromium: Any) -> None:
             visitor.part("mode").select_option(mode)
             numbers = visitor.page.locator(".ag-value").count()
             assert (numbers == 0) == (mode == "none"), mode
-        visitor.page.locator(".ag-moves li").first.click()
+        visitor.page.locator(".ag-moves li").first.hover()
         visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
-        visitor.page.locator(".ag-moves li").first.click()
+        visitor.page.mouse.move(2, 2)
+        visitor.expect(visitor.page.locator(".ag-ghost")).to_have_count(0)
         visitor.press("k")
         visitor.expect(visitor.page.locator(".ag-number").first).to_be_visible()
         visitor.part("legend").locator("summary").click()
@@ -110,6 +111,25 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.part("review").click()
         visitor.page.locator(".ag-graph").click(position={"x": 40, "y": 40})
         visitor.says("Move 1:")
+
+
+def test_a_press_counts_though_the_board_is_drawn_anew_before_its_release(chromium: Any) -> None:
+    """While the engine thinks the board is drawn several times a second."""
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.press("a")
+        visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
+        box = visitor.page.locator(".ag-svg").bounding_box()  # whose middle is C3
+        visitor.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        visitor.page.mouse.down()
+        visitor.page.wait_for_timeout(600)
+        visitor.page.mouse.up()
+        visitor.says("Move 2")
+        visitor.page.mouse.down()
+        visitor.page.mouse.move(2, 2)
+        visitor.page.mouse.up()
+        visitor.press("Escape")
+        visitor.says("Move 2")
 
 
 def test_the_keyboard_alone(chromium: Any) -> None:

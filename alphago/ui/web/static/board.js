@@ -259,7 +259,24 @@ class Board {
     this.root.addEventListener("click", (event) => { // so that Space is the study key again
       if (event.detail && event.target.closest("button")) event.target.closest("button").blur();
     });
+    // The board is drawn anew while the engine thinks, perhaps between the press and its release.
+    const under = (event) => {
+      const target = this.svg.getRootNode().elementFromPoint(event.clientX, event.clientY);
+      return target && this.svg.contains(target) ? target.dataset.action : undefined;
+    };
+    this.svg.addEventListener("pointerdown", (event) => { this.pressed = event.button === 0 ? under(event) : undefined; });
+    this.svg.addEventListener("pointercancel", () => { this.pressed = undefined; });
+    this.svg.addEventListener("pointerup", (event) => {
+      if (this.pressed !== undefined && under(event) === this.pressed) this.play(Number(this.pressed));
+      this.pressed = undefined;
+    });
     this.svg.addEventListener("pointerleave", () => this.hover(null));
+    this.candidates.addEventListener("pointerdown", (event) => {
+      const row = event.target.closest("li");
+      if (!row || event.pointerType === "mouse") return;
+      const action = Number(row.dataset.action);
+      this.hover(this.hovered === action ? null : action);
+    });
   }
 
   card(side) {
@@ -787,7 +804,7 @@ class Board {
     const legal = new Set(view.legal);
     const target = (action, x, y, w, hgt) => s("rect", { x: x * UNIT, y: y * UNIT, width: w * UNIT, height: hgt * UNIT,
       class: over || !legal.has(action) ? "ag-target" : "ag-target ag-open", "data-action": action, "data-point": this.game.names[action],
-      onclick: () => this.play(action), onpointerenter: (event) => event.pointerType === "mouse" && this.hover(action) });
+      onpointerenter: (event) => event.pointerType === "mouse" && this.hover(action) });
     if (kind === "houses") {
       return [0, 1, 2, 3, 4, 5].map((i) => {
         const { x, y } = this.spot(i, view.toPlay);
@@ -809,10 +826,9 @@ class Board {
         `${short(move[1])} visits`, `prior ${percent(move[2], 1)} %`].filter(Boolean).join(", ");
       const dot = s("svg", { viewBox: "0 0 20 20", class: "ag-swatch" },
         s("circle", { cx: 10, cy: 10, r: 8, fill: kind === null ? "#999" : LOSSES[kind] }));
-      return h("li", { class: this.hovered === move[0] ? "ag-chosen" : "", tabindex: 0,
+      return h("li", { class: this.hovered === move[0] ? "ag-chosen" : "", "data-action": move[0],
         onpointerenter: (event) => event.pointerType === "mouse" && this.hover(move[0]),
-        onpointerleave: (event) => event.pointerType === "mouse" && this.hover(null),
-        onclick: () => this.hover(this.hovered === move[0] ? null : move[0]) },
+        onpointerleave: (event) => event.pointerType === "mouse" && this.hover(null) },
         dot, h("b", {}, this.game.names[move[0]]), ` ${words}`,
         h("span", { class: "ag-small" }, ` ${move[5].slice(0, 8).map((one) => this.game.names[one]).join(" ")}`));
     }));
