@@ -10,6 +10,7 @@ from alphago.cli.options import integer, number
 from alphago.env.game import GameEnv
 
 PORT = 8270
+LOADING_SECONDS = 20.0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -52,8 +53,12 @@ def run(options: argparse.Namespace) -> int:
 
         runs = Runs(offer.runs)
     app = server.make_app(engines, offer.bases, guard, runs)
-    threading.Thread(target=get_ready, args=(engines, next(iter(offer.bases.values()))), daemon=True).start()
-    server.serve(app, guard, options.host, options.port, browser=not options.no_browser)
+    ready = threading.Thread(target=get_ready, args=(engines, next(iter(offer.bases.values()))), daemon=True)
+    ready.start()
+    try:
+        server.serve(app, guard, options.host, options.port, browser=not options.no_browser)
+    finally:
+        ready.join(LOADING_SECONDS)  # libraries that are loading when a process ends let it crash
     return 0
 
 

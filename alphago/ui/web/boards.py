@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
 BACKLOG = 100  # messages that a page has not taken yet, beyond which it is not listened to
+CLOSING_SECONDS = 5.0  # for which the end of the server waits for its boards
 MOST_BACKLOG = 1000  # beyond which it is disconnected
 COALESCED = "thinking"  # of these a slow page gets only the newest
 
@@ -60,9 +61,12 @@ class Boards:
                 self.sessions.pop(key).close()
 
     def close(self) -> None:
-        """End all boards."""
+        """End all boards, and wait until none of them computes any more."""
         for session in self.sessions.values():
             session.close()
+        until = time.monotonic() + CLOSING_SECONDS
+        for session in self.sessions.values():
+            session.thread.join(max(until - time.monotonic(), 0))
         self.sessions.clear()
 
 

@@ -123,7 +123,7 @@ def test_ten_thousand_random_messages() -> None:
         say(other, "hello")
         say(other, "players", white="human")
         say(other, "play", move="C3")
-        threads, answered = threading.active_count(), list[str]()
+        answered = list[str]()
         with served.page() as page:
             reader = threading.Thread(target=lambda: [answered.append(message[:20]) for message in page], daemon=True)
             reader.start()
@@ -140,7 +140,8 @@ def test_ten_thousand_random_messages() -> None:
         say(other, "play", move="D4")
         while told(other, "state")["view"]["moves"] < 2:
             pass
-        assert threading.active_count() <= threads + 2
+        boards = [thread for thread in threading.enumerate() if thread.name == "alphago-board"]
+        assert len(boards) == 2
         assert served.get()[0] == 200
         assert len(served.app.state.boards.sessions) == 2
 
@@ -228,5 +229,6 @@ def test_without_the_extra_it_says_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "alphago.ui.web.server")
+    monkeypatch.delattr(sys.modules["alphago.ui.web"], "server")
     assert main(["web", "--no-browser"]) == 2
     assert "pip install 'alphago[web]'" in capsys.readouterr().err
