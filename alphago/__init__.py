@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from alphago.mcts.player import MCTSPlayer
     from alphago.mcts.search import SearchSettings
     from alphago.nn.net import NeuralNet, load_model
+    from alphago.records.dataset import Dataset
+    from alphago.records.importing import import_games
     from alphago.records.record import GameRecord
     from alphago.training.memory import ReplayMemory
     from alphago.training.own_samples import train_on
     from alphago.training.selfplay import selfplay
     from alphago.training.session import train
+    from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.plots import plot
     from alphago.ui.terminal.terminal_game import play
 
@@ -49,6 +52,8 @@ _HOMES = {
     "NeuralNet": "alphago.nn.net",
     "load_model": "alphago.nn.net",
     "GameRecord": "alphago.records.record",
+    "Dataset": "alphago.records.dataset",
+    "import_games": "alphago.records.importing",
     "SearchSettings": "alphago.mcts.search",
     "MCTSPlayer": "alphago.mcts.player",
     "Analysis": "alphago.mcts.analysis_result",
@@ -59,6 +64,8 @@ _HOMES = {
     "ReplayMemory": "alphago.training.memory",
     "selfplay": "alphago.training.selfplay",
     "train": "alphago.training.session",
+    "train_supervised": "alphago.training.supervised.call",
+    "predict_games": "alphago.training.supervised.call",
     "train_on": "alphago.training.own_samples",
     "plot": "alphago.training.watch.plots",
     "play": "alphago.ui.terminal.terminal_game",
@@ -67,6 +74,7 @@ _HOMES = {
 __all__ = [
     "Analysis",
     "ConnectFourEnv",
+    "Dataset",
     "GameBatch",
     "GameEnv",
     "GameRecord",
@@ -84,13 +92,16 @@ __all__ = [
     "analyze",
     "check_game",
     "evaluate",
+    "import_games",
     "iter_analysis",
     "load_model",
     "play",
     "plot",
+    "predict_games",
     "selfplay",
     "train",
     "train_on",
+    "train_supervised",
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
 from alphago.records.sgf import format_sgf
-from alphago.records.sgf_game import SgfGame
+from alphago.records.sgf.game import SgfGame
 from alphago.system.files import write_atomic
 
 Match = tuple[int, int]  # numbers of two players

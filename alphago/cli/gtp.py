@@ -24,6 +24,9 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--komi", type=number, metavar="K", help="White's points, until the controller sets them")
     parser.add_argument("--resign", type=number, metavar="VALUE", help="resign below it, -1: never (the model's value)")
     parser.add_argument("--seed", type=integer, metavar="S", help="of the choice among equally good moves")
+    parser.add_argument("--ponder", action="store_true", help="search on while the opponent thinks")
+    parser.add_argument("--name", metavar="TEXT", help="what the command name answers, for Lizzie KataGo (alphago)")
+    parser.add_argument("--version", metavar="TEXT", help="what the command version answers (alphago's own)")
     add_device(parser)
 
 
@@ -41,7 +44,8 @@ def run(options: argparse.Namespace) -> int:
         try:
             serve(
                 require_go(env, "GTP"), network, readouts, resign_threshold=options.resign,
-                seed=options.seed, komi=options.komi, device=options.device, output=output,
+                seed=options.seed, komi=options.komi, device=options.device, ponder=options.ponder, output=output,
+                **{name: given for name in ("name", "version") if (given := getattr(options, name)) is not None},
             )  # fmt: skip
         except BrokenPipeError:  # the controller has exited
             return 1

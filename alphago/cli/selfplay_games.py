@@ -24,7 +24,7 @@ from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
 from alphago.records import sgf
 from alphago.records.record import GameRecord, save_records
-from alphago.records.sgf_game import SgfGame
+from alphago.records.sgf.game import SgfGame
 from alphago.system.files import LOCK, lock, write_atomic
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import check_int, make_settings
@@ -114,7 +114,7 @@ class GameFolder:
         with self.one_at_a_time:
             self.records[number] = record
             if not self.as_records:
-                game = SgfGame.from_record(record, self.env, players=("alphago", "alphago"))
+                game = SgfGame.from_record(record, self.env, values=True, players=("alphago", "alphago"))
                 write_atomic(self.path / f"{number:0{len(str(self.games))}d}.sgf", sgf.format_sgf(game))
             if self.verbose:
                 LiveBar.write(game_text(self.env, record, moves=True), file=sys.stderr)

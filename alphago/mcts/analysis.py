@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from alphago.env.game import GameEnv, Position
-from alphago.mcts.analysis_group import PositionGroup
+from alphago.mcts.analysis_group import PositionGroup, evaluate_alone
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import as_forecast_evaluator
@@ -69,6 +69,8 @@ def analyze(
     check_int("plies", plies, 1)
     check_bool("move_ownership", move_ownership)
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
+    if maker.readouts == 0 and maker.evaluator.device == "cpu":
+        return evaluate_alone(maker.env, maker.evaluator, maker.positions, maker.symmetries, cores)
     end = stop or threading.Event()
 
     def one(rows: range) -> Analysis:
@@ -187,7 +189,7 @@ def game_of(positions: Sequence[Any]) -> GameEnv:
     for position in positions:
         if not isinstance(position, Position):
             raise TypeError(f"positions must be Positions, such as env.position(), got {shown(position)}")
-        if not positions[0].env.accepts(position.env):
+        if position.env is not positions[0].env and not positions[0].env.accepts(position.env):
             raise ValueError(f"positions must be of one game, {positions[0].env}, got one of {position.env}")
     env: GameEnv = positions[0].env
     return env

@@ -4,6 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +12,67 @@ import numpy as np
 
 from alphago.env.game import GameEnv, Position
 from alphago.mcts.analysis_result import ARRAYS, Analysis
-from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
-from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, check_symmetries
+from alphago.mcts.evaluator import Evaluator, ForecastEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.mcts.tree_reading import read_analysis
+
+FIRST = np.zeros(1, np.int64)
+CHUNK = 256  # positions that are evaluated together
+
+
+def evaluate_alone(
+    env: GameEnv, evaluator: Evaluator, positions: Sequence[Position], symmetries: bool, threads: int
+) -> Analysis:
+    """Return the analysis of positions without a search, whose lines have no plies."""
+    count, actions, shape = len(positions), env.action_space, env.plane_shape
+    forecaster = evaluator if isinstance(evaluator, ForecastEvaluator) else None
+    known = forecaster is not None and forecaster.makes_forecasts
+    chosen = check_symmetries(env, evaluator, symmetries)
+    priors, values = np.zeros((count, actions), np.float32), np.zeros(count, np.float32)
+    scores = np.full(count, np.nan, np.float32)
+    owners = np.zeros((count, shape[0] * shape[1] if known else 0), np.float32)
+    movers, visits = np.zeros(count, np.int8), np.zeros(count, np.int32)
+
+    def work(begin: int) -> None:
+        part = slice(begin, min(begin + CHUNK, count))
+        batch, slots = env.new_batch(part.stop - begin), np.arange(part.stop - begin)
+        for i in range(len(slots)):
+            batch.copy(FIRST, slots[i : i + 1], of=positions[begin + i].batch)
+        batch.to_play(slots, movers[part])
+        over = batch.is_over(slots, np.empty(len(slots), np.bool_))
+        live = slots[~over] if over.any() else slots
+        whole = len(live) == len(slots)
+        own = [array[part] if whole else array[part][live] for array in (priors, values, scores, owners)]
+        if forecaster is not None:
+            forecasts = (own[2], own[3]) if known else None
+            forecaster.evaluate_forecasts(batch, live, own[0], own[1], forecasts, chosen)
+        elif len(live):
+            evaluator.evaluate(batch, live, own[0], own[1])
+        visits[part][live] = 1
+        if not whole:
+            for array, found in zip((priors, values, scores, owners), own, strict=True):
+                array[part][live] = found
+
+    if evaluator.device != "cpu":
+        raise ValueError(f"positions alone are evaluated on the CPU, got an evaluator for {evaluator.device!r}")
+    begins = range(0, count, CHUNK)
+    if len(begins) == 1 or threads == 1:
+        for begin in begins:
+            work(begin)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, begins))
+    unknown, none = np.full((count, actions), np.nan, np.float32), np.zeros((count, actions, 0), np.int32)
+    board = owners.reshape(count, *shape) if known else None
+    found = Analysis(
+        env, movers, np.zeros((count, actions), np.int32), priors, unknown, unknown, unknown, unknown, none, none,
+        visits, values, values.copy(), scores, np.where(np.isnan(scores), scores, 0), scores.copy(), board,
+        None if board is None else np.zeros_like(board), None if board is None else board.copy(),
+    )  # fmt: skip
+    for i in np.flatnonzero(visits == 0):
+        tell_ended(found, int(i), positions[int(i)])
+    return found
 
 
 class PositionGroup:
@@ -76,14 +134,18 @@ def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray)
         arrays[name][live] = part
     whole = replace(found, **arrays)
     for i in np.setdiff1d(np.arange(len(positions)), live):
-        position = positions[i]
-        mover, first = position.to_play, np.zeros(1, np.int64)
-        whole.to_play[i], whole.prior[i] = mover, 0
-        whole.value[i] = whole.raw_value[i] = mover * position.outcome
-        if whole.ownership is None or whole.raw_ownership is None or whole.ownership_stdev is None:
-            continue
-        whole.root_score[i] = whole.raw_score[i] = mover * position.score()
-        whole.root_score_stdev[i] = whole.ownership_stdev[i] = 0
-        owners = position.batch.ownership(first, np.empty((1, whole.ownership[i].size), np.int8))
-        whole.ownership[i] = whole.raw_ownership[i] = owners.reshape(whole.ownership[i].shape)
+        tell_ended(whole, int(i), positions[int(i)])
     return whole
+
+
+def tell_ended(analysis: Analysis, i: int, position: Position) -> None:
+    """Write the outcome of a position whose game is over, and its board's score and owners, into row i."""
+    mover = position.to_play
+    analysis.to_play[i], analysis.prior[i] = mover, 0
+    analysis.value[i] = analysis.raw_value[i] = mover * position.outcome
+    if analysis.ownership is None or analysis.raw_ownership is None or analysis.ownership_stdev is None:
+        return
+    analysis.root_score[i] = analysis.raw_score[i] = mover * position.score()
+    analysis.root_score_stdev[i] = analysis.ownership_stdev[i] = 0
+    owners = position.batch.ownership(FIRST, np.empty((1, analysis.ownership[i].size), np.int8))
+    analysis.ownership[i] = analysis.raw_ownership[i] = owners.reshape(analysis.ownership[i].shape)

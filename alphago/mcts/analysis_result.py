@@ -49,7 +49,8 @@ class Analysis:
     lower_bound: np.ndarray  # float32 [n, A], of the win rate, DEVIATIONS standard errors below it; may be below 0
     score: np.ndarray  # float32 [n, A], the mean of the scores below an action
     score_stdev: np.ndarray  # float32 [n, A], the standard deviation of the scores that the network gives below it
-    lines: np.ndarray  # int32 [n, A, plies], the most visited line of play from each action on; -1 beyond its end
+    lines: np.ndarray  # int32 [n, A, plies], the most visited line of play from each action on; -1 beyond its end, and
+    # no plies without a search
     line_visits: np.ndarray  # int32 [n, A, plies], the visits of these moves; 0 beyond the line's end
     root_visits: np.ndarray  # int32 [n], simulations, the position's own evaluation included
     value: np.ndarray  # float32 [n], the mean value of all simulations

@@ -31,6 +31,13 @@ def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
     return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
 
 
+def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tuple[int, ...]:
+    """Return the symmetries in which positions are evaluated; raise ValueError if the evaluator cannot turn them."""
+    if symmetries and not isinstance(evaluator, ForecastEvaluator):
+        raise ValueError(f"symmetries needs a network, got {type(evaluator).__name__}")
+    return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
+
+
 class AnalysisSearch(Search):
     """A `Search` whose nodes also have the scores and ownership of a `ForecastEvaluator`; of others there are none.
 
@@ -50,9 +57,7 @@ class AnalysisSearch(Search):
     ) -> None:
         super().__init__(env, evaluator, games, settings, nodes=nodes)
         self.forecaster = evaluator if isinstance(evaluator, ForecastEvaluator) else None
-        if symmetries and self.forecaster is None:
-            raise ValueError(f"symmetries needs a network, got {type(evaluator).__name__}")
-        self.symmetries = tuple(range(len(env.symmetries.points))) if symmetries else (0,)
+        self.symmetries = check_symmetries(env, evaluator, symmetries)
         self.has_forecasts = self.forecaster is not None and self.forecaster.makes_forecasts
         points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
         self.scores = np.zeros((games, nodes), np.float32)  # of each node, from its mover's view
@@ -87,6 +92,21 @@ class AnalysisSearch(Search):
         self.expand_roots(games)
         self._make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
         self.rule.prepare(self.tree, games, readouts.astype(np.int32))
+
+    def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
+        """Run one wave, as `Search.wave`.
+
+        leaves: at most the settings' number; fewer suffice where many games share a batch.
+        """
+        self._make_room(int(self.tree.used.max()) + self.settings.leaves + 1)
+        if leaves is None or leaves == self.settings.leaves:
+            return super().wave(budget)
+        rows = self.games * leaves
+        part = self._wave.part(slice(rows), slice(2 * rows))
+        found, met = self._select(self.tree, budget, self.rule.parameters, part, self._all_games)
+        if found:
+            self._evaluate(found, met)
+        return found
 
     def priors(self, games: np.ndarray) -> np.ndarray:
         """Return the evaluator's priors of the roots' actions, float32 [n, A], those of forbidden ones too."""

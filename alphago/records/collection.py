@@ -1,4 +1,4 @@
-"""Games from files: one SGF file, one file of records, or a folder of both."""
+"""Games from files: one SGF file, one file of records, a folder of both, or a dataset."""
 
 from pathlib import Path
 
@@ -6,6 +6,8 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
+from alphago.env.go import GoEnv
+from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.record import GameRecord, load_records
 from alphago.records.sgf import read_sgf
 
@@ -18,9 +20,13 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     Of more, a part that is spread over all files, the same on every call.  What a folder holds beside games of `env`
     is left out, such as games of other boards, illegal ones, and those without a result.
 
+    Of a dataset, its validation games if it has any.
+
     Raises FileNotFoundError if there is no such file, ValueError if it holds no game of `env`.
     """
     path = Path(path)
+    if is_dataset(path):
+        return read_dataset(path, require_go(env, "datasets"), positions)
     if not path.exists():
         raise FileNotFoundError(f"records must be an SGF file, a .npz of records or a folder of them, got {path}")
     files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES) if path.is_dir() else [path]
@@ -40,6 +46,28 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
         missing -= sum(map(len, own))
     if not records:
         raise ValueError(f"{path} holds no game of {env}: {why}")
+    return records
+
+
+def read_dataset(path: Path, env: GoEnv, positions: int) -> list[GameRecord]:
+    """Return games with a result of a dataset, with about so many positions; raise ValueError if there are none."""
+    dataset = Dataset(path)
+    numbers = dataset.select("validation", env.N, results_only=True)
+    if not len(numbers):
+        numbers = dataset.select(None, env.N, results_only=True)
+    records: list[GameRecord] = []
+    for number in np.random.default_rng(0).permutation(numbers):
+        if positions <= 0:
+            break
+        record = dataset.game(int(number)).to_record(env)
+        try:
+            check_record(record, env)
+        except ValueError:
+            continue  # a repetition that this game's rules forbid
+        records.append(record)
+        positions -= len(record)
+    if not records:
+        raise ValueError(f"{path} holds no game of {env!r} with a result")
     return records
 
 

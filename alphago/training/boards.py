@@ -16,7 +16,7 @@ from alphago.system.validation import qualified_name
 from alphago.training.batches import apportion
 from alphago.training.group import draw_beginning
 from alphago.training.judges.resignation import AdaptiveThreshold, Resignation, calibrate
-from alphago.training.memory import ReplayMemory, Sample, window
+from alphago.training.memory import MakeMemory, ReplayMemory, Sample, window
 from alphago.training.runs.shards import Shards
 from alphago.training.runs.state import pack_arrays, unpack_arrays
 from alphago.training.selfplay import GameSource, MakeSource
@@ -143,6 +143,7 @@ class Boards:
         *,
         workers: Workers,
         make_source: MakeSource,
+        make_memory: MakeMemory = ReplayMemory,
         device: str = "cpu",
     ) -> None:
         """Divide the remaining games of the run among the boards.
@@ -164,7 +165,7 @@ class Boards:
         self.boards = []
         for place, (env, share) in enumerate(stage.boards):
             variant = env if settings.exact_rules else env.training_variant()
-            memory = memories.get(env) or ReplayMemory(
+            memory = memories.get(env) or make_memory(
                 variant, search_share=settings.search_share, surprise_share=settings.surprise_share
             )
             first = numbers.start + place

@@ -2,8 +2,8 @@
 
 import json
 from collections import deque
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class ReplayMemory:
             divergence of its policy from the network's, the rest to all alike (Wu, KataGoMethods.md, "Policy Surprise
             Weighting").
     """
+
+    keeps_games = True  # whether the run folder has to keep the games, which are nowhere else
 
     def __init__(
         self, env: GameEnv, capacity: int = 500_000, search_share: float = 0.0, surprise_share: float = 0.0
@@ -140,7 +142,7 @@ class ReplayMemory:
             ownership=np.stack([entry.ownership for entry in entries]) * movers[:, None],
             ended=np.array([not entry.record.resigned for entry in entries], np.float32),
         )
-        self._apply_symmetries(sample, symmetries)
+        turn(self.env, sample, symmetries)
         return sample
 
     def _start(self, record: GameRecord) -> GameBatch:
@@ -182,17 +184,22 @@ class ReplayMemory:
         mover = batch.to_play(_FIRST, np.empty(1, np.int8))
         return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
 
-    def _apply_symmetries(self, sample: Sample, symmetries: np.ndarray) -> None:
-        """Apply symmetry `symmetries[i]` to row i of the sample, in place."""
-        flat = sample.planes.reshape(len(sample.planes), self.env.planes, -1)
-        for symmetry in range(1, len(self.env.symmetries.points)):
-            rows = np.flatnonzero(symmetries == symmetry)
-            if len(rows):
-                points, actions = self.env.symmetries.points[symmetry], self.env.symmetries.actions[symmetry]
-                flat[rows] = flat[rows][:, :, points]
-                sample.policy[rows] = sample.policy[rows][:, actions]
-                if sample.ownership.shape[1]:
-                    sample.ownership[rows] = sample.ownership[rows][:, points]
+
+def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:
+    """Turn row i of a sample by symmetry `symmetries[i]` of the game, in place."""
+    flat = sample.planes.reshape(len(sample.planes), env.planes, -1)
+    for symmetry in range(1, len(env.symmetries.points)):
+        rows = np.flatnonzero(symmetries == symmetry)
+        if len(rows):
+            points, actions = env.symmetries.points[symmetry], env.symmetries.actions[symmetry]
+            flat[rows] = flat[rows][:, :, points]
+            sample.policy[rows] = sample.policy[rows][:, actions]
+            if sample.ownership.shape[1]:
+                sample.ownership[rows] = sample.ownership[rows][:, points]
+
+
+# (env, search_share=…, surprise_share=…) -> a memory with the public attributes and methods of ReplayMemory
+MakeMemory = Callable[..., Any]
 
 
 def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray:

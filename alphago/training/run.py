@@ -22,7 +22,7 @@ from alphago.training.boards import Boards, BoardTraining
 from alphago.training.group import SelfPlay
 from alphago.training.history import Row
 from alphago.training.learner import Learner
-from alphago.training.memory import ReplayMemory
+from alphago.training.memory import MakeMemory, ReplayMemory
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
 from alphago.training.selfplay import MakeSource
@@ -98,6 +98,7 @@ class Run:
         *,
         device: str = "cpu",
         make_source: MakeSource = SelfPlay,
+        make_memory: MakeMemory = ReplayMemory,
     ) -> None:
         """Make a run; `device`, "cpu", "cuda" or "host", is where games are played and the network learns."""
         self.goal = env
@@ -106,6 +107,7 @@ class Run:
         self.workers = workers
         self.device = device
         self.make_source = make_source
+        self.make_memory = make_memory
         self._sources = ExitStack()  # closes the sources of the present stage
         self.judges: list[Judge] = []
         self.reporter = Reporter([])
@@ -137,7 +139,7 @@ class Run:
         numbers = range(first, first + self.settings.game_limit - games)
         self.boards = Boards(
             self.stages[stage], self.settings, numbers, memories,
-            workers=self.workers, make_source=self.make_source, device=self.device,
+            workers=self.workers, make_source=self.make_source, make_memory=self.make_memory, device=self.device,
         )  # fmt: skip
         for source in self.boards.sources:
             self._sources.callback(source.close)
@@ -226,7 +228,8 @@ class Run:
 
     def add_games(self, board: BoardTraining, records: list[GameRecord]) -> None:
         """Count a board's finished games, queue them for the run folder, and report them."""
-        self.folder.shards.add(records, board.env.N)
+        if board.memory.keeps_games:
+            self.folder.shards.add(records, board.env.N)
         self.games += len(records)
         self.reporter.games(board.env, records)
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_network
@@ -27,7 +27,8 @@ from alphago.training.judges.gate import Gatekeeper
 from alphago.training.judges.proof import Examiner, expectation
 from alphago.training.judges.watcher import Watcher
 from alphago.training.loop import train_loop
-from alphago.training.run import Run, Stopped
+from alphago.training.memory import MakeMemory, ReplayMemory
+from alphago.training.run import Judge, Run, Stopped
 from alphago.training.runs.compact import check_network, make_compact
 from alphago.training.runs.config import holds_run, version_errors
 from alphago.training.runs.folder import LOGS, RunFolder, default_folder, new_folder
@@ -110,14 +111,56 @@ def train(
         BackendMissing: for device="cuda" if there is none; MemoryError if its memory is too small.
         EngineError: if `until` or `watch` names an engine that is not installed or does not support the board.
     """
-    began = time.monotonic()
     check_env(env)
+    sizes = {"tower_height": tower_height, "channels": channels}
+    slice_of = Slice(folder, reports, stop_after, compact)
+    return train_run(
+        env, num_games, settings, slice_of, source,
+        preset=preset, model=model, sizes=sizes, until=until, device=device,
+    )  # fmt: skip
+
+
+class RunParts(NamedTuple):
+    """What a run has beside its network and the source of its games: what remembers them, and further judges."""
+
+    memory: MakeMemory = ReplayMemory
+    judges: Sequence[Judge] = ()
+
+
+class Slice(NamedTuple):
+    """The arguments of `train` that are of one call, not of the run."""
+
+    folder: str | Path | None = None
+    reports: Sequence[Report] | None = None
+    stop_after: float | None = None
+    compact: bool = False
+
+
+def train_run(
+    env: GameEnv,
+    num_games: int | Unset | None,
+    settings: Mapping[str, Any],
+    slice_of: Slice,
+    source: MakeSource,
+    *,
+    parts: RunParts | None = None,
+    preset: str | None = None,
+    model: NeuralNet | str | Path | None = None,
+    sizes: Mapping[str, int | None],
+    until: str | Opponent | Unset | None = UNSET,
+    device: str = "auto",
+) -> NeuralNet:
+    """Train with a source of games and return the network; the arguments are those of `train`.
+
+    parts: None for the usual ones.  sizes: tower_height and channels of a new network.
+    """
+    began = time.monotonic()
     network: Any = as_network(model, env)
-    check_types(network, until, reports)
+    check_types(network, until, slice_of.reports)
+    folder, reports, stop_after, compact = slice_of
     deadline = None if stop_after is None else began + 60 * check_positive("stop_after, in minutes,", stop_after)
     where = find_device(env, device)  # raises now if it does not exist
     compiles = warm_up() is not None
-    sizes = {"tower_height": tower_height, "channels": channels}
     given_sizes = {name: size for name, size in sizes.items() if size is not None}
     opponent = Opponent(until) if isinstance(until, str) else until
     call = TrainCall(env, num_games, preset, network, given_sizes, opponent, settings, where)
@@ -144,7 +187,7 @@ def train(
             try:
                 with (
                     translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
-                    run_for(plan, env, run_folder, reports, where, source) as run, explain_divergence(run),
+                    run_for(plan, env, run_folder, reports, where, source, parts) as run, explain_divergence(run),
                 ):  # fmt: skip
                     anything_to_do = begin(run, plan, notes)
                     with suppress(Stopped), run.stopwatch.running(OTHER):
@@ -177,11 +220,14 @@ def run_for(
     reports: Sequence[Report] | None,
     device: str,
     source: MakeSource,
+    parts: RunParts | None = None,
 ) -> Iterator[Run]:
     """Make the run of a plan, with its threads, reports and judges, for use within the block."""
     groups = plan.settings.groups or 1
+    parts = parts or RunParts()
     with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report() as console:
-        run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source)
+        run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source,
+                  make_memory=parts.memory)  # fmt: skip
         rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []
         run.reporter = Reporter(
             [console] if reports is None else reports,
@@ -191,6 +237,7 @@ def run_for(
             run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
         if plan.until is not None:
             run.judges.append(Examiner(env, plan.until, folder.path))
+        run.judges += parts.judges
         with ExitStack() as stack:
             stack.callback(run.close)
             if plan.watched:

@@ -79,11 +79,11 @@ def line_texts(analysis: Analysis, move: MoveAnalysis) -> list[str]:
     return [analysis.env.to_text(action) for action in move.line]
 
 
-def points(board: np.ndarray | None, analysis: Analysis) -> Sequence[float]:
-    """Return ownership or its spread [H, W] as a flat list, row by row from the top left; zeros where unknown."""
-    if board is None:
+def points(boards: np.ndarray | None, analysis: Analysis, i: int = 0) -> Sequence[float]:
+    """Return ownership or its spread [n, H, W] at i as a flat list, row by row from the top left; 0 where unknown."""
+    if boards is None:
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
-    numbers: list[float] = np.nan_to_num(board.astype(np.float64)).ravel().round(6).tolist()
+    numbers: list[float] = np.nan_to_num(boards[i].astype(np.float64)).ravel().round(4).tolist()
     return numbers
 
 

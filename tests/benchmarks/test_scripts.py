@@ -12,6 +12,15 @@ from tests.benchmarks.bench import BENCHMARKS, Bench
 
 # By script: what makes it small, and patterns that its output has to match, in this order.
 SMALL = {
+    "analysis.py": (
+        "--net 7x7 --positions 8 --queries 4 --visits 3 --commands 2 --turns 1",
+        [
+            r"the evaluator alone +[\d,]+  1\.00  1\.00\n",
+            r"analyze, 8 positions, no search +[\d,]+  \d+\.\d\d  \d+\.\d\d  \(at least 0\.95 wanted\)\n",
+            r"JSON, 4 positions, 3 visits +[\d,]+  \d+\.\d\d  \d+\.\d\d  \(at least 0\.85 wanted\)\n",
+            r"`name` while analysing: median \d+\.\d ms, at most \d+\.\d ms \(50 wanted\); idle ",
+        ],
+    ),
     "evaluator.py": (
         "--size 5 --height 1 --channels 8 --batches 2 4 --turns 1 --seconds 0.001 --games 2 --readouts 1",
         [
@@ -51,6 +60,15 @@ SMALL = {
             r"policy +\d\.\d{4} \(",
             r"4/2/1 +\d\.\d{4} \(\+0\.0000 \+- 0\.0000\)",
             r"4/4/2 +\d\.\d{4} \([+-]0\.\d{4} \+- ",
+        ],
+    ),
+    "reading_games.py": (
+        "--games 12 --length 20 --workers 1 --memory",
+        [
+            r"sgfmill, one process: [\d,]+ games/s\n",
+            r"SGF, 1 processes: [\d,]+ games/s, \d+\.\d\d of it",
+            r"text, 1 processes: [\d,]+ games/s, \d+\.\d\d of it",
+            r"memory of this process: \d+ MiB after a tenth, \d+ MiB after all: \d\.\d\d\n",
         ],
     ),
     "start.py": (

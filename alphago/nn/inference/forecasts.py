@@ -118,9 +118,10 @@ class ForecastEvaluator:
             return
         check_batch(batch, self.env)
         check_outputs(self.env, count, priors, values)
+        scratch = self._buffer(count)
         with BOARDS:
-            planes = batch.planes(slots, np.empty((count, self.env.planes, *self.env.plane_shape), np.float32))
-            mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))
+            planes = batch.planes(slots, scratch.planes[:count])
+            mask = batch.legal_mask(slots, scratch.mask[:count])
         if tuple(symmetries) == (0,):
             self._evaluate_planes(planes, mask, priors, values, forecasts)
             return
@@ -146,25 +147,38 @@ class ForecastEvaluator:
         values: np.ndarray,
         forecasts: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
-        logits, columns = np.empty(priors.shape, np.float32), self._buffer(len(planes))
+        scratch, count = self._buffer(len(planes)), len(planes)
+        logits, columns = scratch.logits[:count], scratch.columns[:count]
         with NET:
             self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])
         broken = masked_softmax_batch(logits, mask, priors)
-        if clip_values(columns[:, 0].copy(), values) or broken or not np.isfinite(columns[:, 1:]).all():
+        if clip_values(columns[:, 0].copy(), values) or broken:
             raise ValueError(NOT_FINITE)
         if forecasts is not None:
+            if not np.isfinite(columns.sum()):
+                raise ValueError(NOT_FINITE)
             np.multiply(columns[:, 1], np.float32(POINTS), out=forecasts[0])
-            np.clip(columns[:, 2:], -1, 1, out=forecasts[1])
+            np.copyto(forecasts[1], columns[:, 2:])  # -1 .. 1, as a tanh gives it
 
-    def _buffer(self, count: int) -> np.ndarray:
-        """Return the present thread's buffer of the value head's outputs, float32 [count, columns]."""
-        buffer = getattr(self._local, "buffer", None)
-        if buffer is None or len(buffer) < count:
-            buffer = self._local.buffer = np.empty((max(count, 32), self._columns), np.float32)
-        return buffer[:count]
+    def _buffer(self, count: int) -> "Scratch":
+        """Return the present thread's buffers for `count` positions or more."""
+        scratch = getattr(self._local, "scratch", None)
+        if scratch is None or len(scratch.mask) < count:
+            scratch = self._local.scratch = Scratch(self.env, max(count, 32), self._columns)
+        return scratch
 
     def __repr__(self) -> str:
         return f"ForecastEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
+
+
+class Scratch:
+    """One thread's buffers for up to `count` positions."""
+
+    def __init__(self, env: GameEnv, count: int, columns: int) -> None:
+        self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
+        self.mask = np.empty((count, env.action_space), np.bool_)
+        self.logits = np.empty((count, env.action_space), np.float32)
+        self.columns = np.empty((count, columns), np.float32)  # the value head's outputs
 
 
 def device_run(net: nn.Module, dtype: torch.dtype, device: torch.device) -> Run:

@@ -1,6 +1,7 @@
 """How well a network predicts the moves and results of given records, without search."""
 
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.records.record import GameRecord
 
 AT_ONCE = 64  # games; a piece of an examination
-SUMS = ("positions", "hits", "cross_entropy", "squared_error")
+BINS = 10  # of win rates, by which a value is calibrated
+SUMS = ("positions", "hits", "cross_entropy", "squared_error", "top5", "value_hits")
+TOP = 5
 
 
 class WatchedRecords:
@@ -31,9 +34,9 @@ class Prediction:
     def __init__(self, watched: WatchedRecords, state: Any) -> None:
         self.watched = watched
         self.pieces = 0
-        self.sums = np.zeros(len(SUMS))
-        if state is not None:
-            self.pieces, self.sums = state["pieces"], np.array(state["sums"])
+        self.counts = Counts()
+        if state is not None and "bins" in state:  # of an earlier version: begin anew
+            self.pieces, self.counts = state["pieces"], Counts.restored(state)
 
     @property
     def is_over(self) -> bool:
@@ -46,43 +49,91 @@ class Prediction:
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
         """Predict the next games."""
         first = self.pieces * AT_ONCE
-        self.sums += predict(evaluator, self.watched.env, self.watched.records[first : first + AT_ONCE])
+        self.counts += predict(evaluator, self.watched.env, self.watched.records[first : first + AT_ONCE])
         self.pieces += 1
 
     def row(self) -> dict[str, Any] | None:
-        """Return how often the policy's first choice was played, -ln of its probability of the move, in nats, and the
-        mean square of the value's distance from the result, -1 .. 1; None if no position was judged.
-        """
-        positions = int(self.sums[0])
-        if not positions:
-            return None
-        accuracy, entropy, error = (self.sums[1:] / positions).tolist()
-        return {
-            "opponent": self.watched.name, "positions_judged": positions,
-            "accuracy": accuracy, "cross_entropy": entropy, "value_error": error,
-        }  # fmt: skip
+        """Return the measures of `Counts.measures` as a part of a row; None if no position was judged."""
+        return {"opponent": self.watched.name, **self.counts.measures()} if self.counts.positions else None
 
     def summary(self) -> str:
-        row = self.row() or {}
-        return (
-            f"{row['accuracy']:.1%} of {row['positions_judged']} moves are the policy's first choice "
-            f"(cross-entropy {row['cross_entropy']:.2f} nats, value's squared error {row['value_error']:.2f})"
-        )
+        return self.counts.sentence()
 
     def state(self) -> dict[str, Any]:
-        return {"pieces": self.pieces, "sums": self.sums.tolist()}
+        return {"pieces": self.pieces, **self.counts.state()}
 
     def close(self) -> None:
         """Do nothing: there is nothing between two calls."""
 
 
-def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> np.ndarray:
-    """Return SUMS over the positions of records that have weight: float64 [4]."""
+class Counts:
+    """Sums over positions: what `predict` returns, which may be added up.
+
+    sums: float64, of SUMS.  bins: float64 [BINS, 3], by the win rate that the network gave: positions, sum of these win
+    rates, sum of the results (1 won, 0 lost).
+    """
+
+    def __init__(self) -> None:
+        self.sums = np.zeros(len(SUMS))
+        self.bins = np.zeros((BINS, 3))
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> "Counts":
+        """Return the counts that `state` returned."""
+        counts = cls()
+        counts.sums, counts.bins = np.array(state["sums"]), np.array(state["bins"])
+        return counts
+
+    def state(self) -> dict[str, Any]:
+        """Return the counts as plain data."""
+        return {"sums": self.sums.tolist(), "bins": self.bins.tolist()}
+
+    def __iadd__(self, other: "Counts") -> "Counts":
+        self.sums += other.sums
+        self.bins += other.bins
+        return self
+
+    @property
+    def positions(self) -> int:
+        return int(self.sums[0])
+
+    def measures(self) -> dict[str, float]:
+        """Return means over all positions, of which there must be some.
+
+        accuracy, top5: how often the move played was the policy's first choice, one of its first five.
+        cross_entropy: -ln of its probability, in nats.
+        value_error: mean square of the value's distance from the result, both -1 .. 1.
+        value_accuracy: how often the value had the result's sign.
+        calibration_error: mean distance, over BINS of win rates, from what was won, 0 .. 1 (expected calibration error:
+            Guo et al. 2017, "On Calibration of Modern Neural Networks", section 2).
+        """
+        _, hits, entropy, error, top5, sign = (self.sums / max(self.positions, 1)).tolist()
+        return {
+            "positions_judged": self.positions, "accuracy": hits, "top5": top5, "cross_entropy": entropy,
+            "value_error": error, "value_accuracy": sign,
+            "calibration_error": float(np.abs(self.bins[:, 1] - self.bins[:, 2]).sum() / max(self.positions, 1)),
+        }  # fmt: skip
+
+    def sentence(self) -> str:
+        """Return the measures as a part of a sentence."""
+        found = self.measures()
+        return (
+            f"{found['accuracy']:.1%} of {self.positions} moves are the policy's first choice, {found['top5']:.1%} "
+            f"among its first {TOP} (cross-entropy {found['cross_entropy']:.2f} nats, value's squared error "
+            f"{found['value_error']:.2f}, calibration error {found['calibration_error']:.1%})"
+        )
+
+
+def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Counts:
+    """Return the counts over the positions of records that have weight."""
+    counts = Counts()
+    if not records:
+        return counts
     batch = env.new_batch(len(records))
     for slot, record in enumerate(records):
-        batch.reset(np.array([slot]), **record.setup)
+        start = env.position(**record.setup).batch
+        batch.copy(np.zeros(1, np.int64), np.array([slot]), of=start)
     lengths = np.array([len(record) for record in records])
-    sums = np.zeros(len(SUMS))
     for ply in range(lengths.max()):
         slots = np.flatnonzero(lengths > ply)
         moves = np.array([records[slot].moves[ply] for slot in slots], np.int32)
@@ -90,10 +141,26 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> np
         results = np.array([records[slot].outcome * records[slot].movers[ply] for slot in slots])
         priors, values = np.empty((len(slots), env.action_space), np.float32), np.empty(len(slots), np.float32)
         evaluator.evaluate(batch, slots, priors, values)
-        chosen = np.maximum(priors[np.arange(len(slots)), moves], 1e-12)
-        columns = np.stack(
-            [np.ones(len(slots)), priors.argmax(axis=1) == moves, -np.log(chosen), (values - results) ** 2]
-        )
-        sums += columns[:, weights].sum(axis=1)
+        add_to(counts, priors[weights], values[weights], moves[weights], results[weights])
         batch.play(slots, moves)
-    return sums
+    return counts
+
+
+def add_to(counts: Counts, priors: np.ndarray, values: np.ndarray, moves: np.ndarray, results: np.ndarray) -> None:
+    """Add n positions to counts: priors [n, A], values [n], the moves played [n], results from the movers' view [n]."""
+    own = priors[np.arange(len(moves)), moves]
+    better = (priors > own[:, None]).sum(axis=1)  # actions that the policy likes more
+    counts.sums += np.stack(
+        [
+            np.ones(len(moves)),
+            priors.argmax(axis=1) == moves,
+            -np.log(np.maximum(own, 1e-12)),
+            (values - results) ** 2,
+            better < TOP,
+            np.sign(values) == np.sign(results),
+        ]
+    ).sum(axis=1)
+    rates = np.clip((values.astype(np.float64) + 1) / 2, 0, 1)
+    places = np.minimum((rates * BINS).astype(int), BINS - 1)
+    for column, amounts in enumerate((np.ones(len(moves)), rates, (results + 1) / 2)):
+        np.add.at(counts.bins[:, column], places, amounts)

@@ -47,7 +47,7 @@ def kata_move(analysis: Analysis, move: MoveAnalysis, flags: set[str]) -> str:
         ("movesOwnershipStdev", analysis.move_ownership_stdev),
     ):
         if flag in flags:
-            text += f" {flag} {board(None if owners is None else owners[0, move.action], analysis)}"
+            text += f" {flag} {board(None if owners is None else owners[:, move.action], analysis)}"
     return text
 
 

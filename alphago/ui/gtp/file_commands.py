@@ -6,8 +6,7 @@ import numpy as np
 
 from alphago.env.game import IllegalMove
 from alphago.env.go_rules import read_rules
-from alphago.records.sgf import format_sgf, read_sgf
-from alphago.records.sgf_game import SgfGame
+from alphago.records.sgf import SgfGame, format_sgf, read_sgf
 from alphago.system.files import write_atomic
 from alphago.ui.gtp.gtp_engine import Engine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame

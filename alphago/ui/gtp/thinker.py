@@ -56,7 +56,7 @@ class Thinker:
         self.options: dict[str, Any] = {"two_player_mode": True, "settings": settings, "seed": seed, "device": device}
         self.options["resign_threshold"] = resign_threshold
         # On a GPU searches for moves have their boards there; those for analysis have them on the CPU.
-        self.on_cpu = choose_device(env, device) == "cpu"
+        self.on_cpu = device == "cpu" or (device == "auto" and choose_device(env) == "cpu")
         self.player = MCTSPlayer(env, network, max(1, readouts), forecasts=self.on_cpu, **self.options)
         self._analyst = self.player if self.on_cpu else None
         self.evaluate(env.position())

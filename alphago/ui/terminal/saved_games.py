@@ -8,7 +8,7 @@ from alphago.env.game import GameEnv, Position
 from alphago.env.games import require_go
 from alphago.records.record import GameRecord, load_records, save_records
 from alphago.records.sgf import format_sgf, read_sgf
-from alphago.records.sgf_game import SgfGame
+from alphago.records.sgf.game import SgfGame
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.ui.terminal.screen import Screen
 
@@ -62,7 +62,7 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent}")
     if env.has_sgf:
-        result = {} if over else {"result": ""}
+        result: dict[str, Any] = {} if over else {"result": ""}
         data = format_sgf(SgfGame.from_record(record, env, players=players, **result))
     else:
         buffer = io.BytesIO()

@@ -48,7 +48,7 @@ def evaluate(
     return priors, values, scores, owners
 
 
-@pytest.mark.parametrize("where", ["cpu", "host"])
+@pytest.mark.parametrize("where", ["cpu", "host", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("head", ["size-free", "added"])
 def test_it_says_what_the_network_says(where: str, head: str) -> None:
     slots = {} if head == "size-free" else {"value": AddedForecast(DenseValue(8, (5, 5)), 8)}
@@ -56,12 +56,13 @@ def test_it_says_what_the_network_says(where: str, head: str) -> None:
     many = positions()
     priors, values, scores, owners = evaluate(evaluator_of(net, where=where), many)
     policy, black = net(many)
-    assert priors == pytest.approx(policy, abs=1e-4)
+    coarse = 100 if where == "cuda" else 1  # its float32 convolutions are TF32
+    assert priors == pytest.approx(policy, abs=1e-4 * coarse)
     for i, position in enumerate(many):
         expected, side = net.forecast(position), position.to_play
-        assert values[i] == pytest.approx(side * black[i], abs=1e-4)
-        assert scores[i] == pytest.approx(side * expected.score, abs=1e-2)
-        assert owners[i] == pytest.approx(side * expected.ownership.ravel(), abs=1e-3)
+        assert values[i] == pytest.approx(side * black[i], abs=1e-4 * coarse)
+        assert scores[i] == pytest.approx(side * expected.score, abs=1e-2 * coarse)
+        assert owners[i] == pytest.approx(side * expected.ownership.ravel(), abs=1e-3 * coarse)
     assert np.ptp(scores) > 0.5
 
 

@@ -1,6 +1,5 @@
 """A game of Go as SGF files hold it."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,14 +12,10 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, read_rules, rules_name
 from alphago.records.record import GameRecord, RecordBuilder
+from alphago.records.sgf.faults import Fault
+from alphago.records.sgf.notes import MoveNote
+from alphago.records.sgf.results import margin_of, outcome_of
 from alphago.system.validation import shown
-
-# Results as files have them beside the standard's "B+2.5" and "W+R": "B", "White resigns.", "黒中押し勝ち".
-DRAWS = ("0", "draw", "jigo", "tie")
-WINNER = re.compile(r"(black|white|[bw])(?:\s*\+|[\s.]*$|\s+w[io]n)")
-WINNER_IN_KANJI = re.compile("([黒黑白])[^黒黑白]*[勝胜]")
-LOSER = re.compile(r"(black|white|[bw])\s+(?:resign|lose|lost|forfeit)")
-MARGIN = re.compile(r"(?:black|white|[bw])\s*(?:\+|wins? by|won by)\s*([0-9]+(?:\.[0-9]*)?)\s*(?:points?)?\.?")
 
 
 @dataclass(frozen=True)
@@ -36,6 +31,12 @@ class SgfGame:
     rules: as in the file; `alphago.env.go_rules.NAMED` has those that are understood.
     comment, comments: on the game, and on moves (by ply).
     inserted: plies of passes that are not in the file, each between two moves of one colour.
+    faults: what is wrong with the file; the moves are those before it.
+    assumed: the rules under which the moves are legal, where the file names none and `GoEnv`'s would forbid some.
+    ranks: of Black and White, as in the file; `read_rank` makes them numbers.
+    date, event: as in the file.
+    notes: what a search thought of positions, by the ply that follows.
+    source: the file.
     """
 
     board_size: int
@@ -49,10 +50,23 @@ class SgfGame:
     comment: str = ""
     comments: Mapping[int, str] = field(default_factory=dict)
     inserted: frozenset[int] = frozenset()
+    faults: tuple[Fault, ...] = field(default=(), compare=False)
+    assumed: Rules | None = None
+    ranks: tuple[str, str] = ("", "")
+    date: str = ""
+    event: str = ""
+    notes: Mapping[int, MoveNote] = field(default_factory=dict)
+    source: str = field(default="", compare=False)
 
     @classmethod
-    def from_record(cls, record: GameRecord, env: GameEnv, **rest: Any) -> "SgfGame":
-        """Return the game of a record that was played in `env`; `rest` are further fields, such as `players`."""
+    def from_record(cls, record: GameRecord, env: GameEnv, *, values: bool = False, **rest: Any) -> "SgfGame":
+        """Return the game of a record that was played in `env`; `rest` are further fields, such as `players`.
+
+        values: whether to write what the search thought of each position as `notes`.
+        """
+        if values:
+            signed = (record.values * record.movers).tolist()
+            rest["notes"] = {ply: MoveNote(value) for ply, value in enumerate(signed) if record.weights[ply] > 0}
         setup = dict(record.setup)
         komi = {"komi": setup.pop("komi")} if "komi" in setup else {}
         result = "0" if record.outcome == 0 else record.result_string
@@ -68,27 +82,22 @@ class SgfGame:
     @property
     def outcome(self) -> float | None:
         """The outcome: +1 Black won, -1 White won, 0 a draw; None if the file does not say."""
-        text = self.result.strip().lower()
-        if text in DRAWS:
-            return 0.0
-        if match := WINNER.match(text) or WINNER_IN_KANJI.search(text):
-            return 1.0 if match[1][0] in "b黒黑" else -1.0
-        if match := LOSER.match(text):
-            return -1.0 if match[1][0] == "b" else 1.0
-        return None
+        return outcome_of(self.result)
 
     @property
     def margin(self) -> float | None:
         """Black's margin in points; None if the result does not say, as after a resignation."""
-        match = MARGIN.fullmatch(self.result.strip().lower())
-        if match and self.outcome:
-            return self.outcome * float(match[1])
-        return 0.0 if self.outcome == 0 else None
+        return margin_of(self.result)
+
+    @property
+    def played_rules(self) -> Rules:
+        """The rules of ko and suicide: those that the file names, else `assumed`, else `GoEnv`'s."""
+        return read_rules(self.rules) or self.assumed or Rules()
 
     def env(self, **options: Any) -> GoEnv:
         """Return the game's GoEnv, with defaults for what the file does not name and a `max_moves` above its length."""
         cap = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
-        rules = read_rules(self.rules) or Rules()
+        rules = self.played_rules
         return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": cap, **rules._asdict(), **options})
 
     def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:

@@ -1,0 +1,67 @@
+"""Lines of play from outside, such as files, followed as far as they are legal."""
+
+from alphago.env.kernels import go_row as layout
+from alphago.env.kernels.go import play
+from alphago.env.kernels.go_legal import allowed, legal_bits
+from alphago.env.kernels.go_row import cell, is_over, is_vacated, point_of
+from alphago.system.kernels.jit import kernel, load, part, store
+
+INSERTED = -1  # in a line that was followed: a pass that is not in it
+
+
+@part
+def pass_is_legal(row):
+    """Return whether the mover may pass in a game that is not over."""
+    if load(row, layout.PLY) >= load(row, layout.FIRST_PASS):
+        return True
+    points = 0
+    for r in range(load(row, layout.SIZE)):
+        points |= legal_bits(row, r)
+    return points == 0
+
+
+@kernel
+def is_legal(row, action):
+    """Return whether the side to move may play an action, 0 .. N * N."""
+    size = load(row, layout.SIZE)
+    if is_over(row):
+        return False
+    if action == size * size:
+        return pass_is_legal(row)
+    point = point_of(row, action)
+    if load(row, cell(point) + layout.COLOUR) != layout.EMPTY:
+        return False
+    return allowed(row, point, load(row, layout.TO_PLAY), is_vacated(row, point))
+
+
+@kernel
+def follow(row, colours, actions, out):
+    """Play actions on the row until one is illegal; return how many were followed.
+
+    colours: int32 [n], 1 Black, -1 White.  actions: int32 [n], 0 .. N * N.  out: int32 [1 + 2 n], the number of plies,
+    then each: its action, or INSERTED for a pass between two plays of one colour.  Passes after the end are followed
+    without a ply.
+    """
+    size = load(row, layout.SIZE)
+    plies = 0
+    followed = 0
+    going = True
+    while going and followed < actions.shape[0]:
+        action = load(actions, followed)
+        colour = layout.BLACK if load(colours, followed) > 0 else layout.WHITE
+        if is_over(row):
+            going = action == size * size
+        else:
+            if load(row, layout.TO_PLAY) != colour and is_legal(row, size * size):
+                play(row, size * size)
+                plies += 1
+                store(out, plies, INSERTED)
+            going = load(row, layout.TO_PLAY) == colour and is_legal(row, action)
+            if going:
+                play(row, action)
+                plies += 1
+                store(out, plies, action)
+        if going:
+            followed += 1
+    store(out, 0, plies)
+    return followed

@@ -1,0 +1,290 @@
+"""Files of games as rows of a dataset: which are kept, and why others are not.  What a worker does."""
+
+import re
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules
+from alphago.env.kernels import go_lines
+from alphago.records.dataset import ENDED, INSERTED, RESULT, UNKNOWN_KOMI, WHITE_STONE, rules_code
+from alphago.records.dataset_writer import Batch, Collector
+from alphago.records.sgf import faults as kinds
+from alphago.records.sgf.faults import FATAL
+from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.game_line import LENIENT
+from alphago.records.sgf.reading import salvage_sgf
+from alphago.records.sgf.stretches import board_of
+from alphago.records.sgf.values import read_rank
+from alphago.records.sources import ENTRY, NO_KOMI, NO_MARGIN, Piece
+from alphago.system.validation import check_ranges, setting, settings
+
+DAMAGED = "damaged file"
+NO_RESULT, SIZE, RANK, HANDICAP, SHORT, LONG = "no result", "size", "rank", "handicap", "too short", "too long"
+CUT = (kinds.TRUNCATED, kinds.POINT, kinds.OCCUPIED, kinds.SUICIDE, kinds.REPETITION, kinds.ENDED, kinds.SET_UP)
+YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
+PLAY = re.compile(rb";\s*([BW])\s*\[\s*([a-z]{2}|)\s*\]")
+HEADER = re.compile(rb"(SZ|KM|RE|HA|RU|AB|AW|CA)\s*\[")
+LONGEST_GAME = 0xFFFF  # plies, and stones, of a row
+SCORED_WITHIN = 1.0  # points between a result and the area of the last board, for its owners to be believed
+
+
+@settings
+class GameFilter:
+    """Which games a dataset takes."""
+
+    size: int | None = setting("only games on boards of this size", default=None, least=2, most=25)
+    min_rank: int | None = setting(
+        "only games between players of at least this rank: 1 to 9 dan, -30 to -1 kyu, 101 to 109 professional dan; "
+        "from 1000 on an Elo rating",
+        default=None, least=-30, most=9999,
+    )  # fmt: skip
+    max_handicap: int = setting("most handicap stones", default=9, least=0, most=99)
+    min_moves: int = setting("fewest moves", default=20, least=0, most=LONGEST_GAME)
+    max_moves: int = setting("most moves", default=1000, least=1, most=LONGEST_GAME)
+    any_result: bool = setting("take games without a known winner too: they teach moves only", default=False)
+    komi: float | None = setting("White's points, where a file names no komi", default=None, least=-1000, most=1000)
+    cut: bool = setting(
+        "take games that are damaged, cut off or go on with an illegal move, up to there", default=False
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the filter as plain data."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+@dataclass(frozen=True)
+class Converter:
+    """What turns pieces into rows.
+
+    filter: which games are taken.  index: entries of dtype ENTRY, sorted by id, for texts with a game on each line.
+    """
+
+    filter: GameFilter
+    index: np.ndarray
+
+    def convert(self, pieces: list[Piece]) -> Batch:
+        """Return the games of some pieces, and what was left out."""
+        into = Collector()
+        for piece in pieces:
+            if piece.error:
+                into.reject(DAMAGED, f"{piece.name} {piece.error}")
+            elif piece.lines:
+                for line in piece.lines:
+                    self.add_line(into, piece.name, line)
+            else:
+                for game in salvage_sgf(piece.data, name=piece.name):
+                    self.add_game(into, game)
+        return into.batch()
+
+    # --- SGF ---
+
+    def add_game(self, into: Collector, game: SgfGame) -> None:
+        """Add a game, or count why it is left out."""
+        if reason := self.why_not(game):
+            where = game.faults[0].of(game.source) if game.faults else game.source
+            into.reject(reason, where)
+            return
+        env = board_of(game.board_size, game.played_rules, len(game.moves))
+        words, stones = words_of(env, game)
+        if max(len(game.moves), stones) > LONGEST_GAME:
+            into.reject(LONG, game.source)
+            return
+        komi2 = self.komi2(game.komi)
+        known = game.outcome is not None
+        score2, ended = self.score(env, game) if known and not game.faults else (0, False)
+        black, white = map(read_rank, game.ranks)
+        year = YEAR.search(game.date)
+        into.add(
+            {
+                "length": len(game.moves), "stones": stones, "size": game.board_size,
+                "first": -1 if game.setup.get("to_play") == "white" else 1, "outcome": int(game.outcome or 0),
+                "flags": RESULT * known + ENDED * ended, "score2": score2, "komi2": komi2, "black_rank": black,
+                "white_rank": white, "handicap": min(game.handicap, 255), "rules": rules_code(game.played_rules),
+                "year": int(year[0]) if year else 0,
+            },
+            words,
+        )  # fmt: skip
+
+    def why_not(self, game: SgfGame) -> str:
+        """Return the reason for which a game is left out, "" for none."""
+        wrong = [fault.kind for fault in game.faults]
+        fatal = next((kind for kind in wrong if kind in FATAL), "")
+        cut = next((kind for kind in wrong if kind in CUT), "")
+        if fatal or (cut and not self.filter.cut):
+            return fatal or cut
+        return self.why_filtered(
+            game.board_size, len(game.moves), game.handicap, game.outcome, min(map(read_rank, game.ranks))
+        )
+
+    def why_filtered(self, size: int, moves: int, handicap: int, outcome: float | None, rank: int | None) -> str:
+        """Return the filter by which a game is left out, "" for none; `rank`: the lower of both; None: not asked."""
+        wanted = self.filter
+        if wanted.size is not None and size != wanted.size:
+            return SIZE
+        if moves < wanted.min_moves:
+            return SHORT
+        if moves > wanted.max_moves:
+            return LONG
+        if handicap > wanted.max_handicap:
+            return HANDICAP
+        if outcome is None and not wanted.any_result:
+            return NO_RESULT
+        if wanted.min_rank is not None and rank is not None and (rank == 0 or rank < wanted.min_rank):
+            return RANK
+        return ""
+
+    def score(self, env: GoEnv, game: SgfGame) -> tuple[int, bool]:
+        """Return twice Black's margin, and whether the owners of the last board are known.
+
+        They are where the area of the last board, counted as it stands, gives the result up to a point: no dead stones
+        are left then, and Japanese and Chinese counting differ by a point.
+        """
+        margin = game.margin
+        if margin is None or game.komi is None:
+            return 0, False
+        batch = game.position(env, 0).batch
+        slots = np.zeros(1, np.int64)
+        path = np.array(game.moves, np.int32)[None]
+        batch.replay(slots, path, np.array([len(game.moves)], np.int32), slots)
+        own = float(batch.score(slots, np.empty(1, np.float32))[0])
+        area = own * int(batch.to_play(slots, np.empty(1, np.int8))[0])
+        fits = abs(area - margin) <= SCORED_WITHIN and area * margin > 0
+        return (int(2 * area), True) if fits else (0, False)
+
+    def komi2(self, komi: float | None) -> int:
+        """Return twice a komi as a row has it; None: that of the filter, if it has one."""
+        komi = self.filter.komi if komi is None else komi
+        return UNKNOWN_KOMI if komi is None else int(2 * komi)
+
+    # --- one game a line ---
+
+    def add_line(self, into: Collector, name: str, line: bytes) -> None:
+        """Add the game of a line, `id TAB ;B[pd];W[dp]…`; a line with a head, as of SGF, is read as SGF."""
+        label, _, moves = line.partition(b"\t")
+        label = label.strip().removeprefix(b"\xef\xbb\xbf")
+        where = f"{name}, game {label.decode('ascii', 'replace')[:40]}"
+        if HEADER.search(moves, 0, 400):
+            text = moves.strip()
+            text = text if text.startswith(b"(") else b"(" + text + b")"
+            for game in salvage_sgf(text, name=where):
+                self.add_game(into, game)
+            return
+        entry = self.entry(label)
+        plays = plays_of(moves.strip())
+        if plays is None:
+            into.reject(kinds.POINT if moves.strip() else kinds.UNREADABLE, f"{where}: moves must be ;B[pd];W[dp]…")
+            return
+        known = entry is not None and (entry["outcome"] != 0 or entry["margin2"] == 0)
+        outcome = float(entry["outcome"]) if entry is not None and known else None
+        if reason := self.why_filtered(19, len(plays[1]), 0, outcome, None):
+            into.reject(reason, where)
+            return
+        self.add_plays(into, where, plays, entry if known else None, entry)
+
+    def entry(self, label: bytes) -> np.void | None:
+        """Return the index's entry of a game; None if it has none."""
+        if not label.isdigit() or len(label) > 18 or not len(self.index):
+            return None
+        at = int(np.searchsorted(self.index["id"], int(label)))
+        found: np.void | None = self.index[at] if at < len(self.index) and self.index["id"][at] == int(label) else None
+        return found
+
+    def add_plays(
+        self, into: Collector, where: str, plays: tuple[np.ndarray, np.ndarray], result: Any, entry: Any
+    ) -> None:
+        """Add the game of some plays, on 19x19, as far as they are legal."""
+        colours, actions = plays
+        words, followed, rules, area = follow_plays(colours, actions)
+        if followed < len(actions) and not self.filter.cut:
+            into.reject(kinds.OCCUPIED if followed >= 0 else kinds.POINT, f"{where}: move {followed + 1} is illegal")
+            return
+        if len(words) < self.filter.min_moves:
+            into.reject(SHORT, where)
+            return
+        komi2 = self.komi2(None if entry is None or entry["komi2"] == NO_KOMI else entry["komi2"] / 2)
+        margin2 = NO_MARGIN if result is None else int(result["margin2"])
+        mine = 2 * area - komi2
+        ended = (
+            margin2 != NO_MARGIN and komi2 != UNKNOWN_KOMI and abs(mine - margin2) <= 2 * SCORED_WITHIN
+            and mine * margin2 > 0
+        )  # fmt: skip
+        into.add(
+            {
+                "length": len(words), "stones": 0, "size": 19, "first": int(colours[0]) if len(colours) else 1,
+                "outcome": 0 if result is None else int(result["outcome"]),
+                "flags": RESULT * (result is not None) + ENDED * ended, "score2": mine if ended else 0,
+                "komi2": komi2, "rules": rules_code(rules),
+            },
+            words,
+        )  # fmt: skip
+
+
+def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
+    """Return a game's stones and plies as a dataset stores them, and how many stones there are."""
+    plies = np.array(game.moves, np.uint16)
+    if game.inserted:
+        plies[list(game.inserted)] |= INSERTED
+    if not game.setup.get("black") and not game.setup.get("white"):
+        return plies, 0
+    board = env.place(game.setup.get("black", ()), game.setup.get("white", ())).ravel()
+    black, white = np.flatnonzero(board == 1), np.flatnonzero(board == -1)
+    stones = np.concatenate([black, white + WHITE_STONE]).astype(np.uint16)
+    return np.concatenate([stones, plies]), len(stones)
+
+
+def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return colours and actions, int32, of plays such as ;B[pd];W[dp] on 19x19; None for other texts."""
+    if len(text) % 6 == 0 and len(text):
+        letters = np.frombuffer(text, np.uint8).reshape(-1, 6)
+        is_plain = (letters[:, 0] == 59).all() and (letters[:, 2] == 91).all() and (letters[:, 5] == 93).all()
+        if is_plain and ((letters[:, 1] == 66) | (letters[:, 1] == 87)).all():
+            return actions_of(letters[:, 1], letters[:, 3], letters[:, 4])
+    found = PLAY.findall(text)
+    if not found or text.count(b";") != len(found):
+        return None
+    points = np.frombuffer(b"".join(point or b"tt" for _, point in found), np.uint8).reshape(-1, 2)
+    return actions_of(np.frombuffer(b"".join(colour for colour, _ in found), np.uint8), points[:, 0], points[:, 1])
+
+
+def actions_of(colours: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return plays from their letters, uint8 [n] each; None if a point is off the board; tt is a pass."""
+    column, row = columns.astype(np.int32) - 97, rows.astype(np.int32) - 97
+    is_pass = (column == 19) & (row == 19)
+    if not (is_pass | ((column >= 0) & (column < 19) & (row >= 0) & (row < 19))).all():
+        return None
+    return np.where(colours == 66, 1, -1).astype(np.int32), np.where(is_pass, 361, row * 19 + column).astype(np.int32)
+
+
+def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, int, Rules, int]:
+    """Follow plays on 19x19 under the rules that allow most: `GoEnv`'s, else simple ko, else suicide too.
+
+    Returns the plies as a dataset stores them, how many plays were followed, the rules, and Black's area minus White's.
+    """
+    best: tuple[np.ndarray, int, Rules, int] = (np.zeros(0, np.uint16), -1, Rules(), 0)
+    slots = np.zeros(1, np.int64)
+    for rules in (Rules(), *LENIENT):
+        env = board_of(19, rules, len(actions))
+        batch = env.new_batch(1)
+        batch.reset(slots, to_play=int(colours[0]) if len(colours) else 1, komi=0.0)
+        out = np.zeros(1 + 2 * len(actions), np.int32)
+        followed = go_lines.follow(batch.rows[0], colours, actions, out)
+        if followed > best[1]:
+            plies = out[1 : 1 + out[0]]
+            if len(plies) and plies[-1] == go_lines.INSERTED:  # for a move that was illegal
+                plies = plies[:-1]
+            words = np.where(plies < 0, 361 | INSERTED, plies).astype(np.uint16)
+            mover = int(batch.to_play(slots, np.empty(1, np.int8))[0])
+            area = mover * int(batch.score(slots, np.empty(1, np.float32))[0])
+            best = words, int(followed), rules, area
+        if followed == len(actions):
+            break
+    return best
+
+
+NO_INDEX = np.zeros(0, ENTRY)

@@ -1,0 +1,288 @@
+"""Writing a dataset: games are collected, freed of duplicates, and written in parts.
+
+A part is two files and an entry of the index, which is written last: whoever is killed loses the games since the last
+part, and resuming begins there.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.env import symmetry
+from alphago.records.dataset import (
+    FORMAT,
+    GAME,
+    INDEX,
+    INSERTED,
+    TEST,
+    TRAIN,
+    VALIDATION,
+    VERSION,
+    WHITE_STONE,
+    read_index,
+)
+from alphago.system.files import explain_os_error, lock, write_atomic
+
+GAMES_PER_PART = 20_000
+MERGED_AT = 50_000  # hashes that wait before they are sorted into the others
+EXAMPLES = 3  # sentences about games left out, for each reason
+
+
+class Split(NamedTuple):
+    """How games are divided: by their hash, so that a game is always in the same split, also turned or reflected."""
+
+    validation: float = 0.05
+    test: float = 0.05
+    seed: int = 0
+
+    def of(self, hashes: np.ndarray) -> np.ndarray:
+        """Return the split of each game, uint8, from its hash, uint64."""
+        mixed = (hashes ^ np.uint64(self.seed * 0x9E3779B97F4A7C15 & (2**64 - 1))) * np.uint64(0xD6E8FEB86659FD93)
+        share = (mixed >> np.uint64(11)).astype(np.float64) / 2**53
+        split = np.full(len(hashes), TRAIN, np.uint8)
+        split[share < self.validation + self.test] = TEST
+        split[share < self.validation] = VALIDATION
+        return split
+
+
+class Batch(NamedTuple):
+    """Games on their way to a dataset: `games` [n] of dtype GAME, whose `start` counts in `moves`, uint16; and what was
+    left out, by reason, with some sentences about it.
+    """
+
+    games: np.ndarray
+    moves: np.ndarray
+    rejected: Counter[str]
+    examples: dict[str, list[str]]
+
+
+class Collector:
+    """Games that become a Batch."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[Any, ...]] = []
+        self.words: list[np.ndarray] = []
+        self.length = 0
+        self.rejected: Counter[str] = Counter()
+        self.examples: dict[str, list[str]] = {}
+
+    def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
+        """Add a game: the fields of its row but for start and hash, and its stones and plies, uint16."""
+        own = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
+        self.rows.append(tuple(own.get(name, 0) for name in GAME.names or ()))
+        self.words.append(words)
+        self.length += len(words)
+
+    def reject(self, reason: str, sentence: str) -> None:
+        """Count a game that is left out."""
+        self.rejected[reason] += 1
+        kept = self.examples.setdefault(reason, [])
+        if len(kept) < EXAMPLES:
+            kept.append(sentence[:300])
+
+    def batch(self) -> Batch:
+        moves = np.concatenate(self.words) if self.words else np.zeros(0, np.uint16)
+        return Batch(np.array(self.rows, GAME), moves, self.rejected, self.examples)
+
+
+def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
+    """Return a number that is the same for a game and its turned and reflected copies, and hardly for another."""
+    maps = symmetry_maps(size)
+    points = words & 0x3FFF
+    marks = words & (WHITE_STONE | INSERTED)
+    turned = maps[:, points] | marks  # [8, words]
+    if stones:
+        turned[:, :stones].sort(axis=1)
+    head = bytes((size, first & 0xFF)) + stones.to_bytes(2, "little")
+    row = min(one.tobytes() for one in turned.astype("<u2"))
+    return int.from_bytes(hashlib.blake2b(head + row, digest_size=8).digest(), "little")
+
+
+_MAPS: dict[int, np.ndarray] = {}
+
+
+def symmetry_maps(size: int) -> np.ndarray:
+    """Return where each symmetry of a board moves each action, uint16 [8, size * size + 1]."""
+    if size not in _MAPS:
+        _MAPS[size] = np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
+    return _MAPS[size]
+
+
+class Seen:
+    """The hashes of all games so far, 8 bytes each."""
+
+    def __init__(self, hashes: np.ndarray) -> None:
+        self.sorted = np.unique(hashes.astype(np.uint64))
+        self.waiting: set[int] = set()
+
+    def add_new(self, hashes: np.ndarray) -> np.ndarray:
+        """Add hashes; return which of them, bool, were new, the first of equal ones alone."""
+        at = np.searchsorted(self.sorted, hashes)
+        known = at < len(self.sorted)
+        known[known] = self.sorted[at[known]] == hashes[known]
+        new = np.zeros(len(hashes), np.bool_)
+        for i in np.flatnonzero(~known):
+            value = int(hashes[i])
+            if value not in self.waiting:
+                self.waiting.add(value)
+                new[i] = True
+        if len(self.waiting) >= MERGED_AT:
+            fresh = np.fromiter(self.waiting, np.uint64, len(self.waiting))
+            self.sorted = np.union1d(self.sorted, fresh)
+            self.waiting.clear()
+        return new
+
+
+class DatasetWriter:
+    """A dataset that is being written; a context manager, which locks its folder.
+
+    One import after the other adds games; the last one, if it was interrupted, is resumed.
+    """
+
+    def __init__(self, path: str | Path, split: Split | None = None) -> None:
+        """Make the folder, or open the dataset in it.
+
+        split: of new games; None for the dataset's own, or the default.  Raises ValueError for another split than the
+        dataset has, FileExistsError for a folder with anything else, BlockingIOError if another process writes to it.
+        """
+        self.path = Path(path)
+        with explain_os_error(f"the dataset {path} cannot be made"):
+            self.path.mkdir(parents=True, exist_ok=True)
+        strangers = {one.name for one in self.path.iterdir() if not one.name.startswith(".")} - {"lock"}
+        if strangers and not (self.path / INDEX).exists():
+            raise FileExistsError(f"{path} must be a new or empty folder, or a dataset: choose another one")
+        self._lock = lock(self.path)
+        try:
+            self._open(split)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _open(self, split: Split | None) -> None:
+        if (self.path / INDEX).exists():
+            self.index = read_index(self.path)
+            self.split = Split(**self.index["split"])
+            if split is not None and split != self.split:
+                raise ValueError(f"split must be the dataset's own, {self.split}, got {split}: choose another folder")
+            hashes = [np.load(self.path / part["games"]["file"], mmap_mode="r")["hash"] for part in self.index["parts"]]
+        else:
+            self.split = split or Split()
+            self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict(), "parts": [],
+                          "imports": []}  # fmt: skip
+            hashes = []
+        for stray in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
+            if stray.name not in {part[name]["file"] for part in self.index["parts"] for name in ("games", "moves")}:
+                stray.unlink()  # of a process killed before the index named it
+        self.seen = Seen(np.concatenate(hashes) if hashes else np.zeros(0, np.uint64))
+        self.batches: list[Batch] = []
+        self.waiting = 0
+        self.rejected: Counter[str] = Counter()
+        self.examples: dict[str, list[str]] = {}
+
+    def __enter__(self) -> "DatasetWriter":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._lock.close()
+        with contextlib.suppress(OSError):
+            (self.path / "lock").unlink()
+
+    @property
+    def games(self) -> int:
+        """The number of games so far, including those that are not written yet."""
+        return sum(part["count"] for part in self.index["parts"]) + self.waiting
+
+    @property
+    def before(self) -> int:
+        """The number of games before the present import."""
+        return int(self.index["imports"][-1]["before"])
+
+    # --- imports ---
+
+    def begin(self, sources: Sequence[Any], options: Mapping[str, Any]) -> int:
+        """Begin an import, or resume the last one; return how many of its jobs are done.
+
+        sources, options: what tells one import from another, as plain data.  Raises ValueError if another import was
+        interrupted.
+        """
+        wanted = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))
+        last = self.index["imports"][-1] if self.index["imports"] else None
+        if last is not None and not last["complete"]:
+            if {name: last[name] for name in wanted} != wanted:
+                raise ValueError(
+                    f"{self.path} has an import that was interrupted, of {', '.join(map(str, last['sources'][:3]))}: "
+                    "repeat that call, or choose another folder"
+                )
+            self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
+            return int(last["jobs"])
+        if last is not None and any({name: one[name] for name in wanted} == wanted for one in self.index["imports"]):
+            return -1
+        self.index["imports"].append(
+            {**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}}
+        )
+        return 0
+
+    def add(self, batch: Batch, jobs: int) -> None:
+        """Add the games of a job that are new; `jobs` of the import are then done.  Writes a part when there is one."""
+        new = self.seen.add_new(batch.games["hash"])
+        self.rejected.update(batch.rejected)
+        if not new.all():
+            self.rejected["duplicate"] += int((~new).sum())
+        for reason, sentences in batch.examples.items():
+            own = self.examples.setdefault(reason, [])
+            own += sentences[: EXAMPLES - len(own)]
+        kept = Batch(batch.games[new], batch.moves, Counter(), {})
+        if len(kept.games):
+            self.batches.append(kept)
+            self.waiting += len(kept.games)
+        self.index["imports"][-1]["jobs"] = jobs
+        if self.waiting >= GAMES_PER_PART:
+            self.flush()
+
+    def finish(self) -> None:
+        """Write what waits, and mark the import as complete."""
+        self.index["imports"][-1]["complete"] = True
+        self.flush()
+
+    def flush(self) -> None:
+        """Write the games that wait as a part, and the index."""
+        with explain_os_error(f"the dataset {self.path} could not be written"):
+            if self.waiting:
+                self._write_part(*joined(self.batches))
+                self.batches, self.waiting = [], 0
+            last = self.index["imports"][-1]
+            last["rejected"], last["examples"] = dict(self.rejected), self.examples
+            write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
+
+    def _write_part(self, games: np.ndarray, moves: np.ndarray) -> None:
+        games["split"] = self.split.of(games["hash"])
+        entry: dict[str, Any] = {"count": len(games), "positions": int(games["length"].sum(dtype=np.int64))}
+        for name, array in (("games", games), ("moves", moves)):
+            file = f"{name}-{len(self.index['parts']):06d}.npy"
+            data = io.BytesIO()
+            np.save(data, array, allow_pickle=False)
+            write_atomic(self.path / file, data.getbuffer())
+            digest = hashlib.blake2b(data.getbuffer(), digest_size=16).hexdigest()
+            entry[name] = {"file": file, "digest": digest}
+        self.index["parts"].append(entry)
+
+
+def joined(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
+    """Return games and moves of batches as one part's."""
+    games, words, begin = [], [], 0
+    for batch in batches:
+        for row in batch.games:
+            own = batch.moves[int(row["start"]) : int(row["start"]) + int(row["stones"]) + int(row["length"])]
+            words.append(own)
+            moved = row.copy()
+            moved["start"] = begin
+            games.append(moved)
+            begin += len(own)
+    return np.array(games, GAME), np.concatenate(words).astype("<u2") if words else np.zeros(0, "<u2")

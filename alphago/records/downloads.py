@@ -1,0 +1,163 @@
+"""Known public collections of games: where they are, whose they are, and how to fetch them.
+
+None of them comes with the package.  Most state no licence: they may be read, for training too, but whoever passes them
+on or publishes a network says where they are from.
+"""
+
+import contextlib
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from alphago.system.files import explain_os_error
+
+TIMEOUT = 60.0  # seconds without a byte
+PIECE = 2**18  # bytes between two calls of `on_progress`
+PART = ".part"  # suffix of a file that is still being fetched
+
+GITHUB = "https://raw.githubusercontent.com"
+ARCHIVES = "https://codeload.github.com"
+YENW = f"{GITHUB}/yenw/computer-go-dataset/master"
+GODMOVES = f"{GITHUB}/godmoves/Standard_Computer_Go_Dataset/master"
+KGS_FILES = (
+    "2001-19-2298", "2002-19-3646", "2003-19-7582", "2004-19-12106", "2005-19-13941", "2006-19-10388", "2007-19-11644",
+    "2008-19-14002", "2009-19-18837", "2010-19-17536", "2011-19-19099", "2012-19-13665", "2013-19-13783",
+    "2014-19-13029", "2015-19-8133", "2016-19-12949", "2017_01-19-733", "2017_02-19-525", "2017_03-19-717",
+    "2017_04-19-913", "2017_05-19-847", "2017_06-19-910",
+)  # fmt: skip
+
+
+def months(first: tuple[int, int], last: tuple[int, int]) -> list[str]:
+    """Return the months from the first to the last, as "2005-11"."""
+    numbers = range(12 * first[0] + first[1] - 1, 12 * last[0] + last[1])
+    return [f"{number // 12}-{number % 12 + 1:02d}" for number in numbers]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A public collection of games.
+
+    what: in a few words.  source: the page that describes it.  licence: what is said there.
+    files: addresses of the games.  indexes: of their results.  filter: keywords of GameFilter that suit it.
+    """
+
+    what: str
+    source: str
+    licence: str
+    files: tuple[str, ...]
+    indexes: tuple[str, ...] = ()
+    filter: dict[str, Any] = field(default_factory=dict)
+
+
+COLLECTIONS = {
+    "tygem": Collection(
+        "1.5 million games of 9 dan players on Tygem, 2005 to 2016; 19x19",
+        "https://github.com/yenw/computer-go-dataset", "none stated",
+        tuple(f"{YENW}/TYGEM/Kifu/{month}.zip" for month in months((2005, 11), (2016, 12))),
+        tuple(f"{YENW}/TYGEM/index/Kifu{year}.zip" for year in range(2005, 2017)),
+        {"komi": 6.5},
+    ),
+    "tom": Collection(
+        "51 000 games of 9 dan players on TOM, 2003 to 2011; 19x19",
+        "https://github.com/yenw/computer-go-dataset", "none stated",
+        tuple(f"{YENW}/Tom/kifu/{month}" for month in months((2003, 9), (2011, 12))),
+        (f"{YENW}/Tom/Kifu.index",),
+    ),
+    "kgs": Collection(
+        "190 000 games with a player of 6 dan or more on KGS, 2001 to 2017; 19x19, many with handicap",
+        "https://github.com/godmoves/Standard_Computer_Go_Dataset (from https://u-go.net/gamerecords)", "none stated",
+        tuple(f"{GODMOVES}/KGS_6d_190000/KGS-{name}-.tar.gz" for name in KGS_FILES),
+    ),
+    "cgos9": Collection(
+        "10 000 games on 9x9: programs on CGOS, and 180 of professionals",
+        "https://github.com/michaelnny/alpha_zero", "MIT",
+        (f"{ARCHIVES}/michaelnny/alpha_zero/tar.gz/refs/heads/main",),
+        filter={"size": 9, "min_rank": 1},
+    ),
+    "programs": Collection(
+        "7 000 games of programs: AlphaGo, FineArt, Golaxy, Jin Mao Ce Shi, Master, Leela Zero and others; 19x19",
+        "https://github.com/yenw/computer-go-dataset", "none stated",
+        (f"{ARCHIVES}/yenw/computer-go-dataset/tar.gz/refs/heads/master",),
+        filter={"size": 19},
+    ),
+}  # fmt: skip
+
+
+def address_name(address: str) -> str:
+    """Return the name of the file that an address is saved as."""
+    path = unquote(urlsplit(address).path)
+    names = [one for one in path.split("/") if one not in ("", ".", "..")]
+    name = "-".join(names[-3:]) if "tar.gz" in names else names[-1] if names else "games"
+    return f"{name}.tar.gz" if "tar.gz" in names else name
+
+
+def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | None = None) -> Path:
+    """Fetch a file into a folder and return its path; nothing is done if it is there, and a part of it is resumed.
+
+    on_progress: called with the number of bytes that have come since the last call.
+
+    Raises OSError, with a sentence, if the server or the network does not give it.
+    """
+    with explain_os_error(f"the folder {folder} cannot be made"):
+        folder.mkdir(parents=True, exist_ok=True)
+    path = folder / address_name(address)
+    if path.exists():
+        return path
+    part = path.with_name(path.name + PART)
+    begun = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(address, headers={"Range": f"bytes={begun}-"} if begun else {})
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            goes_on = begun > 0 and answer.status == 206
+            expected = answer.headers.get("Content-Length")
+            with open(part, "ab" if goes_on else "wb") as file:
+                before = file.tell()
+                while data := answer.read(PIECE):
+                    file.write(data)
+                    if on_progress is not None:
+                        on_progress(len(data))
+                come = file.tell() - before
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == 416 and begun:  # it was complete already
+            os.replace(part, path)
+            return path
+        raise OSError(f"{address} cannot be fetched: the server answers {error.code} {error.reason}") from None
+    except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
+        reason = getattr(error, "reason", error)
+        raise OSError(
+            f"{address} cannot be fetched: {reason}; what has come is kept, and is not fetched again"
+        ) from None
+    if expected is not None and come < int(expected):
+        raise OSError(f"{address} came with {come} of {expected} bytes: the same command fetches the rest")
+    os.replace(part, path)
+    return path
+
+
+def fetch_collection(
+    collection: Collection, folder: Path, on_progress: Callable[[int], object] | None = None
+) -> tuple[list[Path], list[Path], list[str]]:
+    """Fetch the files of a collection; return those of games, those of results, and sentences on what is missing.
+
+    Raises OSError if not a single file of games can be fetched.
+    """
+    got: dict[str, list[Path]] = {"files": [], "indexes": []}
+    missing: list[str] = []
+    for kind, addresses in (("files", collection.files), ("indexes", collection.indexes)):
+        for address in addresses:
+            try:
+                got[kind].append(fetch(address, folder / kind, on_progress))
+            except OSError as error:
+                missing.append(str(error))
+                if not got["files"] and len(missing) >= 3:
+                    break  # there is no network
+    if not got["files"]:
+        raise OSError("; ".join(missing[:1]))
+    with contextlib.suppress(OSError):
+        (folder / "SOURCE.txt").write_text(f"{collection.what}\n{collection.source}\nlicence: {collection.licence}\n")
+    return got["files"], got["indexes"], missing

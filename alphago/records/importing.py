@@ -1,0 +1,147 @@
+"""`import_games`: files of games become a dataset, streamed, on several processes, and resumed after a stop."""
+
+import multiprocessing
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from alphago.records.converting import Converter, GameFilter
+from alphago.records.dataset_writer import Batch, DatasetWriter, Split
+from alphago.records.sources import Piece, find_indexes, pieces, read_indexes
+
+BYTES_PER_JOB = 300_000
+PIECES_PER_JOB = 200
+JOBS_AHEAD = 3  # for each worker: enough to keep it busy, few enough to keep memory flat
+
+_converter: Converter | None = None  # of a worker process
+
+
+@dataclass
+class ImportReport:
+    """What an import did.
+
+    kept: games that are new.  rejected: games left out, by reason; examples: some sentences for each.
+    total: games in the dataset now.
+    """
+
+    kept: int = 0
+    total: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = [f"{self.kept} games are new, {sum(self.rejected.values())} were left out, {self.total} in all"]
+        for reason, count in self.rejected.most_common():
+            example = next(iter(self.examples.get(reason, [])), "")
+            lines.append(f"{count:8}  {reason}" + (f", such as {example}" if example else ""))
+        return "\n".join(lines)
+
+
+def import_games(
+    paths: Sequence[str | Path],
+    dataset: str | Path,
+    *,
+    filter: GameFilter | None = None,
+    split: Split | None = None,
+    index: Sequence[str | Path] | None = None,
+    workers: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> ImportReport:
+    """Read games from files, folders and archives into a dataset, and return what came of them.
+
+    Games of which the dataset has a copy, also a turned or reflected one, are left out.  An import that was stopped is
+    resumed by the same call; another call adds to the dataset.
+
+    Args:
+        paths: SGF files, `.tar.gz`, `.zip`, texts with a game on each line (`id TAB ;B[pd];W[dp]…`), packed or not, or
+            folders of all of them.
+        dataset: its folder, new or not.
+        filter: which games are taken.
+        split: how the dataset is divided; None for its own.
+        index: index files of texts with a game on each line, which have results and komi; None for those found beside
+            and above them.
+        workers: processes; with more than one, the calling script needs `if __name__ == "__main__":`.
+        on_progress: called with the games read and the games kept so far.
+
+    Raises:
+        FileNotFoundError: for a path that does not exist.
+        ValueError: if another import into the dataset was interrupted, or the dataset has another split.
+        FileExistsError: if the folder holds something else.
+    """
+    filter = filter or GameFilter()
+    for path in paths:
+        if not Path(path).exists():
+            raise FileNotFoundError(f"games must be in a file, a folder or an archive, got {path}")
+    indexes = find_indexes(paths) if index is None else [Path(one) for one in index]
+    converter = Converter(filter, read_indexes(indexes))
+    with DatasetWriter(dataset, split) as writer:
+        done = writer.begin([stamp(path) for path in paths], {"filter": filter.plain(), "index": len(converter.index)})
+        if done < 0:  # it is complete already
+            return ImportReport(0, writer.games)
+        for number, batch in enumerate(converted(converter, jobs(paths, done), workers), done + 1):
+            writer.add(batch, number)
+            if on_progress is not None:
+                kept = writer.games - writer.before
+                on_progress(kept + sum(writer.rejected.values()), kept)
+        writer.finish()
+        return ImportReport(writer.games - writer.before, writer.games, writer.rejected, writer.examples)
+
+
+def stamp(path: str | Path) -> list[Any]:
+    """Return what tells whether a path still holds the same: its name, size and time of change."""
+    place = Path(path)
+    status = place.stat()
+    return [str(path), 0 if place.is_dir() else status.st_size, 0 if place.is_dir() else int(status.st_mtime)]
+
+
+def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
+    """Yield pieces in groups that are worth a call of another process, without the first `skip` groups."""
+    waiting: list[Piece] = []
+    size = 0
+    for piece in pieces(paths):
+        waiting.append(piece)
+        size += len(piece.data) + sum(map(len, piece.lines))
+        if size >= BYTES_PER_JOB or len(waiting) >= PIECES_PER_JOB:
+            if skip > 0:
+                skip -= 1
+            else:
+                yield waiting
+            waiting, size = [], 0
+    if waiting and skip <= 0:
+        yield waiting
+
+
+def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
+    """Yield the games of each group in order, made by so many processes."""
+    if workers <= 1:
+        yield from map(converter.convert, groups)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as pool:
+        ahead: deque[Future[Batch]] = deque()
+        try:
+            for group in groups:
+                ahead.append(pool.submit(convert_in_worker, group))
+                if len(ahead) >= JOBS_AHEAD * workers:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()
+
+
+def start_worker(converter: Converter) -> None:
+    """Prepare a worker process."""
+    global _converter
+    _converter = converter
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+
+def convert_in_worker(group: list[Piece]) -> Batch:
+    assert _converter is not None
+    return _converter.convert(group)

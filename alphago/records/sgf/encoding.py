@@ -1,0 +1,116 @@
+"""In which encoding a file of games is written: what it says, else what it looks like.
+
+A file is decoded before it is parsed: the second byte of a letter in Shift-JIS, GBK, EUC-KR or Big5 may be the byte of
+`]` or of a backslash.
+"""
+
+import codecs
+import re
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
+)  # fmt: skip
+DECLARED = re.compile(rb"(?<![A-Z])CA\s*\[\s*([^\]\s]{1,40})\s*\]")
+WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "ascii": "utf-8"}
+ALIASES = {"gb": "gb18030", "gb-2312": "gb18030", "sjis": "cp932", "x-sjis": "cp932", "ks_c_5601-1987": "cp949"}
+CANDIDATES = ("cp932", "gb18030", "cp949", "euc_jp", "big5")
+LOOKED_AT = 100_000  # bytes: enough to tell encodings apart
+BAD_SHARE = 0.1  # of the letters that are no ASCII: with more unreadable ones a declaration is not believed
+
+# Letters that tell one encoding from another: common ones score, those that wrong encodings give cost.
+KANA = re.compile("[\u3041-\u30fa\u30fc]")
+HALF_KANA = re.compile("[\uff61-\uff9f]")
+HANGUL = re.compile("[\uac00-\ud7a3]")
+KANJI = re.compile("[\u4e00-\u9fff]")
+GO_WORDS = re.compile(
+    "[黑黒白胜勝负負中盘盤押目子段级級名人战戦戰杯赛賽局围圍棋手合李金朴崔曹趙王张陈刘年月日第回决決预]|흑|백|승|불계|기원|국수|명인"
+)
+ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\uf8ff\ufffd]")
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """Return a file's text and the name of its encoding; bytes that it does not have become U+FFFD."""
+    for mark, name in MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(name, "replace"), name
+    if (wide := unmarked_utf16(data)) is not None:
+        return data.decode(wide, "replace"), wide
+    if data.isascii():
+        return data.decode("ascii"), "utf-8"
+    declared = declared_encoding(data)
+    if declared is not None:
+        text = data.decode(declared, "replace")
+        letters = sum(not character.isascii() for character in text[:LOOKED_AT])
+        if text.count("\ufffd", 0, LOOKED_AT) <= BAD_SHARE * letters:
+            return text, declared
+    name = guess(data)
+    return data.decode(name, "replace"), name
+
+
+def declared_encoding(data: bytes) -> str | None:
+    """Return the encoding that a file's first CA names; None if it names none that Python knows."""
+    match = DECLARED.search(data)
+    if match is None:
+        return None
+    word = match[1].decode("ascii", "replace").lower()
+    try:
+        name = codecs.lookup(ALIASES.get(word, word)).name
+        b" ".decode(name, "replace")  # some are no encodings of text, such as hex
+    except (LookupError, ValueError):
+        return None
+    if name.startswith(("utf-16", "utf-32", "utf-7")):
+        return None  # its own bytes show that it is not: CA was found as ASCII
+    return WIDER.get(name, name)
+
+
+def unmarked_utf16(data: bytes) -> str | None:
+    """Return which UTF-16 a file without a mark is in; None if in neither: the first letters of an SGF are ASCII."""
+    head = data[:64].ljust(4, b" ")
+    even, odd = head[0::2], head[1::2]
+    if even.count(0) > len(even) // 2 and odd.count(0) == 0:
+        return "utf-16-be"
+    if odd.count(0) > len(odd) // 2 and even.count(0) == 0:
+        return "utf-16-le"
+    return None
+
+
+def guess(data: bytes) -> str:
+    """Return the likeliest encoding of bytes that are not all ASCII: UTF-8 if they are that, else by their letters."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data[:LOOKED_AT], final=len(data) <= LOOKED_AT)
+        return "utf-8"
+    except UnicodeDecodeError:
+        pass
+    part = data[:LOOKED_AT]
+    best, most = "latin-1", latin_score(part)
+    for name in CANDIDATES:
+        score = plausibility(part.decode(name, "replace"))
+        if score > most:
+            best, most = name, score
+    return best
+
+
+def latin_score(data: bytes) -> float:
+    """Return how likely bytes are Latin letters: these stand alone among ASCII ones, as in "Müller"."""
+    runs = re.findall(rb"[\x80-\xff]+", data)
+    total = sum(map(len, runs))
+    alone = sum(len(run) == 1 for run in runs)
+    return 1.2 * alone / max(len(runs), 1) - 0.5 * sum(data.count(bytes([byte])) for byte in range(0x80, 0xA0)) / max(
+        total, 1
+    )
+
+
+def plausibility(text: str) -> float:
+    """Return how likely a text was decoded rightly, about -10 .. 3."""
+    letters = [character for character in text if not character.isascii()]
+    if not letters:
+        return 0.0
+    joined, count = "".join(letters), len(letters)
+    good = (
+        1.0 * len(KANJI.findall(joined)) + 1.3 * len(KANA.findall(joined)) + 1.2 * len(HANGUL.findall(joined))
+        + 1.5 * len(GO_WORDS.findall(joined))
+    )  # fmt: skip
+    bad = 2.0 * len(ODD.findall(joined)) + 0.7 * len(HALF_KANA.findall(joined)) + 8.0 * joined.count("\ufffd")
+    mixed = 0.5 * min(len(KANJI.findall(joined)), len(HANGUL.findall(joined)))
+    return (good - bad - mixed) / count

@@ -1,0 +1,252 @@
+"""One line of nodes as a game: its head, and its moves as far as they are legal."""
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules, handicap_points, most_handicap, read_rules
+from alphago.records.sgf import faults as kinds
+from alphago.records.sgf.faults import Fault
+from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.grammar import Node, plain_text
+from alphago.records.sgf.notes import read_notes, without_generated
+from alphago.records.sgf.stretches import (
+    KEPT,
+    STONES,
+    Followed,
+    Stretch,
+    board_of,
+    follow_in,
+    is_joined,
+    join,
+    marked,
+    stones_of,
+)
+from alphago.records.sgf.values import read_handicap, read_komi, read_point, read_size
+from alphago.system.validation import shown
+
+SIGNS = {"B": 1, "W": -1}
+LENIENT = (Rules("simple", False), Rules("simple", True))  # tried where a file names no rules that are known
+
+
+def read_line(
+    line: Sequence[Node],
+    required: GoEnv | None = None,
+    *,
+    number: int | None = None,
+    source: str = "",
+    before: tuple[Fault, ...] = (),
+) -> SgfGame:
+    """Return the game of a line of nodes, with its faults; it never raises for what a file says.
+
+    required: the game to read it as; None for the one that the nodes describe.  number: of the game in its file.
+    before: faults of the whole game, such as that its file is cut off.
+    """
+    return LineReader(line, required, number, source, list(before)).read()
+
+
+class LineReader:
+    """The reading of one line; see `read_line`."""
+
+    def __init__(
+        self, line: Sequence[Node], required: GoEnv | None, number: int | None, source: str, faults: list[Fault]
+    ) -> None:
+        self.line, self.required, self.number, self.source, self.faults = line, required, number, source, faults
+        self.head: Node = dict(line[0]) if line else {}
+        for node in line[1:4]:  # some programs write what belongs to the head into the nodes after it
+            if "SZ" in self.head or any(name in node for name in SIGNS):
+                break
+            self.head = {**{name: values for name, values in node.items() if name not in STONES}, **self.head}
+
+    def text(self, name: str) -> str:
+        """Return a text of the head, "" if it has none."""
+        values = self.head.get(name)
+        return plain_text(values[0]).strip() if values else ""
+
+    def fault(self, kind: str, text: str, node: int | None = None, move: int | None = None) -> None:
+        self.faults.append(Fault(kind, text, self.number, node, move))
+
+    def read(self) -> SgfGame:
+        """Return the game."""
+        if self.text("GM") not in ("1", "", "go", "Go"):
+            self.fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
+            return self.empty(19)
+        try:
+            size = read_size(self.text("SZ"))
+        except ValueError as error:
+            self.fault(kinds.BOARD, str(error))
+            return self.empty(19)
+        if self.required is not None and size != self.required.N:
+            self.fault(kinds.BOARD, f"the board must be {self.required.N}x{self.required.N}, got {size}x{size}")
+            return self.empty(size)
+        komi, handicap = self.komi(), self.handicap()
+        rules = read_rules(self.text("RU"))
+        stretches = self.stretches(board_of(size, Rules()), handicap)
+        best, followed, assumed = self.choose(stretches, rules, size)
+        setup = self.setup(board_of(size, Rules()), stretches[best])
+        if setup is None:
+            return self.empty(size)
+        positions = [{} if ply in followed.inserted else self.line[node] for ply, node in enumerate(followed.node_of)]
+        notes = read_notes([self.line[0], *positions])
+        return SgfGame(
+            size, tuple(followed.plies), komi, setup, result=self.text("RE"), rules=self.text("RU"),
+            players=(self.text("PB"), self.text("PW")), handicap=handicap, comment=without_generated(self.text("C")),
+            comments=self.comments(followed), inserted=followed.inserted, faults=tuple(self.faults),
+            assumed=assumed, ranks=(self.text("BR"), self.text("WR")), date=self.text("DT") or self.text("RD"),
+            event=self.text("EV") or self.text("TE"), notes=notes, source=self.source,
+        )  # fmt: skip
+
+    def empty(self, size: int) -> SgfGame:
+        return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
+
+    def komi(self) -> float | None:
+        """Return the komi; where KM is missing, that of KO, as Chinese servers write it."""
+        try:
+            komi = read_komi(self.text("KM"))
+        except ValueError as error:
+            self.fault(kinds.KOMI, str(error))
+            return None
+        if komi is None and self.text("KO"):
+            with contextlib.suppress(ValueError):
+                return read_komi(self.text("KO"))
+        return komi
+
+    def handicap(self) -> int:
+        try:
+            return read_handicap(self.text("HA"))
+        except ValueError as error:
+            self.fault(kinds.HANDICAP, str(error))
+            return 0
+
+    # --- moves and stones ---
+
+    def stretches(self, env: GoEnv, handicap: int) -> list[Stretch]:
+        """Return the plays of the line between set-ups, and the stones of the set-ups before the first play.
+
+        Reading stops at a point that is not on the board.  Stones of later set-ups are those of the file; `choose`
+        places them on the board that was reached.
+        """
+        white_begins = self.text("PL").strip().upper().startswith(("W", "2"))
+        first = Stretch(np.zeros(env.N * env.N, np.int8), -1 if white_begins else 1)
+        found, present = [first], first
+        for number, node in enumerate(self.line):
+            try:
+                changes = stones_of(env, node)
+                if changes:
+                    if not present.actions:
+                        for point, sign in changes.items():
+                            present.stones[point] = sign
+                    else:
+                        present = Stretch(marked(env, changes), 0, nodes=[])
+                        found.append(present)
+                for letter in node:
+                    if letter in SIGNS and node[letter]:
+                        action = read_point(env, node[letter][0])
+                        present.colours.append(SIGNS[letter])
+                        present.actions.append(action)
+                        present.nodes.append(number)
+            except ValueError as error:
+                moves = sum(len(stretch.actions) for stretch in found)
+                self.fault(kinds.POINT, str(error), number, moves + 1)
+                break
+        self.give_handicap(env, found, handicap)
+        for stretch in found:
+            if stretch.colours:
+                stretch.to_play = stretch.colours[0]
+        return found
+
+    def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
+        """Place handicap stones that the file names but does not place: White then makes the first move."""
+        first = stretches[0]
+        if 2 <= handicap <= most_handicap(env.N) and not first.stones.any() and first.colours[:1] == [-1]:
+            points = handicap_points(env.N, handicap)
+            if not set(points) & set(first.actions[: 2 * handicap]):
+                first.stones[points] = 1
+
+    def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[int, Followed, Rules | None]:
+        """Return the stretch to read as the game, followed as far as it is legal, and the rules that were assumed.
+
+        It is the first one.  Where stones are set up between moves, each stretch begins a game; the longest is kept,
+        of equally long ones the first.
+        """
+        best = 0
+        followed, assumed = self.follow(stretches[0], rules, size)
+        every = [followed]
+        for number, stretch in enumerate(stretches[1:], 1):
+            placed = np.where(stretch.stones == KEPT, every[-1].board, stretch.stones).astype(np.int8)
+            if every[-1].fault is not None:
+                break
+            stretch.stones = placed
+            if np.array_equal(placed, every[-1].board):
+                join(stretches, number)  # it changes nothing
+                again, assumed_again = self.follow(stretches[number], rules, size)
+                every.append(again)
+                if best == number - 1:
+                    best, followed, assumed = number, again, assumed_again
+                continue
+            now, assumed_now = self.follow(stretch, rules, size)
+            every.append(now)
+            if len(now.plies) > len(followed.plies):
+                best, followed, assumed = number, now, assumed_now
+        self.report(stretches, every, best, followed)
+        return best, followed, assumed
+
+    def report(self, stretches: list[Stretch], every: list[Followed], best: int, followed: Followed) -> None:
+        """Add the faults of a game that was chosen: set-ups between its moves, and what ended it."""
+        changes = [
+            number for number in range(1, len(stretches))
+            if stretches[number].actions and (number >= len(every) or not is_joined(stretches, number))
+        ]  # fmt: skip
+        if changes:
+            number = changes[0]
+            move = len(every[number - 1].plies) if number - 1 < len(every) else 0
+            part = "from there" if best >= number else "up to there"
+            self.fault(
+                kinds.SET_UP,
+                f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}",
+                stretches[number].nodes[0], move,
+            )  # fmt: skip
+        if followed.fault is not None:
+            self.faults.append(followed.fault)
+
+    def follow(self, stretch: Stretch, rules: Rules | None, size: int) -> tuple[Followed, Rules | None]:
+        """Follow a stretch by the rules of the file, or if it names none, by those that allow most of it."""
+        if self.required is not None:
+            return follow_in(stretch, self.required, self.number), None
+        first = follow_in(stretch, board_of(size, rules or Rules(), len(stretch.actions)), self.number)
+        if rules is not None or first.fault is None or first.fault.kind not in (kinds.REPETITION, kinds.SUICIDE):
+            return first, None
+        best, assumed = first, None
+        for lenient in LENIENT:
+            other = follow_in(stretch, board_of(size, lenient, len(stretch.actions)), self.number)
+            if len(other.plies) > len(best.plies):
+                best, assumed = other, lenient
+        return best, assumed
+
+    def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, Any] | None:
+        """Return a stretch's stones and first player as keywords of `GoEnv.position`; None if they cannot stand."""
+        black, white = (np.flatnonzero(stretch.stones == sign).tolist() for sign in (1, -1))
+        try:
+            mover = stretch.to_play if stretch.to_play < 0 else None
+            return dict(env.position(black, white, to_play=mover).setup)
+        except ValueError as error:
+            if not any(fault.kind == kinds.DEAD for fault in self.faults):
+                self.fault(kinds.DEAD, str(error))
+            return None
+
+    def comments(self, followed: Followed) -> dict[int, str]:
+        """Return the comments on moves, by ply; the head's is the game's."""
+        found = {}
+        for ply, node in enumerate(followed.node_of):
+            values = self.line[node].get("C")
+            if (
+                values
+                and node
+                and ply not in followed.inserted
+                and (text := without_generated(plain_text(values[0]).strip()))
+            ):
+                found[ply] = text
+        return found

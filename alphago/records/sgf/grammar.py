@@ -1,0 +1,139 @@
+"""The grammar of SGF, read as far as it goes: nodes, values and lines of play of texts that may be damaged.
+
+Nothing here recurses, and no text makes it slow: one pass over the tokens, with a stack of numbers.
+
+Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/; older files (FF[1] to FF[3]) have lower-case letters in
+the names of properties, which mean nothing.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+Node = dict[str, list[str]]  # properties and their raw values
+
+MOST_NODES = 400_000  # of one game: the largest collections of openings have a hundred thousand
+
+# A value, closed or not; a bracket or semicolon; a name.  Possessive: a text without an end costs no more than others.
+TOKEN = re.compile(r"\[((?:[^\\\]]++|\\.)*+)(\]?)|([();])|([A-Za-z][A-Za-z0-9]*+)", re.DOTALL)
+BEGIN = re.compile(r"\(\s*(?:;|(?=[A-Za-z]{1,12}\s*\[))")
+BARE = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # a game without its first bracket
+LOWER = re.compile("[a-z]")
+SOFT_BREAK = re.compile(r"\\(\r\n|\n\r|\n|\r)")
+ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+BREAKS = re.compile(r"\r\n|\n\r|\r")
+
+
+@dataclass
+class Tree:
+    """One game of a file: its nodes in the order of the file.
+
+    parents: of each node, the number of the one before it in its line; -1 for the first.
+    complete: whether it was closed; False for a file that was cut off.
+    too_long: whether nodes were left out, since there were more than MOST_NODES.
+    end: where it ends in the text.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    complete: bool = False
+    too_long: bool = False
+    end: int = 0
+
+    def main_line(self) -> list[Node]:
+        """Return the nodes of the first line."""
+        line, last = [], -1
+        for number, parent in enumerate(self.parents):
+            if parent == last:
+                line.append(self.nodes[number])
+                last = number
+        return line
+
+    def lines(self) -> Iterator[list[Node]]:
+        """Yield the nodes of every line, from the first node to an end; the first line first."""
+        inner = set(self.parents)
+        for number in range(len(self.nodes)):
+            if number not in inner:
+                line, at = [], number
+                while at >= 0:
+                    line.append(self.nodes[at])
+                    at = self.parents[at]
+                yield line[::-1]
+
+
+def trees(text: str) -> Iterator[Tree]:
+    """Yield the games of a text, one after the other; none if it holds none.
+
+    What stands before, between and behind games is left out, such as the head of a mail, or brackets too many.
+    """
+    at = 0
+    begin = BEGIN.search(text)
+    bare = BARE.match(text)
+    if bare and (begin is None or bare.end() < begin.start() or text[: begin.start()].count("[") > 0):
+        tree = read_tree(text, 0)
+        yield tree
+        at = tree.end
+    while (match := BEGIN.search(text, at)) is not None:
+        tree = read_tree(text, match.start() + 1)
+        if any(tree.nodes):
+            yield tree
+        at = max(tree.end, match.start() + 1)
+
+
+def read_tree(text: str, at: int) -> Tree:
+    """Return the game whose first bracket stands before `at`; a missing first semicolon is added."""
+    tree = Tree()
+    stack, current = [-1], -1
+    node: Node | None = None
+    values: list[str] | None = None
+    for token in TOKEN.finditer(text, at):
+        value, closed, mark, name = token.groups()
+        tree.end = token.end()
+        if value is not None:
+            if not closed:
+                break  # the text ends within it
+            if values is not None:
+                values.append(value)
+        elif name is not None:
+            if node is None:
+                node = begin_node(tree, current)
+                current = len(tree.nodes) - 1
+            values = node.setdefault(LOWER.sub("", name) or name.upper(), [])
+        elif max(len(tree.nodes), len(stack)) >= MOST_NODES:
+            tree.too_long = True
+            break
+        elif mark == ";":
+            node, values = begin_node(tree, current), None
+            current = len(tree.nodes) - 1
+        elif mark == "(":
+            stack.append(current)
+            node, values = None, None
+        else:
+            current, node, values = stack.pop(), None, None
+            if not stack:
+                tree.complete = True
+                break
+    else:
+        tree.end = len(text)
+    return tree
+
+
+def begin_node(tree: Tree, parent: int) -> Node:
+    """Append a node to a game and return it."""
+    tree.nodes.append({})
+    tree.parents.append(parent)
+    return tree.nodes[-1]
+
+
+def plain_text(raw: str) -> str:
+    """Return the text of a raw value: without escapes, with line breaks as \\n and other space as spaces."""
+    if "\\" in raw:
+        raw = ESCAPED.sub(r"\1", SOFT_BREAK.sub("", raw))
+    if "\r" in raw:
+        raw = BREAKS.sub("\n", raw)
+    return raw.replace("\t", " ").replace("\v", " ").replace("\f", " ")
+
+
+def escaped(text: str) -> str:
+    """Return a text as the raw value of a property."""
+    return text.replace("\\", "\\\\").replace("]", "\\]")

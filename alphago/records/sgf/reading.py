@@ -1,0 +1,151 @@
+"""SGF files as games: their main lines, or all lines, as far as they are legal."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from alphago.env.go import GoEnv
+from alphago.records.sgf.encoding import decode
+from alphago.records.sgf.faults import FATAL, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
+from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.game_line import read_line
+from alphago.records.sgf.grammar import MOST_NODES, Tree, trees
+
+LARGEST_FILE = 64 * 2**20  # bytes
+NOTHING_FOUND = "no SGF data found"
+CUT_OFF = "the file ends within the game"
+
+
+def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
+    """Return the only game in a file; raise ValueError that names the file if it is not whole and sound.
+
+    env: as in `parse_sgf`.
+    """
+    return parse_sgf(load_bytes(path), str(path), env)
+
+
+def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
+    """Return all games in a file; raise ValueError that names file and game if one is not whole and sound.
+
+    env: as in `parse_sgf`.
+    """
+    return parse_games(load_bytes(path), str(path), env)
+
+
+def salvage_sgf(
+    source: str | Path | bytes, *, name: str | None = None, env: GoEnv | None = None, all_lines: bool = False
+) -> Iterator[SgfGame]:
+    """Yield the games of a file of any quality, each as far as it is legal; `faults` of a game says what is wrong.
+
+    Nothing in a file raises: damage, impossible boards and other games give a game without moves and with a fault.
+
+    Args:
+        source: a file, or its bytes.
+        name: of the file in sentences; by default the path.
+        env: as in `parse_sgf`.
+        all_lines: whether to yield every line of variations as a game of its own, instead of the main line.
+
+    Raises OSError if the file cannot be read.
+    """
+    if isinstance(source, bytes):
+        data = source
+    else:
+        name = str(source) if name is None else name
+        if os.stat(source).st_size > LARGEST_FILE:
+            yield nothing(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
+            return
+        data = load_bytes(source)
+    if len(data) > LARGEST_FILE:
+        yield nothing(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
+        return
+    yield from games_of(decode(data)[0], name or "", env, all_lines)
+
+
+def nothing(fault: Fault, name: str) -> SgfGame:
+    """Return a game without moves that has this fault."""
+    return SgfGame(19, (), faults=(fault,), source=name)
+
+
+def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None) -> SgfGame:
+    """Return the main line of the only game in an SGF text; raise ValueError that begins with `name` for other texts.
+
+    env: the game to read it as, with board, rules and end; needed for fixed turns, which SGF cannot express.  None for
+        a game that two passes end, with the ko and suicide rules that the text names (RU); if it names none or unknown
+        ones, `GoEnv`'s defaults, or where its moves need that, others (`SgfGame.assumed`).
+
+    Every move must be legal: `salvage_sgf` reads on where something is wrong.  Stones may be set up before the first
+    move; what a later node sets up is left out where it changes nothing, or after the last move.  Passes after the end
+    are left out.  Komi is read as servers write it, see `read_komi`.  Bytes are read in the encoding that the text
+    names (CA), else in the one that they look like.
+    """
+    return parse_games(data, name, env, most=1)[0]
+
+
+def parse_games(
+    data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None, most: int | None = None
+) -> list[SgfGame]:
+    """Return the main lines of all games in an SGF text, `most` at the most, as `parse_sgf` does."""
+    if len(data) > LARGEST_FILE:
+        raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
+    text = data.removeprefix("\ufeff") if isinstance(data, str) else decode(data)[0]
+    if most is not None and (count := sum(1 for _ in trees(text))) > most:
+        wanted = "one game" if most == 1 else f"at most {most} games"
+        raise ValueError(f"{name}: it must hold {wanted}, got {count}: split it, or read all by read_sgf_games")
+    games = []
+    for game in games_of(text, name, env):
+        if game.faults:
+            raise ValueError(strict_sentence(game.faults[0], name))
+        games.append(game)
+    return games
+
+
+def strict_sentence(fault: Fault, name: str) -> str:
+    game = "" if fault.game is None else f", game {fault.game}"
+    return f"{name}{game}: {fault.text}"
+
+
+def games_of(text: str, name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
+    """Yield the games of a decoded text, each with its faults."""
+    found = trees(text)
+    first = next(found, None)
+    if first is None:
+        yield nothing(Fault(UNREADABLE, NOTHING_FOUND), name)
+        return
+    second = next(found, None)
+    several = second is not None
+    for number, tree in enumerate(rejoined(first, second, found), 1):
+        yield from games_of_tree(tree, number if several else None, name, env, all_lines)
+
+
+def rejoined(first: Tree, second: Tree | None, others: Iterator[Tree]) -> Iterator[Tree]:
+    """Yield trees of which two were taken from an iterator already."""
+    yield first
+    if second is not None:
+        yield second
+        yield from others
+
+
+def games_of_tree(tree: Tree, number: int | None, name: str, env: GoEnv | None, all_lines: bool) -> Iterator[SgfGame]:
+    """Yield the main line of a tree, or all its lines, as games."""
+    whole: tuple[Fault, ...] = ()
+    if tree.too_long:
+        whole = (Fault(TOO_LARGE, f"a game must have at most {MOST_NODES} nodes", number),)
+    elif not tree.complete:
+        whole = (Fault(TRUNCATED, CUT_OFF, number),)
+    for line in tree.lines() if all_lines else [tree.main_line()]:
+        yield read_line(line, env, number=number, source=name, before=whole)
+
+
+def load_bytes(path: str | Path) -> bytes:
+    """Return the bytes of a file; raise OSError if it cannot be read, ValueError if it is too large or no file."""
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: is no file")
+    if path.stat().st_size > LARGEST_FILE:
+        raise ValueError(f"{path}: a file must have at most {LARGEST_FILE >> 20} MiB")
+    return path.read_bytes()
+
+
+def is_usable(game: SgfGame) -> bool:
+    """Return whether there is a game of Go at all, whatever else is wrong with it."""
+    return not any(fault.kind in FATAL for fault in game.faults)

@@ -1,0 +1,139 @@
+"""Plays between two set-ups of a line, and how far they are legal."""
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.env.go_rules import ENDLESS, Rules
+from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_lines
+from alphago.records.sgf import faults as kinds
+from alphago.records.sgf.faults import Fault
+from alphago.records.sgf.grammar import Node
+from alphago.records.sgf.values import read_points
+
+STONES = {"AB": 1, "AW": -1, "AE": 0}
+USUAL_LENGTH = 1022  # plies: with a longer game a board of its own is made
+KEPT = 2  # in the stones of a later set-up: the point stays as it is
+
+
+@dataclass
+class Stretch:
+    """Plays from one set-up to the next.
+
+    stones: int8 [N * N], the board they begin on.  to_play: +1 or -1.
+    colours, actions, nodes: of each play; the node is a number in the line.
+    """
+
+    stones: np.ndarray
+    to_play: int
+    colours: list[int] = field(default_factory=list)
+    actions: list[int] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Followed:
+    """A stretch as far as it is legal: its plies, which are passes that were inserted, and what stopped it.
+
+    node_of: the number of the node of each ply; an inserted pass has that of the play after it.
+    """
+
+    plies: list[int]
+    inserted: frozenset[int]
+    node_of: list[int]
+    fault: Fault | None
+    board: np.ndarray  # int8 [N * N], after the last ply
+
+
+def follow_in(stretch: Stretch, env: GoEnv, number: int | None) -> Followed:
+    """Play a stretch in a game until a move is illegal."""
+    batch = env.new_batch(1)
+    try:
+        stones = stretch.stones.reshape(env.N, env.N)
+        batch.reset(np.zeros(1, np.int64), stones=stones if stones.any() else None, to_play=stretch.to_play or 1)
+    except ValueError as error:
+        return Followed([], frozenset(), [], Fault(kinds.DEAD, str(error), number), stretch.stones)
+    row = batch.rows[0]
+    out = np.zeros(1 + 2 * len(stretch.actions), np.int32)
+    count = go_lines.follow(row, np.array(stretch.colours, np.int32), np.array(stretch.actions, np.int32), out)
+    plies = out[1 : 1 + out[0]].tolist()
+    while plies and plies[-1] == go_lines.INSERTED:  # for a move that was illegal
+        plies.pop()
+    inserted = frozenset(ply for ply, action in enumerate(plies) if action == go_lines.INSERTED)
+    plies = [env.pass_action if action == go_lines.INSERTED else action for action in plies]
+    board = np.zeros(env.N * env.N, np.int8)
+    kernels.board(row, board)
+    fault = None
+    if count < len(stretch.actions):
+        fault = replace(illegal(stretch, GoPosition(env, batch, {}), count, len(plies)), game=number)
+    nodes, plays = [], iter(stretch.nodes[:count])
+    at = stretch.nodes[0] if stretch.nodes else 0
+    for ply in range(len(plies)):
+        nodes.append(at if ply in inserted else (at := next(plays, at)))
+    return Followed(plies, inserted, nodes, fault, board)
+
+
+def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
+    """Return the fault of a play that is illegal in a position, after so many plies."""
+    env, action, colour = position.env, stretch.actions[play], stretch.colours[play]
+    if position.is_over:
+        last = env.max_moves
+        kind = kinds.ENDED
+        why = f"the game ends after move {last}" if plies == last else "two passes have ended the game"
+    else:
+        why = position.why_illegal(action)
+        taken = action != env.pass_action and position.board.ravel()[action]
+        kind = kinds.OCCUPIED if taken else kinds.SUICIDE if why.startswith("suicide") else kinds.REPETITION
+    move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
+    return Fault(kind, f"move {plies + 1}, {move}, is illegal: {why}", None, stretch.nodes[play], plies + 1)
+
+
+def stones_of(env: GoEnv, node: Node) -> dict[int, int]:
+    """Return what a node sets up: 1, -1 or 0 by point; raise ValueError for a point off the board."""
+    changes: dict[int, int] = {}
+    for name, sign in STONES.items():
+        for value in node.get(name, ()):
+            if value or len(node[name]) > 1:
+                for point in read_points(env, value) if value else ():
+                    changes[point] = sign
+    return changes
+
+
+def marked(env: GoEnv, changes: dict[int, int]) -> np.ndarray:
+    """Return changes of a board as int8 [N * N], KEPT where there are none."""
+    stones = np.full(env.N * env.N, KEPT, np.int8)
+    for point, sign in changes.items():
+        stones[point] = sign
+    return stones
+
+
+def join(stretches: list[Stretch], number: int) -> None:
+    """Put the plays of the stretch before in front of a stretch whose set-up changes nothing."""
+    before, present = stretches[number - 1], stretches[number]
+    present.stones, present.to_play = before.stones, before.to_play
+    present.colours = before.colours + present.colours
+    present.actions = before.actions + present.actions
+    present.nodes = before.nodes + present.nodes
+
+
+def is_joined(stretches: list[Stretch], number: int) -> bool:
+    """Return whether a stretch begins with the one before it."""
+    return stretches[number].stones is stretches[number - 1].stones
+
+
+@lru_cache(maxsize=256)
+def usual_board(size: int, rules: Rules, cap: int) -> GoEnv:
+    return GoEnv(size, ko=rules.ko, suicide=rules.suicide, max_moves=cap)
+
+
+def board_of(size: int, rules: Rules, plays: int = 0) -> GoEnv:
+    """Return a game by these rules that so many plays, with a pass before each, do not end."""
+    cap = USUAL_LENGTH if 2 * plays + 2 <= USUAL_LENGTH else min(2 * plays + 2, ENDLESS - 1)
+    if cap > USUAL_LENGTH:
+        return GoEnv(size, ko=rules.ko, suicide=rules.suicide, max_moves=cap)
+    return usual_board(size, rules, cap)

@@ -1,0 +1,118 @@
+"""What the properties of an SGF file mean: board, komi, handicap, points, ranks."""
+
+import re
+
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
+from alphago.system.validation import shown
+
+LARGEST_KOMI = 100  # points; a larger number without a decimal point in a file is in hundredths
+POINT = re.compile("[a-z]{2}")
+SIZE = re.compile(r"([0-9]{1,3})(?:\s*[:x*,]\s*([0-9]{1,3}))?")
+WHOLE = re.compile(r"[0-9]{1,2}")
+DIGITS = str.maketrans("０１２３４５６７８９．，－＋", "0123456789.,-+")
+NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?|[-+]?\.[0-9]+")
+FRACTION = re.compile(r"([0-9]+)?\s*(?:又|and)?\s*([0-9])\s*/\s*([0-9])")
+ZI = re.compile(r"子")  # a Chinese way to count: one side's points above half of the board, so 3.75 are 7.5 points
+NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
+RANK = re.compile(r"([0-9]{1,2})\s*(k|d|p|级|級|段|dan|kyu|급|단)|(p|pro|职业|職業|プロ)?\s*([0-9]{1,2})\s*段")
+PRO = re.compile(r"^p|pro|プロ|职业|職業|[0-9]\s*p")
+ELO = re.compile(r"[0-9]{3,4}(?:\.[0-9]*)?\??")
+TITLE_RANKS = {"meijin": 9, "honinbo": 9, "kisei": 9, "名人": 9, "本因坊": 9, "棋聖": 9, "国手": 9}
+FIRST_PRO, FIRST_ELO = 100, 1000  # see `read_rank`
+
+
+def read_size(text: str) -> int:
+    """Return the board's size from the text of SZ, 19 for an empty text; raise ValueError for other boards."""
+    match = SIZE.fullmatch(text.strip() or "19")
+    if not match or int(match[2] or match[1]) != int(match[1]) or not MIN_SIZE <= int(match[1]) <= MAX_SIZE:
+        raise ValueError(f"the board must be a square one from {MIN_SIZE} to {MAX_SIZE}, got {shown(text)}")
+    return int(match[1])
+
+
+def read_handicap(text: str) -> int:
+    """Return the number of handicap stones from the text of HA; raise ValueError for anything but a whole number."""
+    text = text.translate(DIGITS).strip()
+    if text and not WHOLE.fullmatch(text):
+        try:
+            number = float(text)
+        except ValueError:
+            number = -1.0
+        if not (number.is_integer() and 0 <= number < 100):
+            raise ValueError(f"the handicap must be a number of stones, got {shown(text)}")
+        return int(number)
+    return int(text or 0)
+
+
+def read_komi(text: str) -> float | None:
+    """Return White's komi in points, None for an empty text; raise ValueError for anything else.
+
+    Komi is read as servers write it: 750 is 7.5; 3.75, which counts one side's stones above half of the board, is 7.5
+    points, as are 375, 3 3/4 and 3又3/4子.
+    """
+    plain = text.translate(DIGITS).translate(NUMERALS).strip()
+    if not plain:
+        return None
+    try:
+        value = komi_number(plain)
+        value = value / 100 if abs(value) > LARGEST_KOMI and "." not in plain else value
+        return check_komi(2 * value if value * 2 % 1 == 0.5 or ZI.search(plain) else value)
+    except (ValueError, OverflowError):  # also "nan" and "inf"
+        raise ValueError(f"komi must be a multiple of 0.5, got {shown(text)}") from None
+
+
+def komi_number(text: str) -> float:
+    """Return the number in the text of a komi; raise ValueError if there is none, or more than one."""
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        pass
+    if len(text) > 40:
+        raise ValueError(text)
+    if match := FRACTION.search(text):
+        if int(match[3]) == 0:
+            raise ValueError(text)
+        return int(match[1] or 0) + int(match[2]) / int(match[3])
+    numbers = NUMBER.findall(text.replace(",", "."))
+    if len(numbers) != 1:
+        raise ValueError(text)
+    half = 0.5 if re.search("目半|집반|子半", text) else 0.0
+    return float(numbers[0]) + half
+
+
+def read_point(env: GoEnv, text: str, kind: str = "move") -> int:
+    """Return the action that a property value stands for; `kind`: "move", which may be a pass, or "stone".
+
+    Raises ValueError for what is no point of the board.
+    """
+    if len(text) != 2 or not POINT.fullmatch(text):
+        text = "".join(text.split()) if len(text) < 40 else text.strip()  # some programs break lines anywhere
+    if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
+        return env.pass_action
+    if len(text) == 2 and POINT.fullmatch(text):
+        column, row = ord(text[0]) - 97, ord(text[1]) - 97
+        if column < env.N and row < env.N:
+            return row * env.N + column
+    raise ValueError(f"a {kind} must be on a point of a board of {env.N} x {env.N}, got {shown(text)}")
+
+
+def read_points(env: GoEnv, text: str) -> list[int]:
+    """Return the actions of a point, or of a rectangle such as ab:cd, given by any two opposite corners."""
+    corners = [divmod(read_point(env, part, "stone"), env.N) for part in text.split(":", 2)[:2]]
+    (top, left), (bottom, right) = corners[0], corners[-1]
+    rows, columns = sorted((top, bottom)), sorted((left, right))
+    return [row * env.N + column for row in range(rows[0], rows[1] + 1) for column in range(columns[0], columns[1] + 1)]
+
+
+def read_rank(text: str) -> int:
+    """Return a rank as one number: -30 .. -1 kyu, 1 .. 9 dan, 101 .. 109 professional, 1000 and more Elo; 0 unknown."""
+    plain = text.translate(DIGITS).translate(NUMERALS).replace("初段", "1段").strip().lower()[:40]
+    if ELO.fullmatch(plain):
+        return max(FIRST_ELO, min(int(float(plain.rstrip("?"))), 9999))
+    if match := RANK.search(plain):
+        number, unit = int(match[1] or match[4]), match[2] or "段"
+        if unit in ("k", "kyu", "级", "級", "급"):
+            return -min(number, 30) if number else 0
+        pro = PRO.search(plain) is not None
+        return (FIRST_PRO if pro else 0) + min(number, 9) if number else 0
+    return next((FIRST_PRO + rank for title, rank in TITLE_RANKS.items() if title in plain), 0)

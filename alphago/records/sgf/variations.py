@@ -1,0 +1,60 @@
+"""Variations, marks and territory added to the SGF text of a game."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.go import GoEnv
+from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.writing import load_grammar, point_text
+
+
+class Additions(NamedTuple):
+    """What is added to a game.
+
+    lines: by ply, a line of play to show beside the move that was played. marks: by ply, a property and its value for
+    the move's node. territory: properties with points, for the last node.
+    """
+
+    lines: Mapping[int, Sequence[int]]
+    marks: Mapping[int, tuple[str, str]]
+    territory: Mapping[str, Sequence[int]]
+
+
+def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
+    """Return the text of a game, as `format_sgf` made it, with additions; variations follow the main line."""
+    grammar, env = load_grammar(), GoEnv(game.board_size)
+    nodes = list(grammar.parse_sgf_game(text).sequence)
+    node_of: dict[int, int] = {}  # by ply, the index of the move's node
+    for ply in range(len(game.moves)):
+        if ply not in game.inserted:
+            node_of[ply] = len(node_of) + 1
+    for ply, (name, value) in additions.marks.items():
+        if ply in node_of:
+            nodes[node_of[ply]][name] = [value.encode()]
+    for name, points in additions.territory.items():
+        if points:
+            nodes[-1][name] = [point_text(env, point) for point in points]
+    first = -1 if game.setup.get("to_play") == "white" else 1
+    branches = {}
+    for ply, line in additions.lines.items():
+        if ply in node_of and line:
+            colour = first * (-1) ** ply
+            branches[node_of[ply]] = [
+                {PLAYER_NAMES[colour * (-1) ** i][0]: [point_text(env, action)]} for i, action in enumerate(line)
+            ]
+    result: bytes = grammar.serialise_game_tree(branched(grammar, nodes, branches))
+    return result
+
+
+def branched(grammar: Any, nodes: Sequence[Any], branches: Mapping[int, Sequence[Any]]) -> Any:
+    """Return the tree of a main line whose nodes at some indices have a variation beside them."""
+    end, below = len(nodes), None
+    for index in sorted(branches, reverse=True):
+        rest, variation = grammar.Coarse_game_tree(), grammar.Coarse_game_tree()
+        rest.sequence, rest.children = list(nodes[index:end]), below or []
+        variation.sequence = list(branches[index])
+        end, below = index, [rest, variation]
+    root = grammar.Coarse_game_tree()
+    root.sequence, root.children = list(nodes[:end]), below or []
+    return root

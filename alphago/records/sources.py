@@ -1,0 +1,201 @@
+"""Where files of games come from: folders, archives, and texts with a game on each line; read as streams.
+
+A piece is a file's name and bytes, or lines of a text: small enough for a worker, whatever the size of the archive.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from alphago.records.sgf.reading import LARGEST_FILE
+from alphago.records.sgf.results import margin_of, outcome_of
+from alphago.records.sgf.values import read_komi
+
+SGF_NAMES = re.compile(r"\.(?:sgf|mgt)(?:\.txt)?$", re.IGNORECASE)
+TAR_NAMES = re.compile(r"\.(?:tar|tar\.gz|tgz|tar\.bz2|tbz2?|tar\.xz|txz)$", re.IGNORECASE)
+PACKED_NAMES = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+INDEX_NAME = re.compile(r"\.index(?:\.txt|\.zip)?$", re.IGNORECASE)
+OTHER_NAMES = re.compile(r"\.(?:py|cpp|c|h|js|md|html?|json|png|jpe?g|pdf|exe|npz|npy|safetensors|csv)$", re.IGNORECASE)
+LINE = re.compile(rb"^\s*([^\t;()\[]{1,64})\t\s*\(?\s*;[^\t]*")  # an id, a tab, moves
+RESULT = re.compile(r"(?:[BW]|Black|White)\+|Draw|Jigo", re.IGNORECASE)
+KOMI = re.compile(r"-?[0-9]{1,2}\.[0-9]{1,2}")
+HEAD = 4096  # bytes by which a text is recognised
+LINES_AT_ONCE = 500
+LONGEST_LINE = 2**20  # bytes
+
+# A file inside an archive may be packed again, up to so many levels.
+MOST_LEVELS = 3
+
+
+class Piece(NamedTuple):
+    """A part of a source for one worker.
+
+    name: of the file, with its archive.  data: a file's bytes; b"" where there are `lines`.
+    lines: of a text with a game on each.  error: what is wrong with the file, instead of both.
+    """
+
+    name: str
+    data: bytes = b""
+    lines: tuple[bytes, ...] = ()
+    error: str = ""
+
+
+def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:
+    """Yield the pieces of files, folders and archives, in an order that is the same on every call.
+
+    Raises FileNotFoundError for a path that does not exist; damage in an archive is a piece with an error.
+    """
+    for path in map(Path, paths):
+        if not path.exists():
+            raise FileNotFoundError(f"games must be in a file, a folder or an archive, got {path}")
+        files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        for file in files:
+            yield from pieces_of_file(file, asked=not path.is_dir())
+
+
+def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
+    """Yield the pieces of one file; `asked`: whether it was named, so that it is read whatever its name."""
+    name = str(file)
+    try:
+        if INDEX_NAME.search(name) or (OTHER_NAMES.search(name) and not asked):
+            return
+        with open(file, "rb") as stream:
+            yield from pieces_of_stream(name, stream, asked, 0)
+    except OSError as error:
+        yield Piece(name, error=f"cannot be read ({error.strerror or error})")
+
+
+def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> Iterator[Piece]:
+    """Yield the pieces of an open file by its name and its first bytes."""
+    try:
+        if level > MOST_LEVELS:
+            yield Piece(name, error="is an archive in too many archives")
+        elif SGF_NAMES.search(name):
+            yield whole_file(name, stream)
+        elif TAR_NAMES.search(name):
+            yield from pieces_of_tar(name, stream, level)
+        elif name.lower().endswith(".zip"):
+            yield from pieces_of_zip(name, stream, level)
+        elif (suffix := Path(name).suffix.lower()) in PACKED_NAMES:
+            with PACKED_NAMES[suffix](stream, "rb") as inner:  # type: ignore[operator]
+                yield from pieces_of_stream(name[: -len(suffix)], inner, asked, level + 1)
+        else:
+            yield from pieces_of_text(name, stream, asked)
+    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError,
+            NotImplementedError, ValueError) as error:  # fmt: skip
+        yield Piece(name, error=f"is damaged ({type(error).__name__}: {str(error)[:100]})")
+
+
+def whole_file(name: str, stream: IO[bytes]) -> Piece:
+    data = stream.read(LARGEST_FILE + 1)
+    if len(data) > LARGEST_FILE:
+        return Piece(name, error=f"must have at most {LARGEST_FILE >> 20} MiB")
+    return Piece(name, data)
+
+
+def pieces_of_tar(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
+    """Yield the pieces of a tar archive, read from its beginning to its end; links are left out."""
+    with tarfile.open(fileobj=stream, mode="r|*") as archive:
+        for member in archive:
+            inner = archive.extractfile(member) if member.isfile() else None
+            if inner is not None and is_wanted(member.name):
+                yield from pieces_of_stream(f"{name}/{member.name}", inner, False, level + 1)
+            archive.members = []  # type: ignore[attr-defined] # else all members are kept, and memory grows
+
+
+def pieces_of_zip(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
+    with zipfile.ZipFile(stream) as archive:
+        for member in archive.infolist():
+            if not member.is_dir() and is_wanted(member.filename):
+                with archive.open(member) as inner:
+                    yield from pieces_of_stream(f"{name}/{member.filename}", inner, False, level + 1)
+
+
+def is_wanted(name: str) -> bool:
+    """Return whether a file of an archive may hold games, by its name."""
+    return not (INDEX_NAME.search(name) or OTHER_NAMES.search(name))
+
+
+def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]:
+    """Yield the lines of a text with a game on each; another text is a whole file if it looks like SGF."""
+    reader = io.BufferedReader(stream, HEAD * 16) if not hasattr(stream, "peek") else stream  # type: ignore[type-var]
+    head = reader.peek(HEAD)[:HEAD]
+    first = head.lstrip(b"\xef\xbb\xbf\r\n ").split(b"\n", 1)[0]
+    if LINE.match(first):
+        waiting: list[bytes] = []
+        while line := reader.readline(LONGEST_LINE):
+            waiting.append(line)
+            if len(waiting) == LINES_AT_ONCE:
+                yield Piece(name, lines=tuple(waiting))
+                waiting = []
+        if waiting:
+            yield Piece(name, lines=tuple(waiting))
+    elif asked or re.search(rb"\(\s*;", head):
+        yield whole_file(name, reader)
+
+
+# --- the index of a text with a game on each line ---
+
+ENTRY = np.dtype([("id", "<i8"), ("outcome", "i1"), ("margin2", "<i2"), ("komi2", "<i2")])
+NO_MARGIN, NO_KOMI = -32768, -32768
+
+
+def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
+    """Return the index files beside and above the texts in these paths: `kifu.index`, as yenw's collections have."""
+    found: dict[Path, None] = {}
+    for path in map(Path, paths):
+        places = [path] if path.is_dir() else []
+        places += list(path.resolve().parents)[:2]
+        for place in places:
+            search = place.rglob if place == path else place.glob
+            for file in sorted([*search("*.index"), *search("*.index.zip")]):
+                if file.is_file():
+                    found.setdefault(file.resolve())
+    return list(found)
+
+
+def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
+    """Return the entries of index files, or zip archives of them, of dtype ENTRY, sorted by id.
+
+    A line of an index has tab-separated columns: the id of a game first, among the others its result and perhaps its
+    komi.  Lines without a number as id are left out.
+    """
+    entries: list[tuple[int, int, int, int]] = []
+    for path in map(Path, paths):
+        if path.suffix.lower() == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                for member in archive.namelist():
+                    with archive.open(member) as stream:
+                        entries += filter(None, map(read_entry, stream))
+        else:
+            with open(path, "rb") as stream:
+                entries += filter(None, map(read_entry, stream))
+    array = np.array(entries, ENTRY)
+    return array[np.unique(array["id"], return_index=True)[1]] if len(array) else array
+
+
+def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
+    """Return the entry of one line of an index; None for other lines."""
+    columns = line.decode("utf-8", "replace").strip("\ufeff\r\n ").split("\t")
+    if not columns[0].isdecimal() or len(columns[0]) > 18:
+        return None
+    result = next((one for one in columns[1:] if RESULT.match(one)), "")
+    komi = next((read_komi(one) for one in columns[1:] if KOMI.fullmatch(one)), None) if len(columns) < 10 else None
+    outcome, margin = outcome_of(result), margin_of(result)
+    margin2 = NO_MARGIN if margin is None else int(max(-2000, min(2000, 2 * margin)))
+    return (
+        int(columns[0]),
+        int(outcome or 0),
+        margin2 if outcome is not None else NO_MARGIN,
+        (NO_KOMI if komi is None else int(2 * komi)),
+    )

@@ -1,0 +1,94 @@
+"""The judge of supervised learning: it examines the network on games held out, and keeps the best by move accuracy."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from alphago.env.game import GameEnv
+from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.net import NeuralNet
+from alphago.records.record import GameRecord
+from alphago.training.judges.prediction import AT_ONCE, Counts, predict
+from alphago.training.run import Run
+from alphago.training.watch.metrics import EXAMINATION
+
+NAME = "held-out games"
+PREFIX = "held-out."  # of the names of the best network's tensors in a run's state
+
+
+class HeldOut:
+    """The judge that counts how well the network predicts games held out; logs to evaluations.jsonl."""
+
+    name = "held-out"
+    ends_run = False
+    decides = True
+
+    def __init__(self, env: GameEnv, records: Sequence[GameRecord], checks: int) -> None:
+        """Examine the new network, and then `checks` times, evenly spread over the run."""
+        self.env, self.records, self.checks = env, list(records), checks
+        self.best: NeuralNet | None = None
+        self.accuracy = -1.0  # of the best network
+        self.best_after = 0  # games
+        self.judged_steps = -1
+        self.judged = -1.0  # the run's progress, 0 .. 1, when it was examined last
+
+    def due(self, run: Run) -> bool:
+        """Return whether the latest network should be examined now."""
+        new = run.learner.steps != self.judged_steps
+        return new and (run.is_over or int(run.progress * self.checks) > int(self.judged * self.checks))
+
+    @EXAMINATION
+    def judge(self, run: Run, stop: threading.Event) -> bool:
+        """Examine the network, and keep it if it predicts more moves than any before; return False after a stop."""
+        standing, net = run.standing, run.learner.net
+        fits = net if run.main.env == self.env else net.resized(self.env)
+        with run.clock.stopped():
+            counts = self.examine(fits, run.device, stop)
+        if counts is None:
+            return False
+        measures = counts.measures()
+        improved = measures["accuracy"] > self.accuracy
+        run.add_match({**standing, "judge": self.name, "opponent": NAME, **measures, "best": improved})
+        run.note(f"{NAME} after {run.games} games: {counts.sentence()}" + ("; the best so far" if improved else ""))
+        if improved:
+            self.best, self.accuracy, self.best_after = frozen_copy(net), measures["accuracy"], run.games
+        self.judged, self.judged_steps = run.progress, run.learner.steps
+        return True
+
+    def examine(self, net: NeuralNet, device: str, stop: threading.Event) -> Counts | None:
+        """Return how well a network predicts the games; None if `stop` came first."""
+        evaluator = frozen_copy(net).evaluator(device=device, shared=False)
+        counts = Counts()
+        for first in range(0, len(self.records), AT_ONCE):
+            if stop.is_set():
+                return None
+            counts += predict(evaluator, self.env, self.records[first : first + AT_ONCE])
+        return counts
+
+    def conclusion(self, longer: str) -> str:
+        """Return a sentence on the best network, which the run ends with."""
+        return f"the network of the run is the one after {self.best_after} games, with {self.accuracy:.1%} of the moves"
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return the best network's weights by name, not copied."""
+        if self.best is None:
+            return {}
+        return {PREFIX + name: tensor for name, tensor in self.best.state_dict().items()}
+
+    def state(self) -> dict[str, Any]:
+        """Return all else that is needed to continue."""
+        names = ("accuracy", "best_after", "judged", "judged_steps")
+        return {name: getattr(self, name) for name in names}
+
+    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+        """Continue from `tensors` and `state`."""
+        if state is None:
+            return
+        weights = {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items() if name.startswith(PREFIX)}
+        if weights:
+            self.best = frozen_copy(run.learner.net)
+            self.best.load_state_dict(weights)
+        for name, value in state.items():
+            setattr(self, name, value)

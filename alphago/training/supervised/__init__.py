@@ -1,0 +1,1 @@
+"""Learning from given games instead of self-play."""

@@ -1,0 +1,240 @@
+"""Given games to learn from: a dataset on disk, or records; each divided into games to learn and games held out."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from alphago.env.game import GameBatch, GameEnv
+from alphago.env.games import require_go
+from alphago.env.go import GoEnv
+from alphago.records.dataset import Dataset, StoredGame, is_dataset
+from alphago.records.record import GameRecord, load_records, to_arrays
+from alphago.records.sgf import SgfGame, salvage_sgf
+from alphago.training.memory import ReplayMemory, Sample, turn
+from alphago.training.runs.shards import digest_of
+
+HELD_OUT_SHARE = 0.05  # of records, which have no division of their own
+STARTS = 512  # start positions that are kept
+REBUILT_AT_ONCE = 64
+_FIRST = np.zeros(1, np.int64)
+
+
+class GivenGames(Protocol):
+    """Games of one board: those to learn from, numbered 0 .. len(lengths) - 1, and those held out."""
+
+    @property
+    def env(self) -> GameEnv:
+        """The game."""
+
+    lengths: np.ndarray  # int64 [games], the positions of each game to learn from
+    digest: str  # of the games: another digest, other games
+
+    def record(self, number: int) -> GameRecord:
+        """Return a game to learn from."""
+
+    def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
+        """Return positions drawn independently, each turned by a random symmetry; `held_out`: from those games."""
+
+    def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
+        """Return games held out with about so many positions, the same on every call."""
+
+
+class DatasetGames:
+    """The games of a dataset on one board: its split "train" is learned from."""
+
+    def __init__(self, env: GoEnv, dataset: Dataset) -> None:
+        """Take the games of env's board whose result is known; raise ValueError if there are none to learn from."""
+        if env.turns is not None:
+            raise ValueError(f"env must be a game that two passes end, to learn from files of games, got {env!r}")
+        self.env, self.dataset, self.digest = env, dataset, dataset.digest
+        self.numbers = {
+            split: dataset.select(split, env.N, results_only=True) for split in ("train", "validation", "test")
+        }
+        self.ends = {
+            split: np.cumsum(np.minimum(dataset.rows["length"][numbers].astype(np.int64), env.max_moves))
+            for split, numbers in self.numbers.items()
+        }
+        self.lengths = np.diff(self.ends["train"], prepend=0)
+        if not len(self.lengths) or not self.lengths.sum():
+            raise ValueError(f"{dataset!r} has no games with a result to learn {env!r} from")
+        self._starts: OrderedDict[tuple[Any, ...], GameBatch] = OrderedDict()
+
+    def record(self, number: int) -> GameRecord:
+        return self.dataset.game(int(self.numbers["train"][number])).to_record(self.env)
+
+    def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
+        records: list[GameRecord] = []
+        for number in np.random.default_rng(0).permutation(self.numbers[split]):
+            if positions <= 0:
+                break
+            records.append(self.dataset.game(int(number)).to_record(self.env))
+            positions -= len(records[-1])
+        return records
+
+    def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
+        split = "validation" if held_out and len(self.ends["validation"]) else "train"
+        ends = self.ends[split]
+        drawn = generator.integers(ends[-1], size=count)
+        symmetries = generator.integers(len(self.env.symmetries.points), size=count)
+        places = np.searchsorted(ends, drawn, side="right")
+        plies = drawn - np.where(places > 0, ends[places - 1], 0)
+        games = [self.dataset.game(int(self.numbers[split][place])) for place in places]
+        return self.rebuild(games, plies, symmetries)
+
+    def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
+        """Return the positions before these plies, each turned by its symmetry; all from the movers' views."""
+        count = len(games)
+        rows = np.array([game.row for game in games])
+        movers = (rows["first"] * np.where(plies % 2, -1, 1)).astype(np.int8)
+        policy = np.zeros((count, self.env.action_space), np.float32)
+        policy[np.arange(count), [int(game.moves[ply]) for game, ply in zip(games, plies, strict=True)]] = 1
+        ended = np.array([game.has_score and len(game.moves) <= self.env.max_moves for game in games])
+        sample = Sample(
+            planes=np.empty((count, self.env.planes, *self.env.plane_shape), np.float32),
+            policy=policy,
+            value=(rows["outcome"] * movers).astype(np.float32),
+            weight=np.array([not game.inserted[ply] for game, ply in zip(games, plies, strict=True)], np.float32),
+            score=np.where(ended, rows["score2"] / 2, rows["outcome"]).astype(np.float32) * movers,
+            ownership=np.zeros((count, self.env.N**2), np.int8),
+            ended=ended.astype(np.float32),
+        )
+        self._play(games, plies, movers, sample)
+        turn(self.env, sample, symmetries)
+        return sample
+
+    def _play(self, games: Sequence[StoredGame], plies: np.ndarray, movers: np.ndarray, sample: Sample) -> None:
+        """Write planes, and the owners of each last board that tells them, by playing the games."""
+        batch = self.env.new_batch(REBUILT_AT_ONCE)
+        for begin in range(0, len(games), REBUILT_AT_ONCE):
+            part = range(begin, min(begin + REBUILT_AT_ONCE, len(games)))
+            self._replay(batch, [games[i] for i in part], plies[part.start : part.stop])
+            batch.planes(np.arange(len(part)), sample.planes[part.start : part.stop])
+            over = [i for i in part if sample.ended[i]]
+            if over:
+                self._replay(batch, [games[i] for i in over], np.array([len(games[i].moves) for i in over]))
+                slots = np.arange(len(over))
+                to_play = batch.to_play(slots, np.empty(len(over), np.int8))
+                owners = batch.ownership(slots, np.empty((len(over), self.env.N**2), np.int8))
+                sample.ownership[over] = owners * (to_play * movers[over])[:, None]
+
+    def _replay(self, batch: GameBatch, games: Sequence[StoredGame], plies: np.ndarray) -> None:
+        """Put the position before ply i of game i into slot i."""
+        lengths = plies.astype(np.int32)
+        paths = np.zeros((len(games), int(lengths.max()) + 1), np.int32)
+        slots = np.arange(len(games))
+        for slot, (game, length) in enumerate(zip(games, lengths, strict=True)):
+            paths[slot, :length] = game.moves[:length]
+            batch.copy(_FIRST, slots[slot : slot + 1], of=self._start(game))
+        batch.replay(slots, paths, lengths, slots)
+
+    def _start(self, game: StoredGame) -> GameBatch:
+        """Return the start position of a game, in slot 0 of a batch; the latest are kept."""
+        key = (int(game.row["komi2"]), int(game.row["first"]), game.black.tobytes(), game.white.tobytes())
+        if key not in self._starts:
+            self._starts[key] = self.env.position(**game.setup(self.env)).batch
+            if len(self._starts) > STARTS:
+                self._starts.popitem(last=False)
+        return self._starts[key]
+
+
+class RecordGames:
+    """Records as given games, such as those of self-play: policies and values of their searches are learned too.
+
+    Every twentieth game is held out; games that begin with the same moves as another may be on both sides.
+    """
+
+    def __init__(self, env: GameEnv, records: Sequence[GameRecord], search_share: float = 0.0) -> None:
+        """Take records of env's game; raise ValueError for others, and if there are too few."""
+        kept = [record for record in records if (record.weights > 0).any()]
+        every = round(1 / HELD_OUT_SHARE)
+        held = [record for place, record in enumerate(kept) if place % every == every - 1]
+        self.records = [record for place, record in enumerate(kept) if place % every != every - 1]
+        if not held:
+            raise ValueError(f"records must be at least {every} games with moves to learn, got {len(kept)}")
+        self.env = env
+        for record in kept[:1]:
+            record.position(env)  # raises for another game
+        self.memory, self.validation = (ReplayMemory(env, 2**31, search_share) for _ in range(2))
+        self.memory.add(self.records)
+        self.validation.add(held)
+        self.held = held
+        self.lengths = np.array([int((record.weights > 0).sum()) for record in self.records], np.int64)
+        self.digest = records_digest(kept)
+
+    def record(self, number: int) -> GameRecord:
+        return self.records[number]
+
+    def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
+        chosen: list[GameRecord] = []
+        for record in self.held:
+            if positions <= 0:
+                break
+            chosen.append(record)
+            positions -= len(record)
+        return chosen
+
+    def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
+        return (self.validation if held_out else self.memory).sample(count, generator)
+
+
+def records_digest(records: Sequence[GameRecord]) -> str:
+    """Return a name of the moves of records."""
+    arrays = to_arrays(list(records))
+    return digest_of(b"".join(arrays[name].tobytes() for name in ("moves", "lengths", "outcomes")))
+
+
+def given_games(env: GameEnv, dataset: Any) -> GivenGames:
+    """Return what `train_supervised` takes as its dataset as games to learn from.
+
+    dataset: a Dataset or its folder; records, or a file or folder of them, such as a run's; SGF files, or a folder.
+
+    Raises FileNotFoundError, ValueError or TypeError for anything else.
+    """
+    if isinstance(dataset, Dataset):
+        return DatasetGames(require_go(env, "datasets"), dataset)
+    if isinstance(dataset, (str, Path)):
+        return games_at(env, Path(dataset))
+    if isinstance(dataset, Sequence) and all(isinstance(one, GameRecord) for one in dataset):
+        return RecordGames(env, dataset)
+    raise TypeError(f"dataset must be a Dataset, records, or the path of either, got {dataset!r}")
+
+
+def games_at(env: GameEnv, path: Path) -> GivenGames:
+    """Return the games at a path: a dataset's, a run's, or those of files of records or of SGF."""
+    if not path.exists():
+        raise FileNotFoundError(f"dataset must be a dataset, a run, or a file or folder of games, got {path}")
+    if is_dataset(path):
+        return DatasetGames(require_go(env, "datasets"), Dataset(path))
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    records: list[GameRecord] = []
+    for file in files:
+        if file.suffix == ".npz" and file.parent.name != "matches":
+            records += fitting(env, load_records(file))
+        elif file.suffix.lower() == ".sgf":
+            game_env = require_go(env, "SGF files")
+            records += [one.to_record(game_env) for one in salvage_sgf(file) if fits(one, game_env)]
+    if not records:
+        raise ValueError(f"{path} holds no game of {env!r} to learn from")
+    return RecordGames(env, records)
+
+
+def fitting(env: GameEnv, records: Sequence[GameRecord]) -> list[GameRecord]:
+    """Return the records that are of a game with as many actions."""
+    return [record for record in records if record.policies.shape[1] == env.action_space]
+
+
+def fits(game: SgfGame, env: GoEnv) -> bool:
+    """Return whether a game from a file can be learned from: sound, on this board, with a winner."""
+    return not game.faults and game.board_size == env.N and game.outcome is not None and is_legal(game, env)
+
+
+def is_legal(game: SgfGame, env: GoEnv) -> bool:
+    """Return whether all moves of a game are legal in env."""
+    try:
+        game.position(env)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,206 @@
+"""`AnalysisEngine`: many queries of KataGo's analysis protocol at once, whose positions are searched together."""
+
+import heapq
+import itertools
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from alphago import __version__
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules
+from alphago.mcts.evaluator import Evaluator, as_forecast_evaluator
+from alphago.system.cores import available_cores
+from alphago.system.validation import check_int, shown
+from alphago.ui.analysis_jobs import Job, no_results
+from alphago.ui.analysis_query import MOST_VISITS, Defaults, QueryError, read_query
+from alphago.ui.analysis_reply import error
+from alphago.ui.analysis_worker import Worker
+from alphago.ui.katago import SIDES
+
+GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
+LARGEST = 10_000_000  # characters of a query
+
+
+class AnalysisEngine:
+    """The engine of the analysis protocol for one network: lines in, replies out, in any order.
+
+    env: the game that the network is for; a size-free one analyses other boards too.
+    network: as `MCTSPlayer` takes it.
+    write: gets each reply as one line of JSON, without its end, from any thread but one at a time.
+    visits: of a query that names none. side: from whose view, "BLACK", "WHITE" or "SIDETOMOVE", the same.
+    threads: that search; None for all cores. device: where the network is computed.
+    version: what `query_version` answers.
+    """
+
+    def __init__(
+        self,
+        env: GoEnv,
+        network: Any,
+        write: Callable[[str], None],
+        *,
+        visits: int = 500,
+        side: str = "BLACK",
+        threads: int | None = None,
+        device: str = "auto",
+        version: str = __version__,
+    ) -> None:
+        if side not in SIDES:
+            raise ValueError(f"side must be one of {', '.join(SIDES)}, got {shown(side)}")
+        self.env = env
+        self.network = network
+        self.device = device
+        self.version = version
+        self.defaults = Defaults(self.board, check_int("visits", visits, 1, MOST_VISITS), side)
+        self._write, self._writing = write, threading.Lock()
+        self._boards: dict[tuple[int, Rules], GoEnv] = {}
+        self._evaluators: dict[GoEnv, Evaluator] = {}
+        self._making = threading.Lock()
+        self._warned: set[tuple[str, str]] = set()
+        self.changed = threading.Condition()  # guards what follows
+        self._queue: list[Job] = []
+        self._jobs: dict[int, Job] = {}  # without their last reply, by number
+        self._numbers = itertools.count()
+        self._closing = self._ending = False
+        count = available_cores() if threads is None else check_int("threads", threads, 1)
+        self._workers = [threading.Thread(target=Worker(self).run, daemon=True) for _ in range(count)]
+        for worker in self._workers:
+            worker.start()
+
+    # -- what comes in -------------------------------------------------------------------------------
+
+    def receive(self, line: str) -> None:
+        """Take one line: a query, or an action."""
+        if not line.strip():
+            return
+        if len(line) > LARGEST:
+            self.send(error(f"a query must have at most {LARGEST} characters, got {len(line)}"))
+            return
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError) as problem:
+            gtp = line.split()[0] in GTP_WORDS
+            hint = "this is the JSON analysis protocol; `alphago gtp` speaks GTP" if gtp else f"no JSON: {problem}"
+            self.send(error(hint))
+            return
+        if not isinstance(fields, dict):
+            self.send(error(f"a query must be a JSON object, got {shown(fields)}"))
+        elif "action" in fields:
+            self.act(fields)
+        else:
+            self.ask(fields)
+
+    def ask(self, fields: Mapping[str, Any]) -> None:
+        """Queue the positions of a query, or reply with what is wrong."""
+        try:
+            query = read_query(fields, self.defaults)
+        except QueryError as problem:
+            self.send(error(str(problem), problem.field, fields.get("id")))
+            return
+        for name, text in query.warnings:
+            if name == "rules" or (name, text) not in self._warned:  # others once for the engine
+                self._warned.add((name, text))
+                self.send(error(text, name, query.id, kind="warning"))
+        with self.changed:
+            for turn in query.turns:
+                number = next(self._numbers)
+                job = Job((-turn.priority, number), query, turn)
+                heapq.heappush(self._queue, job)
+                self._jobs[number] = job
+            self.changed.notify_all()
+
+    def act(self, fields: dict[str, Any]) -> None:
+        """Do an action and echo it."""
+        action, query_id = fields["action"], fields.get("id")
+        if not isinstance(query_id, str):
+            self.send(error(f"id must be a string, got {shown(query_id)}", "id"))
+        elif action == "query_version":
+            self.send({**fields, "version": self.version, "git_hash": "<omitted>"})
+        elif action == "query_models":
+            self.send({**fields, "models": [{"name": str(self.network)[:200], "version": self.version}]})
+        elif action == "clear_cache":  # there is none
+            self.send(fields)
+        elif action in ("terminate", "terminate_all"):
+            self.terminate(fields)
+        else:
+            self.send(error(f"unknown action {shown(action)}", "action", query_id))
+
+    def terminate(self, fields: dict[str, Any]) -> None:
+        """End the queries, or the turns of them, that an action names; their last replies follow its echo."""
+        turns, named = fields.get("turnNumbers"), fields.get("terminateId")
+        if fields["action"] == "terminate" and not isinstance(named, str):
+            self.send(error(f"terminateId must be a string, got {shown(named)}", "terminateId", fields["id"]))
+            return
+        if turns is not None and not isinstance(turns, list):
+            self.send(error(f"turnNumbers must be a list, got {shown(turns)}", "turnNumbers", fields["id"]))
+            return
+        self.send(fields)
+        with self.changed:
+            for job in self._jobs.values():
+                if (named is None or job.query.id == named) and (turns is None or job.turn.number in turns):
+                    job.stopped = True
+            waiting = [job for job in self._queue if job.stopped]
+            self._queue = [job for job in self._queue if not job.stopped]
+            heapq.heapify(self._queue)
+        for job in waiting:
+            self.finish(job, no_results(job))
+
+    def close(self, wait: bool = True) -> None:
+        """End the engine. wait: whether it first finishes what is queued; else no more replies follow."""
+        with self.changed:
+            self._closing = True
+            self._ending = not wait
+            self.changed.notify_all()
+        for worker in self._workers:
+            worker.join()
+
+    # -- for the workers -----------------------------------------------------------------------------
+
+    def take(self, most: int, idle: bool) -> list[Job] | None:
+        """Return the next jobs, at most so many, none if there are none; None once the worker is to end.
+
+        idle: whether the worker has nothing else to do, so that it waits for jobs.
+        """
+        with self.changed:
+            while idle and not self._queue and not self._closing:
+                self.changed.wait()
+            if self._ending or (idle and self._closing and not self._queue):
+                return None
+            fair = -(-len(self._queue) // len(self._workers))
+            return [heapq.heappop(self._queue) for _ in range(min(most, fair, len(self._queue)))]
+
+    @property
+    def ending(self) -> bool:
+        """Whether work is to end at once."""
+        return self._ending
+
+    def finish(self, job: Job, reply: dict[str, Any]) -> None:
+        """Send a job's last reply."""
+        with self.changed:
+            self._jobs.pop(job.rank[1], None)
+        if not self._ending:
+            self.send(reply)
+
+    def send(self, reply: Mapping[str, Any]) -> None:
+        """Write a reply as one line."""
+        text = json.dumps(reply, separators=(",", ":"), allow_nan=False)
+        with self._writing:
+            self._write(text)
+
+    def evaluator(self, env: GoEnv) -> Evaluator:
+        """Return the network's evaluator for a board and rules."""
+        with self._making:
+            if env not in self._evaluators:
+                self._evaluators[env] = as_forecast_evaluator(self.network, env, self.device)
+            return self._evaluators[env]
+
+    def board(self, size: int, rules: Rules) -> GoEnv:
+        """Return the game of a query; raise QueryError for a board that the network cannot play."""
+        if size != self.env.N and not getattr(self.network, "size_free", False):
+            raise QueryError("boardXSize", f"the network plays on {self.env.N}x{self.env.N}, got {size}x{size}")
+        if (size, rules) not in self._boards:
+            given = self.env if size == self.env.N else self.env.resized(size)
+            limit = max(given.max_moves, 3 * size * size)
+            self._boards[size, rules] = given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
+        return self._boards[size, rules]

@@ -1,0 +1,47 @@
+"""The positions that an analysis engine has to search, and where its threads get them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import Evaluator
+from alphago.ui.analysis_query import Query, Turn
+
+
+@dataclass(order=True)
+class Job:
+    """One position of a query, in the order in which they are searched: by priority, then by age."""
+
+    rank: tuple[int, int]
+    query: Query = field(compare=False)
+    turn: Turn = field(compare=False)
+    stopped: bool = field(default=False, compare=False)
+
+
+class JobSource(Protocol):
+    """Where workers get their jobs and send their replies."""
+
+    @property
+    def ending(self) -> bool:
+        """Whether work is to end at once."""
+
+    def take(self, most: int, idle: bool) -> list[Job] | None:
+        """Return the next jobs, at most so many, none if there are none; None once the worker is to end.
+
+        idle: whether the worker has nothing else to do, so that it waits for jobs.
+        """
+
+    def send(self, reply: Mapping[str, Any]) -> None:
+        """Send a reply that is not a job's last one."""
+
+    def finish(self, job: Job, reply: dict[str, Any]) -> None:
+        """Send a job's last reply."""
+
+    def evaluator(self, env: GoEnv) -> Evaluator:
+        """Return the network's evaluator for a board and rules."""
+
+
+def no_results(job: Job) -> dict[str, Any]:
+    """Return the last reply of a job that was not begun."""
+    return {"id": job.query.id, "isDuringSearch": False, "turnNumber": job.turn.number, "noResults": True}

@@ -1,0 +1,306 @@
+"""Queries of KataGo's analysis protocol: one JSON object a line, read and checked.
+
+Source: KataGo's docs/Analysis_Engine.md, version 1.17.
+"""
+
+import json
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.env.board import check_player
+from alphago.env.game import IllegalMove
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, Rules, check_komi, read_rules
+from alphago.mcts.analysis_search import Forbidden
+from alphago.system.validation import is_finite, is_int, shown
+from alphago.ui.gtp.gtp_game import GtpGame
+from alphago.ui.katago import SIDES
+
+MOST_VISITS = 10_000_000
+FLAGS = (
+    "includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev",
+    "includePolicy", "includePVVisits",
+)  # fmt: skip
+KNOWN = (
+    "id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize", "boardYSize",
+    "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery",
+    "firstReportDuringSearchAfter", "priority", "priorities", *FLAGS,
+)  # fmt: skip
+# What White gets for each handicap stone beside komi, by rules: N stones, or N - 1 of them.
+BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
+NEAREST = {
+    "bga": "aga",
+    "agabutton": "aga",
+    "chineseogs": "chinese",
+    "chinesekgs": "chinese",
+    "stonescoring": "chinese",
+}
+TERRITORY = ("japanese", "korean")
+
+
+class QueryError(ValueError):
+    """The error of a query, with the field that is wrong."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class Turn(NamedTuple):
+    """One position to analyse."""
+
+    number: int
+    position: GoPosition
+    priority: int
+
+
+@dataclass
+class Query:
+    """What a query asks for; see the protocol for the names."""
+
+    id: str
+    env: GoEnv
+    turns: list[Turn]
+    visits: int
+    seconds: float
+    side: str
+    forbidden: list[Forbidden]
+    every: float | None
+    first: float | None
+    flags: set[str] = field(default_factory=set)
+    warnings: list[tuple[str, str]] = field(default_factory=list)  # (field, message)
+
+
+class Defaults(NamedTuple):
+    """What holds where a query does not say otherwise; `board` makes the game of a size, QueryError for no such one."""
+
+    board: Callable[[int, Rules], GoEnv]
+    visits: int
+    side: str
+
+
+def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
+    """Return a query's fields checked; raise QueryError for what cannot be analysed."""
+    warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN]
+    query_id = fields.get("id")
+    if not isinstance(query_id, str):
+        raise QueryError("id", f"id must be a string, got {shown(query_id)}")
+    size = board_size(fields)
+    rules, bonus, told = rules_of(fields)
+    warnings += [("rules", text) for text in told]
+    override = fields.get("overrideSettings", {})
+    if not isinstance(override, Mapping):
+        raise QueryError("overrideSettings", f"overrideSettings must be an object, got {shown(override)}")
+    visits = whole(override if "maxVisits" in override else fields, "maxVisits", defaults.visits, 1, MOST_VISITS)
+    side = str(override.get("reportAnalysisWinratesAs", defaults.side)).upper()
+    if side not in SIDES:
+        raise QueryError("overrideSettings", f"reportAnalysisWinratesAs must be one of {', '.join(SIDES)}, got {side}")
+    warnings += [
+        ("overrideSettings", f"{name} has no effect here")
+        for name in override
+        if name not in ("maxVisits", "maxTime", "reportAnalysisWinratesAs")
+    ]
+    env = defaults.board(size, rules)
+    return Query(
+        query_id, env, turns_of(fields, env, bonus), visits, positive(override, "maxTime") or float("inf"), side,
+        forbidden_moves(fields, env), positive(fields, "reportDuringSearchEvery"),
+        positive(fields, "firstReportDuringSearchAfter"), {name for name in FLAGS if truth(fields, name)}, warnings,
+    )  # fmt: skip
+
+
+def board_size(fields: Mapping[str, Any]) -> int:
+    """Return the side of a square board."""
+    width, height = (whole(fields, name, None, MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize"))
+    if width != height:
+        raise QueryError("boardYSize", f"the board must be square, got {width}x{height}")
+    return width
+
+
+def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
+    """Return the rules, White's bonus for handicap stones ("0", "N" or "N-1"), and what to warn of."""
+    given = fields.get("rules")
+    if given is None:
+        raise QueryError("rules", "rules must be given")
+    word = re.sub("[^a-z]", "", given.lower()) if isinstance(given, str) else ""
+    text = json.dumps(given) if isinstance(given, Mapping) else NEAREST.get(word, given)
+    rules = read_rules(text) if isinstance(text, str) else None
+    if rules is None:
+        raise QueryError("rules", f"unknown rules {shown(given)}")
+    named = given if isinstance(given, Mapping) else {}
+    other = word in TERRITORY or str(named.get("scoring", "AREA")).upper() == "TERRITORY"
+    told = ["territory scoring is not played: the score is the area, as in Chinese rules"] if other else []
+    taxed = word == "stonescoring" or str(named.get("tax", "NONE")).upper() not in ("NONE", "SEKI")
+    if taxed or named.get("hasButton") or word == "agabutton":
+        told.append("taxes and buttons are not played: the score is the area")
+    bonus = fields.get("whiteHandicapBonus", named.get("whiteHandicapBonus", BONUS.get(word, "0")))
+    if str(bonus) not in ("0", "N", "N-1"):
+        raise QueryError("whiteHandicapBonus", f"whiteHandicapBonus must be 0, N or N-1, got {shown(bonus)}")
+    return rules, str(bonus), told
+
+
+def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str) -> list[Turn]:
+    """Return the positions to analyse."""
+    moves = pairs(fields, "moves", env, required=True)
+    stones = pairs(fields, "initialStones", env)
+    chosen = fields.get("analyzeTurns", [len(moves)])
+    if not isinstance(chosen, list) or not all(is_int(turn, 0) and turn <= len(moves) for turn in chosen):
+        raise QueryError("analyzeTurns", f"analyzeTurns must be integers from 0 to {len(moves)}, got {shown(chosen)}")
+    priorities = fields.get("priorities", [fields.get("priority", 0)] * len(chosen))
+    if not isinstance(priorities, list) or not all(is_int(number, -(2**62)) for number in priorities):
+        raise QueryError("priority", f"priorities must be integers, got {shown(priorities)}")
+    if len(priorities) != len(chosen):
+        raise QueryError("priorities", f"priorities must be one for each turn, got {len(priorities)}")
+    black, white = ([action for colour, action in stones if colour == side] for side in (1, -1))
+    first = first_player(fields, moves)
+    handicap = len(black) if not white and len(black) > 1 and first == -1 else 0
+    komi = komi_of(fields, env) + {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
+    game = GtpGame(env, komi)
+    try:
+        game.set_up(black, white, first)
+    except ValueError as error:
+        raise QueryError("initialStones", str(error)) from None
+    wanted = dict(zip(chosen, priorities, strict=True))
+    positions = alternating(game.position, moves, wanted) or any_order(game, moves, wanted)
+    return [Turn(number, positions[number], wanted[number]) for number in sorted(wanted)]
+
+
+def alternating(
+    start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Container[int]
+) -> dict[int, GoPosition] | None:
+    """Return the positions before the wanted moves of a game whose colours alternate to its end; None for others.
+
+    A tenth of the time that playing on positions takes, which counts where queries come by the thousand.
+    """
+    batch, mover, found = start.batch.extract(0), start.to_play, {}
+    slot, mask = np.zeros(1, np.int64), np.empty((1, start.env.action_space), np.bool_)
+    actions = tuple(action for _, action in moves)
+    for number in range(len(moves) + 1):
+        batch.legal_mask(slot, mask)
+        if not mask.any():
+            return None
+        if number in wanted:
+            found[number] = GoPosition(start.env, batch.extract(0), start.setup, actions[:number])
+        if number < len(moves):
+            player, action = moves[number]
+            if player != mover or not mask[0, action]:
+                return None
+            batch.play(slot, np.array([action], np.int32))
+            mover = -mover
+    return found
+
+
+def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Container[int]) -> dict[int, GoPosition]:
+    """Return the positions before the wanted moves, with passes where one colour moves twice, or after the end."""
+    found = {}
+    for number in range(len(moves) + 1):
+        if number in wanted:
+            found[number] = game.ready(moves[number][0] if number < len(moves) else game.to_play)
+        if number < len(moves):
+            try:
+                game.play(*moves[number])
+            except IllegalMove as error:
+                raise QueryError("moves", f"move {number}: {error}") from None
+    return found
+
+
+def first_player(fields: Mapping[str, Any], moves: Sequence[tuple[int, int]]) -> int:
+    if "initialPlayer" in fields:
+        return colour("initialPlayer", fields["initialPlayer"])
+    return moves[0][0] if moves else 1
+
+
+def komi_of(fields: Mapping[str, Any], env: GoEnv) -> float:
+    """Return the komi, the board's usual one if none is given."""
+    if "komi" not in fields:
+        return env.komi
+    try:
+        return check_komi(fields["komi"])
+    except ValueError as error:
+        raise QueryError("komi", str(error)) from None
+
+
+def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, required: bool = False) -> list[tuple[int, int]]:
+    """Return a list of [player, location] as colours and actions."""
+    given = fields.get(name, None if required else [])
+    if not isinstance(given, list):
+        raise QueryError(name, f"{name} must be a list of [player, location], got {shown(given)}")
+    found = []
+    for pair in given:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise QueryError(name, f"{name} must be a list of [player, location], got {shown(pair)}")
+        found.append((colour(name, pair[0]), location(name, pair[1], env)))
+    return found
+
+
+def colour(name: str, given: Any) -> int:
+    """Return a player as +1 or -1."""
+    try:
+        return check_player(given if isinstance(given, str) else "")
+    except ValueError:
+        raise QueryError(name, f'a player must be "B" or "W", got {shown(given)}') from None
+
+
+def location(name: str, given: Any, env: GoEnv) -> int:
+    """Return a point such as "D4" or "(3,15)", counted from the top left, or "pass", as an action."""
+    if isinstance(given, str):
+        match = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", given.replace(" ", ""))
+        if match and int(match[1]) < env.N and int(match[2]) < env.N:
+            return int(match[2]) * env.N + int(match[1])
+        try:
+            return env.from_text(given)
+        except ValueError:
+            pass
+    raise QueryError(name, f"a location must be such as D4, (3,15) or pass, got {shown(given)}")
+
+
+def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
+    """Return what `avoidMoves` and `allowMoves` leave out."""
+    found: list[Forbidden] = []
+    for name in ("avoidMoves", "allowMoves"):
+        given = fields.get(name, [])
+        if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
+            raise QueryError(name, f"{name} must be a list of objects, got {shown(given)}")
+        if name == "allowMoves" and (len(given) > 1 or (given and found)):
+            raise QueryError(name, "allowMoves must have one object, and no avoidMoves beside it")
+        for one in given:
+            moves = one.get("moves")
+            if not isinstance(moves, list):
+                raise QueryError(name, f"moves must be a list, got {shown(moves)}")
+            actions = frozenset(location(name, move, env) for move in moves)
+            if name == "allowMoves":
+                actions = frozenset(range(env.action_space)) - actions
+            depth = one.get("untilDepth")
+            if not is_int(depth, 1):
+                raise QueryError(name, f"untilDepth must be an integer >= 1, got {shown(depth)}")
+            found.append(Forbidden(colour(name, one.get("player")), actions, depth))
+    return found
+
+
+def whole(fields: Mapping[str, Any], name: str, default: int | None, least: int, most: int) -> int:
+    """Return an integer field; its default, if it has one, where it is missing."""
+    value = fields.get(name, default)
+    if not is_int(value, least) or value > most:
+        raise QueryError(name, f"{name} must be an integer from {least} to {most}, got {shown(value)}")
+    return int(value)
+
+
+def positive(fields: Mapping[str, Any], name: str) -> float | None:
+    """Return a field that is a number > 0; None where it is missing."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not is_finite(value) or value <= 0:
+        raise QueryError(name, f"{name} must be a number > 0, got {shown(value)}")
+    return float(value)
+
+
+def truth(fields: Mapping[str, Any], name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise QueryError(name, f"{name} must be true or false, got {shown(value)}")
+    return value

@@ -1,0 +1,80 @@
+"""Replies of KataGo's analysis protocol.
+
+Source: KataGo's docs/Analysis_Engine.md, version 1.17; what the numbers are here, `alphago.ui.katago` says.
+"""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from alphago.env.go_position import GoPosition
+from alphago.mcts.analysis_result import Analysis
+from alphago.ui.analysis_query import Query, Turn
+from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_fields
+
+
+def reply_of(query: Query, turn: Turn, own: Analysis, i: int, during: bool) -> dict[str, Any]:
+    """Return what position i of an analysis, seen from the query's side, says about a turn of the query.
+
+    during: whether the search goes on.
+    """
+    reply: dict[str, Any] = {
+        "id": query.id,
+        "isDuringSearch": during,
+        "turnNumber": turn.number,
+        "moveInfos": move_infos(own, i, query),
+        "rootInfo": {
+            **root_fields(own, i),
+            **hashes(turn.position),
+            "currentPlayer": "B" if turn.position.to_play == 1 else "W",
+            **raw_fields(own, i),
+        },
+    }
+    if "includeOwnership" in query.flags:
+        reply["ownership"] = points(own.ownership, own, i)
+    if "includeOwnershipStdev" in query.flags:
+        reply["ownershipStdev"] = points(own.ownership_stdev, own, i)
+    if "includePolicy" in query.flags:
+        legal = turn.position.legal_mask
+        reply["policy"] = np.where(legal, own.prior[i].astype(np.float64), -1).round(8).tolist()
+    return reply
+
+
+def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]:
+    """Return the moves of position i of an analysis; one at least, that of the network alone."""
+    found = []
+    for move in analysis.moves(i, least=1):
+        info = move_fields(analysis, move, i)
+        info |= {"edgeWeight": info["weight"], "playSelectionValue": info["weight"], "pv": line_texts(analysis, move)}
+        if "includePVVisits" in query.flags:
+            info["pvVisits"] = info["pvEdgeVisits"] = list(move.line_visits)
+        for flag, name, owners in (
+            ("includeMovesOwnership", "ownership", analysis.move_ownership),
+            ("includeMovesOwnershipStdev", "ownershipStdev", analysis.move_ownership_stdev),
+        ):
+            if flag in query.flags:
+                info[name] = points(None if owners is None else owners[:, move.action], analysis, i)
+        found.append(info)
+    return found
+
+
+def hashes(position: GoPosition) -> dict[str, str]:
+    """Return a hash of board, side to move and ko, and one that is the same for boards turned or mirrored."""
+    marked = position.board.ravel().copy()
+    marked[list(position.ko_points)] = 2
+    turned = [marked[order].tobytes() for order in position.env.symmetries.points]
+    side = bytes([position.to_play & 3])
+    boards = (marked.tobytes(), min(turned))
+    digests = [hashlib.blake2b(side + board, digest_size=16).hexdigest().upper() for board in boards]
+    return {"thisHash": digests[0], "symHash": digests[1]}
+
+
+def error(message: str, field: str | None = None, query_id: Any = None, kind: str = "error") -> dict[str, Any]:
+    """Return an error or, as `kind`, a warning, about a field of a query if they are known."""
+    reply: dict[str, Any] = {kind: message}
+    if field is not None:
+        reply["field"] = field
+    if isinstance(query_id, str):
+        reply["id"] = query_id
+    return reply

@@ -1,0 +1,135 @@
+"""`Worker`: a thread that searches the positions of many queries side by side, in waves."""
+
+import time
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from alphago.env.go import GoEnv
+from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.tree_reading import read_analysis
+from alphago.ui.analysis_jobs import Job, JobSource, no_results
+from alphago.ui.analysis_reply import error, reply_of
+from alphago.ui.katago import seen_by
+
+SLOTS = 64  # positions that a worker searches side by side
+LONG = 1000  # visits from which a position has trees of its own, since trees side by side grow together
+LEAVES = 8
+TREE_BYTES = 2**30  # at which a search ends before its visits
+
+
+class Worker:
+    """The searches of one thread: one for each board and rules, and one for each long query."""
+
+    def __init__(self, engine: JobSource) -> None:
+        self.engine = engine
+        self.searches: list[Slots] = []
+        self.free: dict[GoEnv, Slots] = {}  # searches that are kept for further queries
+
+    def run(self) -> None:
+        """Search until the engine ends."""
+        while True:
+            jobs = self.engine.take(SLOTS - self.busy, idle=self.busy == 0)
+            if jobs is None or self.engine.ending:
+                return
+            for job in jobs:
+                self.begin(job)
+            for search in list(self.searches):
+                self.step(search)
+
+    @property
+    def busy(self) -> int:
+        """The number of positions that are being searched."""
+        return sum(len(search.jobs) for search in self.searches)
+
+    def begin(self, job: Job) -> None:
+        """Begin a job, or reply with why it cannot begin."""
+        env = job.query.env
+        try:
+            if job.query.visits > LONG:
+                slots = Slots(env, self.engine, 1)
+            else:
+                slots = self.free.get(env) or Slots(env, self.engine, SLOTS)
+                self.free[env] = slots
+            slots.begin(job)
+        except ValueError as problem:
+            self.engine.send(error(str(problem), "avoidMoves", job.query.id))
+            self.engine.finish(job, no_results(job))
+            return
+        if slots not in self.searches:
+            self.searches.append(slots)
+
+    def step(self, slots: "Slots") -> None:
+        """Run a wave and reply to what is due; an error of the network is the reply of all queries concerned."""
+        try:
+            slots.step()
+        except Exception as problem:
+            traceback.print_exc()
+            for job in slots.jobs.values():
+                self.engine.send(error(f"{type(problem).__name__}: {problem}", None, job.query.id))
+                self.engine.finish(job, no_results(job))
+            slots.jobs.clear()
+            slots.budget[:] = 0
+        if not slots.jobs:
+            self.searches.remove(slots)
+
+
+class Slots:
+    """A search with room for some positions, each of a job."""
+
+    def __init__(self, env: GoEnv, engine: JobSource, count: int) -> None:
+        self.engine = engine
+        self.search = AnalysisSearch(env, engine.evaluator(env), count, SearchSettings(leaves=LEAVES))
+        self.jobs: dict[int, Job] = {}
+        self.budget = np.zeros(count, np.int32)
+        self.due: dict[int, float] = {}  # when to report, in seconds of `time.monotonic`
+        self.end: dict[int, float] = {}  # when to end
+        points = env.plane_shape[0] * env.plane_shape[1]
+        self.most_nodes = TREE_BYTES // (count * (4 * env.action_space + points))
+
+    def begin(self, job: Job) -> None:
+        """Put a job's position into a free slot; its own evaluation is its first visit."""
+        slot = next(slot for slot in range(len(self.budget)) if slot not in self.jobs)
+        self.search.start(slot, job.turn.position, job.query.forbidden)
+        self.jobs[slot], self.budget[slot] = job, job.query.visits
+        now, query = time.monotonic(), job.query
+        self.end[slot] = now + query.seconds
+        self.due[slot] = now + (query.first or query.every or float("inf")) if query.every else float("inf")
+
+    def step(self) -> None:
+        """Run a wave, and send the replies that are due."""
+        fewest = min(job.query.visits for job in self.jobs.values())
+        self.search.wave(self.budget, leaves_for(len(self.jobs), fewest))
+        now, full = time.monotonic(), self.search.tree.used >= self.most_nodes
+        done = [
+            slot
+            for slot, job in self.jobs.items()
+            if self.budget[slot] <= 0 or job.stopped or now >= self.end[slot] or full[slot]
+        ]
+        reports = [slot for slot in self.jobs if now >= self.due[slot] and slot not in done]
+        for slot in reports:
+            self.due[slot] = now + float(self.jobs[slot].query.every or float("inf"))
+        self.reply(reports, during=True)
+        self.reply(done, during=False)
+        for slot in done:
+            del self.jobs[slot]
+            self.budget[slot] = 0
+
+    def reply(self, slots: Sequence[int], during: bool) -> None:
+        """Reply with what the search says of some slots."""
+        wanted = {flag for slot in slots for flag in self.jobs[slot].query.flags}
+        if not slots:
+            return
+        moves = bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & wanted)
+        analysis = read_analysis(self.search, np.array(slots, np.int64), move_ownership=moves)
+        seen = {side: seen_by(analysis, side) for side in {self.jobs[slot].query.side for slot in slots}}
+        for i, slot in enumerate(slots):
+            job = self.jobs[slot]
+            reply: dict[str, Any] = reply_of(job.query, job.turn, seen[job.query.side], i, during)
+            if during:
+                self.engine.send(reply)
+            else:
+                self.engine.finish(job, reply)

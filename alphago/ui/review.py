@@ -1,0 +1,179 @@
+"""`review_game`: a game with its win rates, scores, best lines and mistakes, as an SGF file and a picture."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from alphago.env.game import PLAYER_NAMES
+from alphago.mcts.analysis import analyze
+from alphago.mcts.analysis_result import Analysis
+from alphago.records.sgf import MoveNote, SgfGame, format_sgf
+from alphago.records.sgf.variations import Additions, with_additions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# What a move is called that loses so many points and, at the same time, a win rate; the first that fits.
+GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
+RATES = (("blunder", 0.30), ("mistake", 0.15), ("inaccuracy", 0.07))  # by the win rate alone, without points
+SHARE = 0.5  # of -1 .. 1, from which a point counts as a side's
+
+
+class MoveReview(NamedTuple):
+    """What a review says of one move.
+
+    ply: from 0. colour: +1 Black, -1 White. action, best: the move that was played and the best one.
+    rate_loss, point_loss: how much the mover lost by it, in win rate and points; NaN if unknown.
+    line: the best line of play, from the best move on. grade: of GRADES, "" for a move without fault.
+    """
+
+    ply: int
+    colour: int
+    action: int
+    best: int
+    rate_loss: float
+    point_loss: float
+    line: tuple[int, ...]
+    grade: str
+
+
+@dataclass(frozen=True)
+class Review:
+    """A game and the analysis of its positions, one more than moves; views as in `Analysis`."""
+
+    game: SgfGame
+    analysis: Analysis
+    moves: list[MoveReview]
+
+    @property
+    def mistakes(self) -> list[MoveReview]:
+        """The moves with a fault, in order."""
+        return [move for move in self.moves if move.grade]
+
+    def summary(self) -> str:
+        """Return how many faults of each grade both sides made, and the costliest moves, as text."""
+        env, lines = self.analysis.env, []
+        for colour, name in PLAYER_NAMES.items():
+            own = [move for move in self.moves if move.colour == colour]
+            counts = [counted(sum(move.grade == grade for move in own), grade) for grade, *_ in GRADES]
+            lost = [move.point_loss for move in own if np.isfinite(move.point_loss)]
+            mean = f", {np.mean(np.maximum(lost, 0)):.2f} points lost a move" if lost else ""
+            lines.append(f"{name}: {len(own)} moves, {', '.join(counts)}{mean}")
+        worst = sorted(self.mistakes, key=lambda move: -(move.rate_loss + max(0, np.nan_to_num(move.point_loss)) / 20))
+        for move in worst[:5]:
+            lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
+        return "\n".join(lines)
+
+    def sentence(self, move: MoveReview, env: Any) -> str:
+        """Return what was wrong with a move, as text."""
+        points = f"{move.point_loss:.1f} points and " if np.isfinite(move.point_loss) else ""
+        line = " ".join(map(env.to_text, move.line))
+        return f"{env.to_text(move.action)}: {move.grade}, loses {points}{move.rate_loss:.0%} of winning; better {line}"
+
+    def sgf(self, plies: int = 10) -> bytes:
+        """Return the game as SGF.
+
+        Each position has win rate, score and the move's numbers, in the properties that Sabaki and KaTrain show and in
+        words; each fault has its name, a mark (BM, DO) and the best line as a variation of at most `plies` moves; the
+        last position has the points that the network gives to either side (TB, TW).
+        """
+        env = self.analysis.env
+        comments = dict(self.game.comments)
+        for move in self.mistakes:
+            text = f"{PLAYER_NAMES[move.colour]} {self.sentence(move, env)}."
+            comments[move.ply] = f"{comments[move.ply]}\n{text}" if move.ply in comments else text
+        commented = f"{self.game.comment}\n\n{self.summary()}".strip()
+        game = replace(self.game, comments=comments, notes=self.notes(), comment=commented)
+        marks = {"blunder": ("BM", "2"), "mistake": ("BM", "1"), "inaccuracy": ("DO", "")}
+        return with_additions(
+            format_sgf(game), game,
+            Additions(
+                {move.ply: move.line[:plies] for move in self.mistakes},
+                {move.ply: marks[move.grade] for move in self.mistakes},
+                self.territory(),
+            ),
+        )  # fmt: skip
+
+    def notes(self) -> Mapping[int, MoveNote]:
+        """Return what the search found before each move."""
+        black = self.analysis.as_black()
+        return {
+            move.ply: MoveNote(
+                float(black.value[move.ply]), int(black.root_visits[move.ply]),
+                float(black.prior[move.ply, move.action]),
+                None if np.isnan(score := float(black.root_score[move.ply])) else score,
+                int(black.visits[move.ply, move.action]),
+            )
+            for move in self.moves
+        }  # fmt: skip
+
+    def territory(self) -> Mapping[str, Sequence[int]]:
+        """Return the points of Black (TB) and White (TW) that the network expects after the last move."""
+        ownership = self.analysis.as_black().ownership
+        if ownership is None:
+            return {}
+        last = ownership[-1].ravel()
+        return {name: np.flatnonzero(side * last >= SHARE).tolist() for name, side in (("TB", 1), ("TW", -1))}
+
+    def figure(self) -> "Figure":
+        """Return the graph of win rate and score with its faults marked; raise ImportError without matplotlib."""
+        from alphago.ui.review_graph import draw_review  # only now: it loads matplotlib
+
+        names = " against ".join(name for name in self.game.players if name) or "a game"
+        faults = [(move.ply, move.colour, move.grade) for move in self.mistakes]
+        return draw_review(self.analysis, faults, f"{names}, {self.game.result or 'no result'}")
+
+
+def review_game(
+    game: SgfGame,
+    net: Any,
+    readouts: int = 200,
+    *,
+    symmetries: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Review:
+    """Return the review of a game: every position searched, all of them side by side.
+
+    net, readouts, symmetries, device, threads: as in `alphago.analyze`.
+    """
+    env = game.env()
+    start = env.position(**game.setup, komi=None if game.komi == env.komi else game.komi)
+    positions = [start]
+    for action in game.moves:
+        positions.append(positions[-1].play(action))
+    analysis = analyze(positions, net, readouts, symmetries=symmetries, device=device, threads=threads)
+    return Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
+
+
+def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
+    """Return what the analyses of the positions before and after a move say of it."""
+    colour, best = int(analysis.to_play[ply]), analysis.best(ply)
+    turn = colour * int(analysis.to_play[ply + 1])  # 1 where the same side moves on
+    # The best move's numbers where it was searched, the position's own without a search.
+    searched = analysis.visits[ply, best] > 0
+    value = analysis.q[ply, best] if searched else analysis.value[ply]
+    score = analysis.score[ply, best] if searched else analysis.root_score[ply]
+    rate_loss = float(value - turn * analysis.value[ply + 1]) / 2
+    point_loss = float(score - turn * analysis.root_score[ply + 1])
+    if action == best:
+        rate_loss, point_loss = 0.0, 0.0 if np.isfinite(point_loss) else point_loss
+    line = analysis.move(ply, best, 0).line
+    return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade_of(rate_loss, point_loss))
+
+
+def counted(count: int, grade: str) -> str:
+    """Return "1 mistake", "2 inaccuracies"."""
+    many = grade.removesuffix("y") + "ies" if grade.endswith("y") else f"{grade}s"
+    return f"{count} {grade if count == 1 else many}"
+
+
+def grade_of(rate_loss: float, point_loss: float) -> str:
+    """Return what a move is called that loses a win rate and points (NaN if unknown), "" if it is without fault."""
+    if np.isnan(point_loss):
+        return next((name for name, rate in RATES if rate_loss >= rate), "")
+    return next((name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate), "") or next(
+        (name for name, rate in RATES if rate_loss >= rate), ""
+    )

@@ -1,0 +1,49 @@
+"""The picture of a review: win rate and score from move to move, with the faults."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from alphago.mcts.analysis_result import Analysis
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#666666"  # distinct for colour-blind eyes (Okabe and Ito 2008)
+SIZES = {"blunder": 70, "mistake": 40, "inaccuracy": 18}
+
+
+def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> "Figure":
+    """Return the graph of a game's positions; raise ImportError without matplotlib.
+
+    faults: (ply, colour, grade) of the moves with a fault, of SIZES.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("a graph needs the library matplotlib: pip install 'alphago[plot]' brings it") from None
+    black = analysis.as_black()
+    plies = np.arange(len(black))
+    panels = 2 if black.has_scores else 1
+    figure = Figure(figsize=(10, 2.6 * panels + 0.6), layout="constrained")
+    axes = figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
+    figure.suptitle(title, fontsize=11)
+    series = [("Black wins", 100 * black.root_win_rate, 50.0, "%")]
+    if black.has_scores:
+        series.append(("Black's lead", black.root_score, 0.0, "points"))
+    for panel, (title, values, middle, unit) in zip(axes, series, strict=True):
+        panel.axhline(middle, color=GREY, linewidth=0.8)
+        panel.plot(plies, values, color=BLUE, linewidth=1.6)
+        panel.fill_between(plies, middle, values, color=BLUE, alpha=0.12)
+        for ply, colour, grade in faults:
+            marker, face = ("o", ORANGE) if colour == 1 else ("s", "white")
+            panel.scatter(
+                ply + 1, values[ply + 1], s=SIZES[grade], marker=marker, facecolor=face,
+                edgecolor=ORANGE, zorder=3,
+            )  # fmt: skip
+        panel.set_ylabel(f"{title} ({unit})")
+        panel.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylim(0, 100)
+    axes[-1].set_xlabel("move   (orange: faults, Black's filled, White's hollow; larger is worse)")
+    return figure

@@ -1,0 +1,387 @@
+"""Datasets: what goes in comes out, by numpy alone too; damage, duplicates and interruptions."""
+
+import gzip
+import json
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.records import dataset_writer, importing
+from alphago.records.collection import read_collection
+from alphago.records.converting import GameFilter
+from alphago.records.dataset import GAME, Dataset, rules_of
+from alphago.records.dataset_writer import DatasetWriter, Seen, Split, game_hash
+from alphago.records.importing import ImportReport, import_games
+from alphago.records.sgf import SgfGame, format_sgf, read_sgf
+from alphago.records.sources import find_indexes, pieces, read_indexes
+
+DATA = Path(__file__).parents[1] / "data"
+GAMES = sorted(DATA.glob("**/*.sgf"))
+ANY = GameFilter(min_moves=0, any_result=True)
+
+
+def imported(folder: Path, *paths: Path, **options: object) -> tuple[Dataset, ImportReport]:
+    report = import_games(list(paths), folder, **{"filter": ANY, **options})  # type: ignore[arg-type]
+    return Dataset(folder), report
+
+
+def text_of(game: SgfGame) -> str:
+    """A game as a line's moves."""
+    letters = "abcdefghijklmnopqrs"
+    size = game.board_size
+    plays = []
+    for ply, action in enumerate(game.moves):
+        point = "tt" if action == size * size else letters[action % size] + letters[action // size]
+        plays.append(f";{'BW'[ply % 2]}[{point}]")
+    return "".join(plays)
+
+
+def random_game(seed: int, size: int = 19, length: int = 60) -> SgfGame:
+    generator, position = np.random.default_rng(seed), GoEnv(size).position()
+    for _ in range(length):
+        legal = np.flatnonzero(position.legal_mask[:-1])
+        position = position.play(int(generator.choice(legal)))
+    return SgfGame(size, position.moves, 6.5, result="B+R" if seed % 2 else "W+3.5")
+
+
+class TestFormat:
+    def test_what_goes_in_comes_out(self, tmp_path: Path) -> None:
+        dataset, report = imported(tmp_path / "d", DATA)
+        assert report.kept == len(dataset) == len(GAMES)
+        stored = {tuple(one.moves.tolist()): one for one in dataset.games()}
+        for path in GAMES:
+            game = read_sgf(path)
+            one = stored[game.moves]
+            assert one.row["size"] == game.board_size
+            assert one.komi == game.komi
+            assert one.row["outcome"] == (game.outcome or 0)
+            assert np.flatnonzero(one.inserted).tolist() == sorted(game.inserted)
+            env = game.env()
+            assert one.setup(env) == {**game.setup, **({} if game.komi == env.komi else {"komi": game.komi})}
+            assert rules_of(int(one.row["rules"])) == game.played_rules
+            record = one.to_record(env)
+            assert record.position(env).moves == game.moves
+            assert record.outcome == (game.outcome or 0)
+            assert record.movers.tolist() == [(-1) ** i * int(one.row["first"]) for i in range(len(game.moves))]
+        dataset.verify()
+
+    def test_with_numpy_alone(self, tmp_path: Path) -> None:
+        """The lines of the page docs/datasets.md."""
+        dataset, _ = imported(tmp_path / "d", DATA / "9x9")
+        games = np.load(tmp_path / "d" / "games-000000.npy", mmap_mode="r")
+        moves = np.load(tmp_path / "d" / "moves-000000.npy", mmap_mode="r")
+        assert games.dtype == GAME
+        row = games[0]
+        words = moves[row["start"] :][: row["stones"] + row["length"]]
+        actions = words[row["stones"] :] & 0x3FFF
+        assert actions.tolist() == dataset.game(0).moves.tolist()
+
+    def test_a_19x19_game_takes_less_than_a_kilobyte(self, tmp_path: Path) -> None:
+        for seed in range(40):
+            (tmp_path / f"{seed}.sgf").write_bytes(format_sgf(random_game(seed, length=300)))
+        imported(tmp_path / "d", tmp_path)
+        size = sum(path.stat().st_size for path in (tmp_path / "d").iterdir())
+        assert size / 40 < 1024
+
+    def test_splits(self, tmp_path: Path) -> None:
+        split = Split(0.25, 0.25)
+        for seed in range(60):
+            (tmp_path / f"{seed}.sgf").write_bytes(format_sgf(random_game(seed, 9, 20)))
+        dataset, _ = imported(tmp_path / "d", tmp_path, split=split)
+        parts = [dataset.select(name) for name in ("train", "validation", "test")]
+        assert sorted(np.concatenate(parts).tolist()) == list(range(60))
+        assert all(len(part) > 3 for part in parts)
+        hashes = np.random.default_rng(0).integers(2**64, size=100_000, dtype=np.uint64)
+        assert np.bincount(split.of(hashes)) / 100_000 == pytest.approx([0.5, 0.25, 0.25], abs=0.01)
+
+    def test_set_up_handicap_and_white_first(self, tmp_path: Path) -> None:
+        (tmp_path / "a.sgf").write_text(
+            "(;SZ[9]HA[2]KM[0.5]RE[W+R]BR[3d]WR[9p]DT[1999-01-02]AB[gc][cg]AW[aa];W[ee];B[ff])"
+        )
+        dataset, _ = imported(tmp_path / "d", tmp_path / "a.sgf")
+        game = dataset.game(0)
+        assert game.setup(GoEnv(9)) == {"black": "G7 C3", "white": "A9", "to_play": "white", "komi": 0.5}
+        names = ("handicap", "black_rank", "white_rank", "year", "outcome")
+        assert [int(game.row[name]) for name in names] == [2, 3, 109, 1999, -1]
+        assert game.movers.tolist() == [-1, 1]
+
+    def test_when_the_score_is_known(self, tmp_path: Path) -> None:
+        """Where the last board, counted as it stands, gives the result."""
+        wall = "AB[ca][cb][cc][cd][ce]AW[da][db][dc][dd][de]"
+        for name, result in (("right", "B+4.5"), ("wrong", "B+14.5"), ("lost", "W+4.5"), ("resigned", "B+R")):
+            (tmp_path / f"{name}.sgf").write_text(f"(;SZ[5]KM[0.5]RE[{result}]C[{name}]{wall};B[];W[])")
+        flags = {}
+        for path in sorted(tmp_path.glob("*.sgf")):
+            dataset, _ = imported(tmp_path / f"d-{path.stem}", path)
+            flags[path.stem] = dataset.game(0).has_score
+        assert flags == {"right": True, "wrong": False, "lost": False, "resigned": False}
+
+
+class TestDamage:
+    def test_a_changed_byte(self, tmp_path: Path) -> None:
+        dataset, _ = imported(tmp_path / "d", DATA / "9x9")
+        path = tmp_path / "d" / "moves-000000.npy"
+        data = bytearray(path.read_bytes())
+        data[-3] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"moves-000000\.npy is damaged \(its digest differs\)"):
+            Dataset(tmp_path / "d").verify()
+        del dataset
+
+    @pytest.mark.parametrize(
+        ("name", "data", "why"),
+        [("moves-000000.npy", None, "is gone"), ("games-000000.npy", b"", "is damaged"),
+         ("games-000000.npy", b"\x93NUMPY\x01", "is damaged"), ("index.json", b"{", "is damaged"),
+         ("index.json", b'{"format":"alphago-dataset","version":9,"parts":[]}', "must be of format")],
+    )  # fmt: skip
+    def test_what_opening_says(self, tmp_path: Path, name: str, data: bytes | None, why: str) -> None:
+        imported(tmp_path / "d", DATA / "9x9")
+        if data is None:
+            (tmp_path / "d" / name).unlink()
+        else:
+            (tmp_path / "d" / name).write_bytes(data)
+        with pytest.raises(ValueError, match=why):
+            Dataset(tmp_path / "d")
+
+    def test_no_dataset(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError, match="must be a dataset"):
+            Dataset(tmp_path)
+        (tmp_path / "other").write_text("x")
+        with pytest.raises(FileExistsError, match="must be a new or empty folder"):
+            imported(tmp_path, GAMES[0])
+
+
+class TestDuplicates:
+    def test_turned_and_reflected(self, tmp_path: Path) -> None:
+        game = random_game(3, 9, 30)
+        env = GoEnv(9)
+        for number in range(8):
+            order = env.symmetries.actions[number]
+            turned = SgfGame(9, tuple(int(order[action]) for action in game.moves), 6.5, result="B+R")
+            (tmp_path / f"{number}.sgf").write_bytes(format_sgf(turned))
+        (tmp_path / "other.sgf").write_bytes(format_sgf(random_game(4, 9, 30)))
+        dataset, report = imported(tmp_path / "d", tmp_path)
+        assert len(dataset) == 2
+        assert report.rejected == {"duplicate": 7}
+
+    def test_hashes_differ(self) -> None:
+        words = np.array([3, 4, 5], np.uint16)
+        hashes = {game_hash(9, 1, 0, words), game_hash(9, -1, 0, words), game_hash(9, 1, 1, words),
+                  game_hash(19, 1, 0, words), game_hash(9, 1, 0, words[:2])}  # fmt: skip
+        assert len(hashes) == 5
+        assert game_hash(9, 1, 2, words) == game_hash(9, 1, 2, words[[1, 0, 2]])  # the order of stones means nothing
+
+    def test_seen(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(dataset_writer, "MERGED_AT", 10)
+        seen = Seen(np.array([5], np.uint64))
+        drawn = np.random.default_rng(0).integers(60, size=300).astype(np.uint64)
+        new = np.concatenate([seen.add_new(part) for part in np.split(drawn, 30)])
+        known = {5}
+        for value, is_new in zip(drawn.tolist(), new.tolist(), strict=True):
+            assert is_new == (value not in known)
+            known.add(value)
+
+
+class TestSources:
+    def make(self, folder: Path) -> None:
+        """The same 18 games in every form."""
+        for path in GAMES:
+            target = folder / "plain" / path.name.upper()
+            target.parent.mkdir(exist_ok=True, parents=True)
+            shutil.copy(path, target)
+        with tarfile.open(folder / "all.tar.gz", "w:gz") as archive:
+            archive.add(folder / "plain", "games")
+        with zipfile.ZipFile(folder / "all.zip", "w") as packed:
+            packed.write(folder / "all.tar.gz", "inner/all.tar.gz")
+            packed.writestr("readme.md", "no games")
+
+    def test_folders_and_archives(self, tmp_path: Path) -> None:
+        self.make(tmp_path)
+        for name in ("plain", "all.tar.gz", "all.zip"):
+            dataset, report = imported(tmp_path / f"d-{name}", tmp_path / name)
+            assert (len(dataset), sum(report.rejected.values())) == (len(GAMES), 0)
+        dataset, report = imported(tmp_path / "d", *(tmp_path / name for name in ("plain", "all.tar.gz", "all.zip")))
+        assert (len(dataset), report.rejected) == (len(GAMES), {"duplicate": 2 * len(GAMES)})
+
+    def test_one_game_a_line(self, tmp_path: Path) -> None:
+        games = [random_game(seed) for seed in range(30)]
+        (tmp_path / "kifu").mkdir()
+        lines = [f"{100 + i}\t{text_of(game)}\n" for i, game in enumerate(games)]
+        (tmp_path / "kifu" / "2005-11").write_text("".join(lines) + "999\t;B[zz]\n998\t;B[aa];W[aa]\n")
+        index = [
+            f"{100 + i}\t2005.11.02 10:48\t忧郁\tb\t6.5\t{game.result}\t60\t30/3 5m\n" for i, game in enumerate(games)
+        ]
+        (tmp_path / "Kifu.index").write_text("".join(index[:29]))
+        dataset, report = imported(tmp_path / "d", tmp_path / "kifu", filter=GameFilter(min_moves=10))
+        assert len(dataset) == 29
+        assert report.rejected == {"no result": 1, "bad point": 1, "too short": 1}
+        for number, game in enumerate(games[:29]):
+            one = dataset.game(number)
+            assert tuple(one.moves.tolist()) == game.moves
+            assert (one.komi, int(one.row["outcome"])) == (6.5, game.outcome)
+
+    def test_an_illegal_move_in_a_line(self, tmp_path: Path) -> None:
+        (tmp_path / "lines").write_text("1\t" + text_of(random_game(1)) + ";B[aa];W[aa];B[aa]\n")
+        _, report = imported(tmp_path / "d", tmp_path / "lines")
+        assert report.rejected == {"occupied point": 1}
+        assert "lines, game 1: move 6" in report.examples["occupied point"][0]
+
+    def test_packed_lines(self, tmp_path: Path) -> None:
+        text = "".join(f"{i}\t{text_of(random_game(i))}\n" for i in range(5)).encode()
+        with zipfile.ZipFile(tmp_path / "2005-11.zip", "w") as packed:
+            packed.writestr("2005-11", text)
+        (tmp_path / "more.gz").write_bytes(gzip.compress(text.replace(b"\t;B[", b"\t;B[", 1)))
+        dataset, report = imported(tmp_path / "d", tmp_path)
+        assert (len(dataset), report.rejected) == (5, {"duplicate": 5})
+
+    def test_indexes(self, tmp_path: Path) -> None:
+        """Tygem's columns, in a zip: no komi there."""
+        line = "75803708\tC2005.11.02 10:48\t드뎌\tkikwk\t0\tkaaka46\tkaaka46\t1\tW+Resign\t220\t30/3 5m\r\n"
+        with zipfile.ZipFile(tmp_path / "Kifu2005.index.zip", "w") as packed:
+            packed.writestr("Kifu2005.index", line + "junk\n\n12\tx\tDraw\n")
+        assert find_indexes([tmp_path]) == [tmp_path / "Kifu2005.index.zip"]
+        entries = read_indexes([tmp_path / "Kifu2005.index.zip"])
+        assert entries.tolist() == [(12, 0, 0, -32768), (75803708, -1, -32768, -32768)]
+
+    def test_damaged_archives(self, tmp_path: Path) -> None:
+        self.make(tmp_path)
+        for name in ("all.tar.gz", "all.zip"):
+            data = (tmp_path / name).read_bytes()
+            (tmp_path / f"cut-{name}").write_bytes(data[: len(data) // 2])
+        (tmp_path / "noise.tar.gz").write_bytes(b"\x1f\x8b" + bytes(range(256)))
+        (tmp_path / "text.zip").write_text("no zip")
+        _, report = imported(
+            tmp_path / "d", *sorted(tmp_path.glob("cut-*")), tmp_path / "noise.tar.gz", tmp_path / "text.zip"
+        )
+        assert report.rejected["damaged file"] >= 4  # an archive in a damaged one counts too
+
+    def test_a_path_that_does_not_exist(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError, match="games must be in a file"):
+            imported(tmp_path / "d", tmp_path / "none")
+        assert not (tmp_path / "d").exists()
+        with pytest.raises(FileNotFoundError):
+            list(pieces([tmp_path / "none"]))
+
+
+class TestFilters:
+    @pytest.mark.parametrize(
+        ("options", "reason"),
+        [({"size": 19}, "size"), ({"min_moves": 99}, "too short"), ({"max_moves": 2}, "too long"),
+         ({"max_handicap": 0}, "handicap"), ({"min_rank": 4}, "rank"), ({"any_result": False}, "no result")],
+    )  # fmt: skip
+    def test_reasons(self, tmp_path: Path, options: dict, reason: str) -> None:
+        (tmp_path / "a.sgf").write_text("(;SZ[9]HA[2]RE[Void]BR[3d]WR[9d]AB[gc][cg];W[ee];B[ff];W[aa])")
+        dataset, report = imported(tmp_path / "d", tmp_path / "a.sgf", filter=GameFilter(**{**vars(ANY), **options}))
+        assert (len(dataset), report.rejected) == (0, {reason: 1})
+
+    def test_games_that_are_cut(self, tmp_path: Path) -> None:
+        (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R];B[aa];W[bb];B[aa])")
+        _, report = imported(tmp_path / "d", tmp_path / "a.sgf")
+        assert report.rejected == {"occupied point": 1}
+        assert "a.sgf, node 3: move 3, Black A9, is illegal" in report.examples["occupied point"][0]
+        dataset, _ = imported(tmp_path / "cut", tmp_path / "a.sgf", filter=GameFilter(min_moves=0, cut=True))
+        assert dataset.game(0).moves.tolist() == [0, 10]
+
+    def test_komi_for_files_without(self, tmp_path: Path) -> None:
+        (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R];B[aa])")
+        assert imported(tmp_path / "a", tmp_path / "a.sgf")[0].game(0).komi is None
+        chosen = GameFilter(min_moves=0, komi=6.5)
+        assert imported(tmp_path / "b", tmp_path / "a.sgf", filter=chosen)[0].game(0).komi == 6.5
+
+
+class TestResuming:
+    def files(self, folder: Path, count: int) -> Path:
+        (folder / "sgf").mkdir(exist_ok=True)
+        for seed in range(count):
+            (folder / "sgf" / f"{seed:03d}.sgf").write_bytes(format_sgf(random_game(seed, 9, 25)))
+        return folder / "sgf"
+
+    def test_an_interrupted_import_goes_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Killed after some jobs, at any place: the same call ends with the same dataset."""
+        source = self.files(tmp_path, 30)
+        monkeypatch.setattr(importing, "PIECES_PER_JOB", 4)
+        monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 6)
+        whole, _ = imported(tmp_path / "whole", source)
+
+        class Killed(Exception):
+            pass
+
+        def kill_at(limit: int):
+            def progress(read: int, kept: int) -> None:
+                if read >= limit:
+                    raise Killed
+
+            return progress
+
+        for limit in (5, 13, 22):
+            with pytest.raises(Killed):
+                imported(tmp_path / "part", source, on_progress=kill_at(limit))
+        (tmp_path / "part" / "games-000099.npy").write_bytes(b"of a killed process")
+        with pytest.raises(ValueError, match="has an import that was interrupted"):
+            imported(tmp_path / "part", GAMES[0])
+        again, report = imported(tmp_path / "part", source)
+        assert (again.digest, len(again)) == (whole.digest, 30)
+        assert report.total == 30
+        assert not (tmp_path / "part" / "games-000099.npy").exists()
+        _, report = imported(tmp_path / "part", source)
+        assert (report.kept, report.total) == (0, 30)
+
+    def test_adding_more(self, tmp_path: Path) -> None:
+        source = self.files(tmp_path, 5)
+        imported(tmp_path / "d", source)
+        dataset, report = imported(tmp_path / "d", DATA / "9x9", source / "000.sgf")
+        assert report.rejected == {"duplicate": 1}
+        assert len(dataset) == 5 + len(list((DATA / "9x9").glob("*.sgf")))
+        assert len(dataset.parts) == 2
+        with pytest.raises(ValueError, match="split must be the dataset's own"):
+            imported(tmp_path / "d", source, split=Split(0.5))
+
+    def test_games_of_several_parts(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Seed defect 3 of AlphaGOZero-TF: chunks were appended under the first one's head, and could not be read."""
+        source = self.files(tmp_path, 20)
+        one, _ = imported(tmp_path / "one", source)
+        monkeypatch.setattr(importing, "PIECES_PER_JOB", 3)
+        monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 4)
+        many, _ = imported(tmp_path / "many", source)
+        assert len(one.parts) == 1
+        assert len(many.parts) > 3
+        for first, second in zip(one.games(), many.games(), strict=True):
+            assert first.moves.tolist() == second.moves.tolist()
+            assert first.row["hash"] == second.row["hash"]
+
+    def test_two_at_once(self, tmp_path: Path) -> None:
+        with DatasetWriter(tmp_path / "d"), pytest.raises(BlockingIOError):
+            DatasetWriter(tmp_path / "d")
+
+    @pytest.mark.slow
+    def test_processes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Two workers make the same dataset as none."""
+        source = self.files(tmp_path, 30)
+        monkeypatch.setattr(importing, "PIECES_PER_JOB", 4)
+        one, _ = imported(tmp_path / "one", source)
+        two, _ = imported(tmp_path / "two", source, workers=2)
+        assert one.digest == two.digest
+
+    def test_the_report(self, tmp_path: Path) -> None:
+        (tmp_path / "bad.sgf").write_text("nothing")
+        _, report = imported(tmp_path / "d", GAMES[0], tmp_path / "bad.sgf")
+        assert str(report).splitlines() == [
+            "1 games are new, 1 were left out, 1 in all",
+            f"       1  no SGF, such as {tmp_path / 'bad.sgf'}: no SGF data found",
+        ]
+        index = json.loads((tmp_path / "d" / "index.json").read_text())
+        assert index["imports"][0]["rejected"] == {"no SGF": 1}
+
+
+def test_a_dataset_is_a_collection(tmp_path: Path) -> None:
+    """What `watch` takes as records:PATH."""
+    dataset, _ = imported(tmp_path / "d", DATA, filter=GameFilter(min_moves=1))
+    records = read_collection(tmp_path / "d", GoEnv(9), 100)
+    assert records
+    assert all(record.policies.shape[1] == 82 for record in records)
+    del dataset

@@ -1,0 +1,408 @@
+"""SGF from the wild: whatever a file is, its legal beginning is kept, and what is wrong is said with its place."""
+
+import base64
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules
+from alphago.records.sgf import (
+    MoveNote,
+    SgfGame,
+    format_sgf,
+    parse_sgf,
+    read_komi,
+    read_sgf,
+    read_sgf_games,
+    salvage_sgf,
+    write_sgf,
+)
+from alphago.records.sgf import grammar as grammar_module
+from alphago.records.sgf import reading as reading_module
+from alphago.records.sgf.encoding import decode
+from alphago.records.sgf.grammar import trees
+from alphago.records.sgf.notes import packed, read_notes
+from alphago.records.sgf.values import read_rank
+
+DATA = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
+
+
+def only(text: str | bytes, **options: object) -> SgfGame:
+    """The only game of a text, of whatever quality."""
+    games = list(salvage_sgf(text.encode() if isinstance(text, str) else text, name="wild.sgf", **options))
+    assert len(games) == 1
+    return games[0]
+
+
+def moves(game: SgfGame) -> str:
+    return game.position().moves_text()
+
+
+def wrong(game: SgfGame) -> list[str]:
+    """The faults of a game, with their places."""
+    return [fault.of(game.source) for fault in game.faults]
+
+
+class TestWhatIsCutOff:
+    @pytest.mark.parametrize("end", ["", ";", ";W", ";W[", ";W[b", ";W[bb", "C[so they say\\", "(", "C[a]b]"])
+    def test_truncation(self, end: str) -> None:
+        game = only(f"(;SZ[5]PB[a];B[aa];W[ee]{end}")
+        assert moves(game).startswith("B A5, W E1")
+        assert wrong(game) == ["wild.sgf: the file ends within the game"]
+
+    @pytest.mark.parametrize(
+        ("text", "kept", "fault"),
+        [
+            ("(;SZ[5];B[aa];W[aa];B[bb])", "B A5",
+             "wild.sgf, node 2: move 2, White A5, is illegal: Black has a stone there"),
+            ("(;SZ[5]RU[Chinese];B[ab];W[ee];B[ba];W[aa])", "B A4, W E1, B B5",
+             "wild.sgf, node 4: move 4, White A5, is illegal: suicide"),
+            ("(;SZ[5];B[aa];;W[zz];B[bb])", "B A5",
+             "wild.sgf, node 3: a move must be on a point of a board of 5 x 5, got 'zz'"),
+            ("(;SZ[5];B[];W[];B[aa])", "B pass, W pass",
+             "wild.sgf, node 3: move 3, Black A5, is illegal: two passes have ended the game"),
+        ],
+    )  # fmt: skip
+    def test_the_legal_beginning_is_kept(self, text: str, kept: str, fault: str) -> None:
+        game = only(text)
+        assert moves(game) == kept
+        assert wrong(game) == [fault]
+
+    def test_the_second_game_of_a_file(self) -> None:
+        games = list(salvage_sgf(b"(;SZ[5];B[aa])\n(;SZ[5];B[bb];W[bb])", name="two.sgf"))
+        assert [moves(game) for game in games] == ["B A5", "B B4"]
+        assert wrong(games[1]) == [
+            "two.sgf, game 2, node 2: move 2, White B4, is illegal: Black has a stone there"
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("text", "kind"),
+        [("", "no SGF"), ("hello (sic)", "no SGF"), ("(;GM[2]SZ[8];B[a1])", "not Go"), ("(;SZ[99])", "board size"),
+         ("(;SZ[9:13])", "board size"), ("(;SZ[5]AB[ab][ba]AW[aa])", "stones without a liberty")],
+    )  # fmt: skip
+    def test_no_game_at_all(self, text: str, kind: str) -> None:
+        game = only(text)
+        assert (game.moves, [fault.kind for fault in game.faults]) == ((), [kind])
+
+    def test_strict_reading_names_the_first_fault(self, tmp_path: Path) -> None:
+        path = tmp_path / "cut.sgf"
+        path.write_text("(;SZ[5];B[aa]")
+        with pytest.raises(ValueError, match=r"cut\.sgf: the file ends within the game$"):
+            read_sgf(path)
+        path.write_text("(;SZ[5];B[aa])(;SZ[5];B[bb]")
+        with pytest.raises(ValueError, match=r"cut\.sgf, game 2: the file ends within the game$"):
+            read_sgf_games(path)
+
+
+class TestForms:
+    def test_old_names(self) -> None:
+        """FF[1] to FF[3]: lower-case letters of a name mean nothing."""
+        game = only("(;GaMe[1]SiZe[9]PlayerBlack[a]Black[aa];White[bb])".replace("PlayerBlack", "PB").replace(
+            "GaMe", "GM").replace("SiZe", "SZ"))  # fmt: skip
+        assert moves(game) == "B A9, W B8"
+        assert only("(;CoPyright[x]SZ[9];b[aa];w[bb])").moves == (0, 10)
+
+    def test_a_head_in_several_nodes(self) -> None:
+        assert only("(;GM[1];SZ[9]KM[5.5];B[aa])").board_size == 9
+
+    def test_without_first_bracket_or_semicolon(self) -> None:
+        assert moves(only("(\nSZ[5]\n;B[aa];W[bb])")) == "B A5, W B4"
+        assert moves(only(";SZ[5];B[aa];W[bb]")) == "B A5, W B4"
+
+    def test_what_stands_around_games(self) -> None:
+        text = "From: me\r\nSubject: (no game)\r\n\r\n(;SZ[5];B[aa])\r\n)))\r\n]C[again.])))\r\n(;SZ[5];B[bb])  bye"
+        assert [moves(game) for game in salvage_sgf(text.encode())] == ["B A5", "B B4"]
+
+    def test_passes_and_broken_lines(self) -> None:
+        assert only("(;SZ[19];B[];W[tt];B[a\na])".replace(";W[tt]", ";W[p\r\nd]")).moves == (361, 72, 0)
+        assert only("(;SZ[21];B[tt])").moves == (19 * 21 + 19,)
+
+    def test_all_lines(self) -> None:
+        text = b"(;SZ[5];B[aa](;W[bb];B[cc])(;W[ca](;B[da])(;B[ea])))"
+        lines = [moves(game) for game in salvage_sgf(text, all_lines=True)]
+        assert lines == ["B A5, W B4, B C3", "B A5, W C5, B D5", "B A5, W C5, B E5"]
+        assert [moves(game) for game in salvage_sgf(text)] == lines[:1]
+
+    def test_sizes(self) -> None:
+        for size in range(2, 26):
+            assert only(f"(;SZ[{size}];B[aa])").board_size == size
+        assert only("(;SZ[13:13])").board_size == 13
+        assert only("(;SZ[19x19])").board_size == 19
+
+
+class TestSetUp:
+    def test_handicap_that_is_not_placed(self) -> None:
+        """As some servers write it: White moves first, the stones are where they always are."""
+        game = only("(;SZ[9]HA[2];W[ee];B[aa])")
+        assert (game.handicap, game.setup) == (2, {"black": "G7 C3", "to_play": "white"})
+
+    def test_handicap_that_is_placed(self) -> None:
+        game = only("(;SZ[9]HA[2]AB[gc][cg];W[ee])")
+        assert (game.handicap, game.setup["black"]) == (2, "G7 C3")
+
+    def test_chinese_handicap(self) -> None:
+        """Black places the stones as moves; the passes between them are no moves of White's."""
+        game = only("(;SZ[9]HA[2];B[gc];B[cg];W[ee])")
+        assert moves(game) == "B G7, W pass, B C3, W E5"
+        assert game.inserted == {1}
+
+    def test_stones_in_several_first_nodes(self) -> None:
+        game = only("(;SZ[5];AB[aa];AW[bb]PL[W];W[cc])")
+        assert game.setup == {"black": "A5", "white": "B4", "to_play": "white"}
+        assert not game.faults
+
+    def test_the_longer_part_of_a_game_with_a_set_up(self) -> None:
+        game = only("(;SZ[5];B[aa];AW[ee]AE[aa];B[bb];W[cc];B[dd])")
+        assert moves(game) == "B B4, W C3, B D2"
+        assert game.setup == {"white": "E1"}
+        assert "set-up after move 1: the game is read from there" in wrong(game)[0]
+        game = only("(;SZ[5];B[aa];W[bb];AW[ee]AE[aa];B[cc])")
+        assert moves(game) == "B A5, W B4"
+        assert "set-up after move 2: the game is read up to there" in wrong(game)[0]
+
+    def test_a_set_up_that_changes_nothing(self) -> None:
+        game = only("(;SZ[5];B[aa];W[bb];AB[aa]AE[cc];B[cc];AB[aa];W[dd])")
+        assert moves(game) == "B A5, W B4, B C3, W D2"
+        assert not game.faults
+
+    def test_fractional_handicap(self) -> None:
+        game = only("(;SZ[5]HA[0.5];B[aa])")
+        assert (game.handicap, moves(game)) == (0, "B A5")
+        assert wrong(game) == ["wild.sgf: the handicap must be a number of stones, got '0.5'"]
+        assert only("(;SZ[9]HA[2.0]AB[gc][cg];W[aa])").handicap == 2
+
+
+class TestRules:
+    KO = "(;SZ[5]{};B[ba];W[ca];B[ab];W[bb];B[ee];W[aa];B[ba])"
+    CYCLE = "(;SZ[5]{}AB[ba][da][cb]AW[ab][bb]PL[B];B[aa];W[ca];B[ba])"
+
+    def test_a_repetition_that_no_rule_forbids(self) -> None:
+        """Without RU the rules that allow the moves are assumed; a rule that is named is heeded."""
+        free, bound = only(self.CYCLE.format("")), only(self.CYCLE.format("RU[Chinese]"))
+        assert (len(free.moves), len(bound.moves)) == (3, 2)
+        assert free.assumed == Rules("simple", False)
+        assert bound.assumed is None
+        assert free.position().moves == free.moves
+        assert parse_sgf(format_sgf(free)) == free
+
+    def test_suicide(self) -> None:
+        suicide = "(;SZ[3]{};W[ba];B[aa];W[bb];B[cc];W[ac];B[ab])"
+        free = only(suicide.format(""))
+        assert free.assumed == Rules("simple", True)
+        assert not free.faults
+        assert [fault.kind for fault in only(suicide.format("RU[Japanese]")).faults] == ["suicide"]
+
+    def test_a_simple_ko_stays_forbidden(self) -> None:
+        assert [fault.kind for fault in only(self.KO.format("")).faults] == ["repetition"]
+
+
+class TestValues:
+    @pytest.mark.parametrize(
+        ("text", "komi"),
+        [("375", 7.5), ("3.75", 7.5), ("650", 6.5), ("6,5", 6.5), ("６．５", 6.5), ("6.5目", 6.5), ("6目半", 6.5),
+         ("3又3/4子", 7.5), ("黑贴3又3/4子", 7.5), ("5.5 points", 5.5), ("6집반", 6.5), ("-0.5", -0.5), ("+7.5", 7.5),
+         ("五目半", 5.5)],
+    )  # fmt: skip
+    def test_odd_komi(self, text: str, komi: float) -> None:
+        assert read_komi(text) == komi
+
+    def test_a_komi_that_cannot_be_read(self) -> None:
+        game = only("(;SZ[5]KM[reverse];B[aa])")
+        assert (game.komi, moves(game), [fault.kind for fault in game.faults]) == (None, "B A5", ["komi"])
+
+    def test_the_komi_of_chinese_servers(self) -> None:
+        assert only("(\nTE[2018]\nKO[7.5]\nSZ[5]\nRE[x]\n;B[aa])").komi == 7.5
+
+    @pytest.mark.parametrize(
+        ("text", "outcome", "margin"),
+        [("W", -1, None), ("White resigns.", 1, None), ("B+Time", 1, None), ("黑胜2又3/4子", 1, 5.5),
+         ("白胜3/4子", -1, -1.5), ("黑中盘胜", 1, None), ("白中押し勝ち", -1, None), ("黒2目半勝ち", 1, 2.5),
+         ("흑 불계승", 1, None), ("백 3집반승", -1, -3.5), ("백 3.5집승", -1, -3.5), ("黑方认输", -1, None),
+         ("B + 3.5", 1, 3.5), ("W+3,5", -1, -3.5), ("B+2.5 points", 1, 2.5), ("持碁", 0, 0), ("Void", None, None),
+         ("Unfinished", None, None), ("黑负", -1, None)],
+    )  # fmt: skip
+    def test_results(self, text: str, outcome: float | None, margin: float | None) -> None:
+        game = only(f"(;SZ[5]RE[{text}])")
+        assert (game.outcome, game.margin) == (outcome, margin)
+
+    @pytest.mark.parametrize(
+        ("text", "rank"),
+        [("9d", 9), ("1k", -1), ("30k?", -30), ("9p", 109), ("P9段", 109), ("九段", 9), ("初段", 1), ("职业九段", 109),
+         ("2850", 2850), ("2850?", 2850), ("Meijin", 109), ("", 0), ("?", 0), ("3 dan", 3), ("18级", -18)],
+    )  # fmt: skip
+    def test_ranks(self, text: str, rank: int) -> None:
+        assert read_rank(text) == rank
+
+
+class TestEncodings:
+    NAMES = {
+        "shift_jis": ("棋聖戦第一局 表示能力", "井山裕太 ソ十"),
+        "gb18030": ("第十届春兰杯世界围棋锦标赛决赛", "陈耀烨 九段"),
+        "euc_kr": ("제이십기 국수전 결승 제일국", "이창호 구단"),
+        "utf-16": ("棋聖戦", "Müller"),
+        "utf-8": ("天元戦", "Ōta"),
+    }
+
+    @pytest.mark.parametrize("declared", [True, False])
+    @pytest.mark.parametrize("name", NAMES)
+    def test_declared_or_guessed(self, name: str, declared: bool) -> None:
+        event, player = self.NAMES[name]
+        text = f"(;{f'CA[{name}]' if declared else ''}SZ[5]EV[{event}]PB[{player}];B[aa]C[{event}];W[bb])"
+        game = only(text.encode(name))
+        assert (game.event, game.players[0], game.comments) == (event, player, {0: event})
+        assert moves(game) == "B A5, W B4"
+
+    def test_letters_whose_second_byte_is_a_bracket_or_backslash(self) -> None:
+        """In Shift-JIS 表 and ソ end in a backslash, in GBK many letters end in a bracket."""
+        for name, letters in (("shift_jis", "表ソ能十"), ("gb18030", "\u4e8a乗侷俔")):
+            data = f"(;CA[{name}]SZ[5]PB[{letters}];B[aa]C[{letters}];W[bb])".encode(name)
+            assert data.count(b"\\") + data.count(b"]") + data.count(b"[") > 12
+            game = only(data)
+            assert (game.players[0], game.comments[0], len(game.moves)) == (letters, letters, 2)
+
+    def test_latin(self) -> None:
+        assert only("(;SZ[5]PB[Müller]PW[Håkan Ørsted];B[aa])".encode("latin-1")).players == ("Müller", "Håkan Ørsted")
+
+    def test_a_declaration_that_is_wrong(self) -> None:
+        assert only("(;CA[UTF-8]SZ[5]PB[陈耀烨九段第十届];B[aa])".encode("gb18030")).players[0] == "陈耀烨九段第十届"
+
+    def test_utf_16_without_mark(self) -> None:
+        for name in ("utf-16-le", "utf-16-be"):
+            assert decode("(;SZ[5]PB[x];B[aa])".encode(name)) == ("(;SZ[5]PB[x];B[aa])", name)
+
+
+class TestLimits:
+    def test_depth(self) -> None:
+        """Brackets in brackets: nothing recurses."""
+        deep = 30_000
+        text = "(;SZ[5]" + "(;" * deep + "B[aa]" + ")" * deep + ")"
+        assert moves(only(text)) == "B A5"
+        assert only("(;SZ[5]" + "(" * 10**6).faults
+
+    def test_a_long_game(self) -> None:
+        """Ko fights under simple ko may go on; so may passes of one side."""
+        text = "(;SZ[5]" + ";B[]" * 3000 + ")"
+        assert only(text).faults
+        assert len(
+            only("(;SZ[19]" + "".join(f";B[{chr(97 + i % 19)}{chr(97 + i // 19)}]" for i in range(361)) + ")").moves
+        )
+
+    def test_many_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(grammar_module, "MOST_NODES", 100)
+        assert [fault.kind for fault in only("(;SZ[5];B[aa]" + ";" * 200 + ")").faults] == ["too large"]
+
+    def test_large_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(reading_module, "LARGEST_FILE", 1000)
+        path = tmp_path / "large.sgf"
+        path.write_text("(;SZ[5]C[" + "x" * 2000 + "])")
+        assert [fault.kind for fault in next(salvage_sgf(path)).faults] == ["too large"]
+        with pytest.raises(ValueError, match="at most"):
+            parse_sgf(path.read_bytes())
+
+    def test_many_values(self) -> None:
+        assert only("(;SZ[5]" + "AB[aa]" * 20_000 + ";W[bb])").setup["black"] == "A5"
+
+    def test_a_packed_bomb(self) -> None:
+        """A note that unpacks to more than a note can be is left out."""
+        bomb = packed(b"[" * 3_000_000)
+        assert read_notes([{"KT": ["", "", bomb]}]) == {}
+        assert read_notes([{"KT": ["", "", packed(b"[" * 100_000)]}]) == {}
+        assert read_notes([{"KT": ["", "", "%%%"]}, {"SBKV": ["nan"]}, {"SBKV": ["x"]}]) == {}
+
+
+class TestNotes:
+    def game(self) -> SgfGame:
+        notes = {0: MoveNote(0.25, 800, 0.125, 2.5, 400), 1: MoveNote(-0.5), 3: MoveNote(0.0, score=-1.25)}
+        return SgfGame(
+            9, (40, 20, 24, 81), 7.0, result="W+R", players=("a", "b"), ranks=("3d", "2850"), date="2026-11-23",
+            event="final", rules="Japanese", comment="two\nlines", comments={1: "good"}, notes=notes,
+        )  # fmt: skip
+
+    def test_round_trip(self, tmp_path: Path) -> None:
+        write_sgf(tmp_path / "game.sgf", self.game())
+        assert read_sgf(tmp_path / "game.sgf") == self.game()
+
+    def test_what_sabaki_draws(self) -> None:
+        """SBKV: Black's win rate in percent, at the node of the position; SBKS: Black's lead."""
+        nodes = format_sgf(self.game()).decode().split(";")
+        assert "SBKV[62.50]" in nodes[1]
+        assert "SBKS[2.50]" in nodes[1]
+        assert "SBKV[25.00]" in nodes[2]
+        assert "SBKS[-1.25]" in nodes[4]
+
+    def test_what_katrain_reads(self) -> None:
+        """Three values of KT, as its load_analysis takes them apart: owners, policy, and an analysis in JSON."""
+        node = next(trees(format_sgf(self.game()).decode())).nodes[0]
+        owners, policy, main = (gzip.decompress(base64.standard_b64decode(value)) for value in node["KT"])
+        assert (owners, policy, node["KTV"]) == (b"", b"", ["1.0"])
+        analysis = json.loads(main)
+        assert analysis["completed"]
+        assert analysis["root"] == {"winrate": 0.625, "scoreLead": 2.5, "visits": 800}
+        assert analysis["moves"]["E5"].items() >= {"visits": 400, "prior": 0.125, "order": 0, "pv": ["E5"]}.items()
+
+    def test_what_a_person_reads(self) -> None:
+        text = format_sgf(self.game()).decode()
+        assert "Black wins 62.5%, Black leads by 2.5, 800 visits, E5 had prior 12.5%, E5 got 400 visits" in " ".join(
+            text.split()
+        )
+        assert "White wins 75.0%" in text
+
+    def test_of_a_record(self) -> None:
+        """A record's values are the movers', a file's are Black's."""
+        env = GoEnv(5)
+        record = parse_sgf("(;SZ[5]RE[B+R];B[aa];W[bb])").to_record(env)
+        record.values[:] = 0.5
+        notes = SgfGame.from_record(record, env, values=True).notes
+        assert notes == {0: MoveNote(0.5), 1: MoveNote(-0.5)}
+
+
+# --- mutated files ---
+
+
+def mutated(data: bytes, generator: random.Random) -> bytes:
+    """A file with some accidents: bytes changed, cut out, doubled, in another encoding."""
+    text = bytearray(data)
+    for _ in range(generator.randint(1, 6)):
+        at = generator.randrange(max(1, len(text)))
+        kind = generator.randrange(6)
+        if kind == 0:
+            text[at : at + 1] = bytes([generator.randrange(256)])
+        elif kind == 1:
+            del text[at : at + generator.randint(1, 40)]
+        elif kind == 2:
+            text[at:at] = generator.choice(
+                [b"(", b")", b"[", b"]", b";", b"\\", b"(;", b"B[aa]", b"\xff\xfe", b"AB[aa:zz]"]
+            )
+        elif kind == 3:
+            text = text[:at]
+        elif kind == 4:
+            text[at:at] = text[at : at + 200]
+        else:
+            text = bytearray(
+                bytes(text).decode("latin-1").encode(generator.choice(["utf-16", "utf-8", "cp932"]), "replace")
+            )
+    return bytes(text)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(DATA))
+def test_mutated_games(seed: int, path: Path) -> None:
+    """Never an exception; what is kept is legal, and is written and read again."""
+    for game in salvage_sgf(mutated(path.read_bytes(), random.Random(seed)), name=path.name):
+        assert game.position().moves == game.moves
+        assert all(str(fault) for fault in game.faults)
+        again = parse_sgf(format_sgf(game))
+        assert (again.moves, again.setup, again.komi) == (game.moves, game.setup, game.komi)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.one_of(st.binary(max_size=300), st.text("()[];\\BWASZCKMabcdt 19:", max_size=300).map(str.encode)))
+def test_any_bytes(data: bytes) -> None:
+    for game in salvage_sgf(data, all_lines=True):
+        assert game.position().moves == game.moves

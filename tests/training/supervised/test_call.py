@@ -1,0 +1,288 @@
+"""Supervised learning, and the defects of AlphaGOZero-TF's, each of which a test here would have caught."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.net import NeuralNet, load_model
+from alphago.records.converting import GameFilter
+from alphago.records.dataset import Dataset
+from alphago.records.dataset_writer import Split
+from alphago.records.importing import import_games
+from alphago.records.record import GameRecord, save_records
+from alphago.records.sgf import SgfGame, format_sgf
+from alphago.training.history import read_history
+from alphago.training.judges.prediction import Counts, add_to
+from alphago.training.selfplay import selfplay
+from alphago.training.session import train
+from alphago.training.supervised.call import predict_games, train_supervised
+from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
+from alphago.training.supervised.source import GivenSource
+from alphago.training.watch.report import Report
+
+ENV = GoEnv(5, komi=0.5)
+SMALL = {"tower_height": 1, "channels": 8, "batch_size": 32, "device": "cpu", "reports": (), "groups": 1}
+
+
+def spiral(seed: int, passes: bool = False) -> SgfGame:
+    """A game of 12 moves that a network can learn: each on the point after the last, from a corner that is drawn.
+
+    Who begins decides the winner: Black in even games, else White.
+    """
+    generator = np.random.default_rng(seed)
+    env = ENV
+    order = [0, 1, 2, 3, 4, 9, 14, 19, 24, 23, 22, 21]
+    turned = env.symmetries.actions[int(generator.integers(8))]
+    skipped = int(generator.integers(4))
+    moves = [int(turned[action]) for action in order[: 12 - skipped]]
+    if passes:
+        moves += [25, 25]
+    white = seed % 2 == 1
+    setup = {"to_play": "white"} if white else {}
+    komi = 0.5 + seed // 2  # else all games are one
+    return SgfGame(5, tuple(moves), komi, setup, result="W+R" if white else "B+R", rules="Chinese")
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some two hundred games on 5x5 that are all different."""
+    folder = tmp_path_factory.mktemp("games")
+    (folder / "sgf").mkdir()
+    generator = np.random.default_rng(0)
+    for number in range(240):
+        position = ENV.position(to_play="white" if number % 2 else "black")
+        for _ in range(4):
+            position = position.play(int(generator.choice(np.flatnonzero(position.legal_mask[:-1]))))
+        while len(position.moves) < 12:  # then always the first legal point: that can be learned
+            position = position.play(int(np.flatnonzero(position.legal_mask)[0]))
+        game = SgfGame(
+            5, position.moves, 0.5, {"to_play": "white"} if number % 2 else {}, result="W+R" if number % 2 else "B+R"
+        )
+        (folder / "sgf" / f"{number:03d}.sgf").write_bytes(format_sgf(game))
+    import_games([folder / "sgf"], folder / "d", filter=GameFilter(min_moves=1), split=Split(0.15, 0.1))
+    return folder / "d"
+
+
+class TestSamples:
+    def test_all_of_a_position(self, dataset: Path) -> None:
+        """Planes, move and result of a drawn position are those of the position that the game replays."""
+        games = DatasetGames(ENV, Dataset(dataset))
+        numbers = games.numbers["train"][:40]
+        stored = [games.dataset.game(int(number)) for number in numbers]
+        generator = np.random.default_rng(0)
+        plies = np.array([generator.integers(len(game.moves)) for game in stored])
+        symmetries = generator.integers(8, size=40)
+        sample = games.rebuild(stored, plies, symmetries)
+        for i, (game, ply, symmetry) in enumerate(zip(stored, plies, symmetries, strict=True)):
+            position = ENV.position(**game.setup(ENV))
+            for action in game.moves[:ply]:
+                position = position.play(int(action))
+            points, actions = ENV.symmetries.points[symmetry], ENV.symmetries.actions[symmetry]
+            planes = position.planes().reshape(ENV.planes, -1)[:, points]
+            assert np.array_equal(sample.planes[i].reshape(ENV.planes, -1), planes)
+            assert actions[sample.policy[i].argmax()] == game.moves[ply]
+            assert sample.policy[i].sum() == 1
+            assert sample.value[i] == game.row["outcome"] * position.to_play
+
+    def test_planes_know_the_moves_before(self, dataset: Path) -> None:
+        """Seed defect 4: history planes repeated the present board, in training and in play."""
+        env = GoEnv(5, 7, komi=0.5)
+        games = DatasetGames(env, Dataset(dataset))
+        game = games.dataset.game(0)
+        sample = games.rebuild([game], np.array([6]), np.zeros(1, np.int64))
+        position = env.position(**game.setup(env))
+        boards = []
+        for action in game.moves[:6]:
+            boards.append(int(np.abs(position.board).sum()))
+            position = position.play(int(action))
+        stones = [int(np.abs(position.board).sum()), boards[5], boards[4]]  # now, one move ago, two moves ago
+        assert sample.planes[0, :-1].sum() == sum(stones)
+        assert len(set(stones)) > 1
+        assert np.array_equal(sample.planes[0], position.planes())
+
+    def test_labels_of_both_colours(self, dataset: Path) -> None:
+        """Seed defect 2: stored results all became wins, and were not shuffled with the positions.
+
+        In these games whoever begins wins, so the mover of every even ply has won and of every odd one has lost.
+        """
+        games = DatasetGames(ENV, Dataset(dataset))
+        sample = games.sample(500, np.random.default_rng(1))
+        stones = sample.planes.reshape(500, ENV.planes, -1)[:, :2].sum(axis=(1, 2))
+        assert set(np.unique(sample.value)) == {-1.0, 1.0}
+        quiet = stones < 5  # nothing is captured yet: stones count the plies
+        assert quiet.sum() > 100
+        assert np.array_equal(sample.value[quiet], np.where(stones[quiet] % 2 == 0, 1, -1))
+
+    def test_losers_moves_are_learned_like_winners(self, dataset: Path) -> None:
+        """Seed defect 7: moves of losers were trained with a negative cross-entropy."""
+        sample = DatasetGames(ENV, Dataset(dataset)).sample(300, np.random.default_rng(2))
+        assert {-1.0, 1.0} == set(np.unique(sample.value))
+        assert np.array_equal(sample.policy.sum(axis=1), np.ones(300))
+        assert np.array_equal(sample.weight, np.ones(300))
+
+    def test_a_pass_is_a_label(self, tmp_path: Path) -> None:
+        """Seed defect 6: passes could not be encoded."""
+        for number in range(40):
+            (tmp_path / f"{number}.sgf").write_bytes(format_sgf(spiral(number, passes=True)))
+        import_games([tmp_path], tmp_path / "d", filter=GameFilter(min_moves=1), split=Split(0.2, 0.2))
+        games = DatasetGames(ENV, Dataset(tmp_path / "d"))
+        sample = games.sample(300, np.random.default_rng(0))
+        assert (sample.policy.argmax(axis=1) == 25).sum() > 10
+
+    def test_inserted_passes_weigh_nothing(self, tmp_path: Path) -> None:
+        (tmp_path / "a.sgf").write_text("(;SZ[5]KM[0.5]RE[B+R];B[aa];B[bb];B[cc])")
+        import_games([tmp_path / "a.sgf"], tmp_path / "d", filter=GameFilter(min_moves=1), split=Split(0, 0))
+        sample = DatasetGames(ENV, Dataset(tmp_path / "d")).sample(200, np.random.default_rng(0))
+        is_pass = sample.policy.argmax(axis=1) == 25
+        assert is_pass.any()
+        assert np.array_equal(sample.weight == 0, is_pass)
+
+    def test_score_and_owners_where_they_are_known(self, tmp_path: Path) -> None:
+        wall = "AB[ca][cb][cc][cd][ce]AW[da][db][dc][dd][de]"
+        (tmp_path / "a.sgf").write_text(f"(;SZ[5]KM[0.5]RE[B+4.5]{wall};B[];W[])")
+        import_games([tmp_path / "a.sgf"], tmp_path / "d", filter=GameFilter(min_moves=1), split=Split(0, 0))
+        games = DatasetGames(ENV, Dataset(tmp_path / "d"))
+        sample = games.rebuild([games.dataset.game(0)] * 2, np.array([0, 1]), np.zeros(2, np.int64))
+        assert sample.ended.tolist() == [1, 1]
+        assert sample.score.tolist() == [4.5, -4.5]
+        assert sample.ownership.sum(axis=1).tolist() == [5, -5]  # 15 points are Black's, 10 White's
+        assert sample.value.tolist() == [1, -1]
+
+
+class TestGames:
+    def test_what_a_dataset_may_be(self, dataset: Path, tmp_path: Path) -> None:
+        records = selfplay(ENV, HashEvaluator(), 4, 40, seed=1, groups=1)
+        with (tmp_path / "games.npz").open("wb") as file:
+            save_records(file, records)
+        assert isinstance(given_games(ENV, dataset), DatasetGames)
+        assert isinstance(given_games(ENV, Dataset(dataset)), DatasetGames)
+        for one in (records, tmp_path, str(tmp_path / "games.npz"), dataset.parent / "sgf"):
+            assert isinstance(given_games(ENV, one), RecordGames)
+
+    def test_errors(self, dataset: Path, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError, match="dataset must be a dataset, a run"):
+            given_games(ENV, tmp_path / "none")
+        with pytest.raises(ValueError, match="has no games with a result"):
+            given_games(GoEnv(9), dataset)
+        with pytest.raises(ValueError, match="holds no game"):
+            given_games(ENV, tmp_path)
+        with pytest.raises(TypeError, match="dataset must be"):
+            given_games(ENV, 7)
+        with pytest.raises(ValueError, match="records must be at least 20 games"):
+            given_games(ENV, [])
+        with pytest.raises(ValueError, match="two passes end"):
+            given_games(GoEnv(5, turns=4), dataset)
+        with pytest.raises(ValueError, match="gate must be left out"):
+            train_supervised(ENV, dataset, gate=0.55)
+        with pytest.raises(TypeError, match="batch_size"):
+            train_supervised(ENV, dataset, batchsize=3)
+
+    def test_every_game_once_an_epoch(self, dataset: Path) -> None:
+        games = DatasetGames(ENV, Dataset(dataset))
+        source = GivenSource(games, 10**6, seed=3, batch_size=32, most=7)
+        total = len(games.lengths)
+        numbers = source.next_numbers(2 * total)
+        assert sorted(numbers[:total]) == sorted(numbers[total:]) == list(range(total))
+        assert numbers[:total] != numbers[total:]
+
+    def test_other_games_than_the_runs(self, dataset: Path) -> None:
+        games = DatasetGames(ENV, Dataset(dataset))
+        source = GivenSource(games, 100, 0, 32, 7)
+        _, data = source.state()
+        with pytest.raises(ValueError, match="dataset must be the run's own"):
+            source.restore({}, {**data, "digest": "other"})
+
+
+class Notes(Report):
+    def __init__(self) -> None:
+        self.rows: list[dict] = []
+
+    def match(self, row) -> None:
+        self.rows.append(dict(row))
+
+
+class TestTraining:
+    @pytest.mark.parametrize("batch_size", [7, 1000])
+    def test_it_trains_with_any_batch_size(self, dataset: Path, tmp_path: Path, batch_size: int) -> None:
+        """Seed defect 1: a batch of -1 made every loop empty, and self-play never trained."""
+        epochs = 1.0 if batch_size > 100 else 0.1
+        before = NeuralNet(ENV, tower_height=1, channels=8)
+        weights = {name: tensor.clone() for name, tensor in before.state_dict().items()}
+        train_supervised(
+            ENV, dataset, before, epochs=epochs, folder=tmp_path / "run", checks=1, device="cpu", reports=(),
+            batch_size=batch_size, groups=1,
+        )  # fmt: skip
+        history = read_history(tmp_path / "run")
+        assert history.metrics[-1]["steps"] > 0
+        assert any(not np.array_equal(weights[name], tensor) for name, tensor in before.state_dict().items())
+
+    def test_moves_and_results_are_learned(self, dataset: Path, tmp_path: Path) -> None:
+        """A good part of these moves can be foreseen, and who wins is known from whose turn it is."""
+        notes = Notes()
+        net = train_supervised(
+            ENV, dataset, epochs=6, folder=tmp_path / "run", checks=4, seed=1,
+            **{**SMALL, "reports": [notes], "channels": 16, "learning_rate": 0.02},
+        )  # fmt: skip
+        rows = [row for row in notes.rows if row["judge"] == "held-out"]
+        assert len(rows) >= 4
+        assert rows[0]["positions_judged"] > 100
+        best = max(row["accuracy"] for row in rows)
+        assert best > rows[0]["accuracy"] + 0.25
+        assert all(row["top5"] >= row["accuracy"] for row in rows)
+        assert rows[-1]["cross_entropy"] < rows[0]["cross_entropy"]
+        measured = predict_games(net, dataset, split="validation")
+        assert measured["accuracy"] == pytest.approx(best, abs=0.02)
+        assert load_model(tmp_path / "run").config == net.config
+        assert predict_games(net, dataset)["positions_judged"] > 50
+        again = train(ENV, 2, model=net, device="cpu", reports=(), readouts=2, groups=1, folder=tmp_path / "next")
+        assert again.env == ENV
+
+    def test_bit_identical_after_a_stop(self, dataset: Path, tmp_path: Path) -> None:
+        """As a run of self-play: stopped between two steps, and resumed from the folder."""
+        options = {**SMALL, "epochs": 0.6, "checks": 3, "seed": 5}
+        whole = train_supervised(ENV, dataset, folder=tmp_path / "whole", **options)
+
+        class Stop(Report):
+            def iteration(self, metrics) -> None:
+                threading.main_thread()
+                if metrics["games"] > 40:
+                    raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            train_supervised(ENV, dataset, folder=tmp_path / "part", **{**options, "reports": [Stop()]})
+        parts = train_supervised(ENV, dataset, folder=tmp_path / "part", **options)
+        for name, tensor in whole.state_dict().items():
+            assert np.array_equal(tensor, parts.state_dict()[name]), name
+
+    def test_the_folder_holds_no_copy_of_the_games(self, dataset: Path, tmp_path: Path) -> None:
+        train_supervised(ENV, dataset, epochs=0.2, folder=tmp_path / "run", checks=1, **SMALL)
+        assert not list((tmp_path / "run" / "games").iterdir())
+
+    def test_records_of_self_play(self, tmp_path: Path) -> None:
+        records: list[GameRecord] = selfplay(ENV, HashEvaluator(), 4, 60, seed=1, groups=1)
+        net = train_supervised(ENV, records, epochs=1, folder=tmp_path / "run", checks=1, **SMALL)
+        assert predict_games(net, records, split="validation")["positions_judged"] > 10
+
+
+def test_counts() -> None:
+    """By hand: four positions with five actions."""
+    counts = Counts()
+    priors = np.array([[0.5, 0.2, 0.1, 0.1, 0.1, 0, 0], [0.1, 0.6, 0.1, 0.1, 0.1, 0, 0],
+                       [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0], [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0]])  # fmt: skip
+    values, moves, results = np.array([1.0, 0.0, -0.5, 0.8]), np.array([0, 0, 5, 4]), np.array([1.0, -1.0, -1.0, -1.0])
+    add_to(counts, priors, values, moves, results)
+    found = counts.measures()
+    assert found["positions_judged"] == 4
+    assert found["accuracy"] == 0.25
+    assert found["top5"] == 0.75
+    assert found["value_error"] == pytest.approx((0 + 1 + 0.25 + 3.24) / 4)
+    assert found["value_accuracy"] == 0.5
+    assert found["cross_entropy"] == pytest.approx(-np.log([0.5, 0.1, 0.04, 0.06]).mean())
+    assert found["calibration_error"] == pytest.approx((abs(1.9 - 1) + 0.5 + 0.25) / 4)
+    restored = Counts.restored(counts.state())
+    restored += counts
+    assert restored.positions == 8

@@ -1,0 +1,367 @@
+"""KataGo's analysis protocol: what goes in, what comes out, and that every turn ends exactly once."""
+
+import json
+import queue
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago import __version__
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.net import NeuralNet
+from alphago.ui.analysis_engine import AnalysisEngine
+
+ROOT = Path(__file__).parents[2]
+QUERY: dict[str, Any] = {
+    "id": "a", "rules": "tromp-taylor", "komi": 1.5, "boardXSize": 5, "boardYSize": 5, "maxVisits": 20,
+    "moves": [["B", "C3"], ["W", "D3"], ["B", "(1,0)"]],
+}  # fmt: skip
+ENDLESS = {**QUERY, "id": "endless", "maxVisits": 10_000_000}
+
+
+@pytest.fixture(scope="module")
+def net() -> NeuralNet:
+    torch.manual_seed(5)
+    made = NeuralNet(GoEnv(5), tower_height=1, channels=8).eval()
+    with torch.no_grad():
+        for parameter in [*made.value.parameters(), *made.policy.parameters()]:
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return made
+
+
+class Client:
+    """A client with its engine in this process."""
+
+    def __init__(self, network: Any, **options: Any) -> None:
+        self.replies: queue.Queue[dict[str, Any]] = queue.Queue()
+        self.engine = AnalysisEngine(GoEnv(5), network, lambda line: self.replies.put(json.loads(line)), **options)
+
+    def send(self, *queries: Any) -> None:
+        for query in queries:
+            self.engine.receive(query if isinstance(query, str) else json.dumps(query))
+
+    def next(self) -> dict[str, Any]:
+        return self.replies.get(timeout=60)
+
+    def rest(self) -> list[dict[str, Any]]:
+        """Let the engine finish, and return all replies that have not been read."""
+        self.engine.close()
+        return list(iter(lambda: self.replies.get_nowait() if not self.replies.empty() else None, None))
+
+
+def answers(network: Any, *queries: Any, **options: Any) -> list[dict[str, Any]]:
+    client = Client(network, **options)
+    client.send(*queries)
+    return client.rest()
+
+
+def test_every_field(net: NeuralNet) -> None:
+    """What KaTrain, LizzieYzy, Ogatak and LizGoban read; the last one stops at a missing number."""
+    flags = ("Ownership", "OwnershipStdev", "MovesOwnership", "MovesOwnershipStdev", "Policy", "PVVisits")
+    (reply,) = answers(net, {**QUERY, **{f"include{flag}": True for flag in flags}})
+    assert (reply["id"], reply["isDuringSearch"], reply["turnNumber"]) == ("a", False, 3)
+    root = reply["rootInfo"]
+    assert (root["visits"], root["currentPlayer"]) == (20, "W")
+    for name in ("winrate", "scoreLead", "scoreSelfplay", "scoreStdev", "utility", "rawWinrate", "rawLead", "weight"):
+        assert isinstance(root[name], float)
+    assert len(root["thisHash"]) == len(root["symHash"]) == 32
+    moves = reply["moveInfos"]
+    assert sum(move["visits"] for move in moves) == 19
+    for order, move in enumerate(moves):
+        assert move["order"] == order
+        assert {
+            "move", "visits", "edgeVisits", "winrate", "lcb", "prior", "scoreLead", "scoreMean", "scoreStdev",
+            "scoreSelfplay", "utility", "utilityLcb", "weight", "pv", "pvVisits", "ownership", "ownershipStdev",
+        } <= move.keys()  # fmt: skip
+        assert move["pv"][0] == move["move"]
+        assert len(move["pvVisits"]) == len(move["pv"])
+        assert len(move["ownership"]) == len(move["ownershipStdev"]) == 25
+    assert len(reply["ownership"]) == len(reply["ownershipStdev"]) == 25
+    assert len(reply["policy"]) == 26
+    stones = [12, 13, 1]
+    assert [reply["policy"][point] for point in stones] == [-1] * 3
+    assert sum(p for p in reply["policy"] if p >= 0) == pytest.approx(1, abs=1e-3)
+
+
+def test_whose_view(net: NeuralNet) -> None:
+    """Black's unless the query or the engine says otherwise."""
+    told = {}
+    for side in ("BLACK", "WHITE", "SIDETOMOVE"):
+        query = {**QUERY, "includeOwnership": True, "overrideSettings": {"reportAnalysisWinratesAs": side}}
+        (told[side],) = answers(net, query, threads=1)
+    black, white, mover = (told[side]["rootInfo"]["winrate"] for side in ("BLACK", "WHITE", "SIDETOMOVE"))
+    assert black == pytest.approx(1 - white) == pytest.approx(1 - mover)
+    assert told["BLACK"]["ownership"] == pytest.approx([-x for x in told["WHITE"]["ownership"]])
+    (usual,) = answers(net, QUERY, threads=1)
+    assert usual["rootInfo"]["winrate"] == pytest.approx(black)
+    (own,) = answers(net, QUERY, threads=1, side="WHITE")
+    assert own["rootInfo"]["winrate"] == pytest.approx(white)
+
+
+def test_turns_and_positions(net: NeuralNet) -> None:
+    """Each turn is answered once, whatever else is searched; moves count from the initial stones."""
+    query = {**QUERY, "analyzeTurns": [0, 2, 3], "initialStones": [["W", "A1"]], "maxVisits": 9}
+    many = [{**query, "id": str(number)} for number in range(40)]
+    found = answers(net, *many)
+    assert sorted((int(reply["id"]), reply["turnNumber"]) for reply in found) == [
+        (number, turn) for number in range(40) for turn in (0, 2, 3)
+    ]
+    assert all(reply["rootInfo"]["visits"] == 9 for reply in found)
+    players = {reply["turnNumber"]: reply["rootInfo"]["currentPlayer"] for reply in found}
+    assert players == {0: "B", 2: "B", 3: "W"}
+    alone = answers(net, {**query, "analyzeTurns": [2]}, threads=1)[0]
+    assert {reply["rootInfo"]["thisHash"] for reply in found if reply["turnNumber"] == 2} == {
+        alone["rootInfo"]["thisHash"]
+    }
+
+
+def test_boards_that_are_turned_have_one_symmetric_hash(net: NeuralNet) -> None:
+    found = answers(net, *({**QUERY, "moves": [["B", point]], "maxVisits": 1} for point in ("B2", "D4", "C3")))
+    roots = [reply["rootInfo"] for reply in found]
+    assert len({root["thisHash"] for root in roots}) == 3
+    assert len({root["symHash"] for root in roots}) == 2
+
+
+def test_reports_while_it_searches(net: NeuralNet) -> None:
+    client = Client(net)
+    client.send({**ENDLESS, "reportDuringSearchEvery": 0.01})
+    first, second = client.next(), client.next()
+    assert first["isDuringSearch"]
+    assert second["isDuringSearch"]
+    assert second["rootInfo"]["visits"] >= first["rootInfo"]["visits"]
+    client.send({"id": "t", "action": "terminate", "terminateId": "endless"})
+    rest = client.rest()
+    assert next(reply for reply in rest if not reply.get("isDuringSearch", True))["rootInfo"]["visits"] > 1
+    assert sum(reply.get("isDuringSearch") is False for reply in rest) == 1
+
+
+def test_terminate_echoes_and_ends_what_waits(net: NeuralNet) -> None:
+    """One thread is held by endless queries; what has not begun ends with noResults."""
+    client = Client(net, threads=1)
+    busy = [{**QUERY, "id": "busy", "maxVisits": 900, "analyzeTurns": [0]} for _ in range(64)]
+    client.send(*busy, {**QUERY, "id": "late", "priority": -5, "analyzeTurns": [0, 1]})
+    client.send({"id": "t", "action": "terminate", "terminateId": "late", "turnNumbers": [1]})
+    client.send({"id": "u", "action": "terminate_all"})
+    found = client.rest()
+    echo = next(reply for reply in found if reply.get("id") == "t")
+    assert echo == {"id": "t", "action": "terminate", "terminateId": "late", "turnNumbers": [1]}
+    ends = [(reply["id"], reply["turnNumber"]) for reply in found if reply.get("isDuringSearch") is False]
+    assert sorted(ends) == sorted([("busy", 0)] * 64 + [("late", 0), ("late", 1)])
+    late = [reply for reply in found if reply["id"] == "late"]
+    assert all(reply.get("noResults") or "rootInfo" in reply for reply in late)
+
+
+def test_priority(net: NeuralNet) -> None:
+    """With one position at a time, the highest priority comes first, of equals the oldest."""
+    client = Client(net, threads=1)
+    client.send({**ENDLESS, "id": "first", "overrideSettings": {"maxTime": 0.3}})
+    waiting = [{**QUERY, "id": str(number), "priority": number // 2, "maxVisits": 2000} for number in range(4)]
+    client.send(*waiting)
+    assert {reply["id"] for reply in client.rest()} == {"first", "0", "1", "2", "3"}
+
+
+def test_time_ends_a_search(net: NeuralNet) -> None:
+    begin = time.monotonic()
+    (reply,) = answers(net, {**ENDLESS, "overrideSettings": {"maxTime": 0.05}})
+    assert 1 < reply["rootInfo"]["visits"] < 10_000_000
+    assert time.monotonic() - begin < 60
+
+
+class TestRules:
+    @pytest.mark.parametrize(
+        ("rules", "warned"),
+        [
+            ("tromp-taylor", False), ("chinese", False), ("Chinese-KGS", False), ("bga", False), ("AGA-button", True),
+            ("japanese", True), ("Korean", True), ("stone-scoring", True), ("koSIMPLEscoreAREAtaxNONEsui0", False),
+            ({"ko": "SIMPLE", "scoring": "TERRITORY", "suicide": False, "tax": "SEKI"}, True),
+            ({"ko": "POSITIONAL", "scoring": "AREA", "suicide": True, "tax": "NONE"}, False),
+        ],
+    )  # fmt: skip
+    def test_what_is_not_played_is_warned_of(self, net: NeuralNet, rules: Any, warned: bool) -> None:
+        """A warning, with the query's id, and the analysis all the same: KaTrain begins with Japanese rules."""
+        found = answers(net, {**QUERY, "rules": rules})
+        warnings = [reply for reply in found if "warning" in reply]
+        assert [(reply["field"], reply["id"]) for reply in warnings] == [("rules", "a")] * warned
+        assert sum("rootInfo" in reply for reply in found) == 1
+
+    def test_handicap_stones_cost_points(self, net: NeuralNet) -> None:
+        """White gets a point for each under Chinese rules, one less under AGA's, none under Tromp-Taylor."""
+        stones = {"initialStones": [["B", "B2"], ["B", "D4"]], "moves": [["W", "C3"]], "maxVisits": 2}
+        scores = {}
+        for rules in ("tromp-taylor", "aga", "chinese"):
+            (reply,) = answers(AreaNow(), {**QUERY, **stones, "rules": rules, "komi": 0.5})
+            scores[rules] = reply["rootInfo"]["rawLead"]
+        assert scores["tromp-taylor"] - scores["aga"] == 1
+        assert scores["tromp-taylor"] - scores["chinese"] == 2
+
+
+class AreaNow(HashEvaluator):
+    """An evaluator whose score is that of the board as it stands."""
+
+    makes_forecasts = True
+
+    def evaluate_forecasts(self, batch, slots, priors, values, forecasts, symmetries=(0,)) -> None:
+        self.evaluate(batch, slots, priors, values)
+        if forecasts is not None:
+            batch.score(slots, forecasts[0])
+            forecasts[1][:] = 0
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            ({"id": 7}, "id"),
+            ({"boardXSize": 29, "boardYSize": 29}, "boardXSize"),
+            ({"boardYSize": 4}, "boardYSize"),
+            ({"boardXSize": 2.5}, "boardXSize"),
+            ({"rules": "mine"}, "rules"),
+            ({"rules": None}, "rules"),
+            ({"komi": 1.25}, "komi"),
+            ({"komi": "x"}, "komi"),
+            ({"moves": [["B", "Z9"]]}, "moves"),
+            ({"moves": [["X", "A1"]]}, "moves"),
+            ({"moves": ["B A1"]}, "moves"),
+            ({"moves": None}, "moves"),
+            ({"moves": [["B", "A1"], ["W", "A1"]]}, "moves"),
+            ({"initialStones": [["B", "A1"], ["W", "A1"]]}, "initialStones"),
+            ({"initialPlayer": 1}, "initialPlayer"),
+            ({"analyzeTurns": [4]}, "analyzeTurns"),
+            ({"analyzeTurns": 1}, "analyzeTurns"),
+            ({"maxVisits": 0}, "maxVisits"),
+            ({"priority": "high"}, "priority"),
+            ({"priorities": [1, 2]}, "priorities"),
+            ({"includePolicy": 1}, "includePolicy"),
+            ({"reportDuringSearchEvery": -1}, "reportDuringSearchEvery"),
+            ({"avoidMoves": [{"player": "B", "moves": ["C4"]}]}, "avoidMoves"),
+            ({"allowMoves": [{}, {}]}, "allowMoves"),
+            ({"overrideSettings": 3}, "overrideSettings"),
+            ({"overrideSettings": {"reportAnalysisWinratesAs": "RED"}}, "overrideSettings"),
+        ],
+        ids=str,
+    )
+    def test_a_bad_query_names_its_field(self, net: NeuralNet, change: dict, field: str) -> None:
+        found = answers(net, {**QUERY, **change}, {**QUERY, "id": "fine", "maxVisits": 1}, threads=1)
+        errors = [reply for reply in found if "error" in reply]
+        assert [reply["field"] for reply in errors] == [field]
+        if field != "id":
+            assert errors[0]["id"] == "a"
+        assert [reply["id"] for reply in found if "rootInfo" in reply] == ["fine"]
+
+    @pytest.mark.parametrize("line", ["{", "[]", "3", "nonsense", "{" * 100_000])
+    def test_what_is_no_query(self, net: NeuralNet, line: str) -> None:
+        (reply,) = answers(net, line, threads=1)
+        assert list(reply) == ["error"]
+
+    def test_gtp(self, net: NeuralNet) -> None:
+        (reply,) = answers(net, "list_commands", threads=1)
+        assert reply == {"error": "this is the JSON analysis protocol; `alphago gtp` speaks GTP"}
+
+    def test_unknown_fields_are_warned_of_once(self, net: NeuralNet) -> None:
+        found = answers(net, *({**QUERY, "id": str(i), "maxVisit": 3, "maxVisits": 2} for i in range(3)), threads=1)
+        assert [reply["field"] for reply in found if "warning" in reply] == ["maxVisit"]
+        assert sum("rootInfo" in reply for reply in found) == 3
+
+    def test_nothing_left_to_search(self, net: NeuralNet) -> None:
+        query = {**QUERY, "allowMoves": [{"player": "W", "moves": ["C3"], "untilDepth": 1}]}
+        found = answers(net, query)
+        assert "a legal move must be left" in found[0]["error"]
+        assert found[1] == {"id": "a", "isDuringSearch": False, "turnNumber": 3, "noResults": True}
+
+    def test_a_network_that_breaks_ends_its_queries(self, capsys: pytest.CaptureFixture) -> None:
+        def broken(position: Any) -> Any:
+            raise RuntimeError("a broken network")
+
+        found = answers(broken, QUERY, {**QUERY, "id": "b"}, threads=1)
+        assert {reply["id"] for reply in found if reply.get("noResults")} == {"a", "b"}
+        assert any("a broken network" in reply.get("error", "") for reply in found)
+        assert "Traceback" in capsys.readouterr().err
+
+
+def test_avoid_and_allow(net: NeuralNet) -> None:
+    avoid = [
+        {"player": "W", "moves": ["A1", "pass"], "untilDepth": 1},
+        {"player": "B", "moves": ["A2"], "untilDepth": 2},
+    ]
+    (reply,) = answers(net, {**QUERY, "avoidMoves": avoid, "maxVisits": 100})
+    assert not {"A1", "pass"} & {move["move"] for move in reply["moveInfos"]}
+    assert not any(move["pv"][1:2] == ["A2"] for move in reply["moveInfos"])
+    allow = [{"player": "W", "moves": ["A1", "B2"], "untilDepth": 1}]
+    (reply,) = answers(net, {**QUERY, "allowMoves": allow})
+    assert {move["move"] for move in reply["moveInfos"]} <= {"A1", "B2"}
+
+
+def test_actions(net: NeuralNet) -> None:
+    found = answers(
+        net, {"id": "v", "action": "query_version"}, {"id": "c", "action": "clear_cache", "more": 1},
+        {"id": "m", "action": "query_models"}, {"id": "x", "action": "dance"}, {"id": "y", "action": "terminate"},
+        {"action": "query_version"},
+    )  # fmt: skip
+    assert found[0] == {"id": "v", "action": "query_version", "version": __version__, "git_hash": "<omitted>"}
+    assert found[1] == {"id": "c", "action": "clear_cache", "more": 1}
+    assert found[2]["models"]
+    assert [reply["field"] for reply in found[3:]] == ["action", "terminateId", "id"]
+
+
+def test_networks_without_forecasts_have_no_scores() -> None:
+    (reply,) = answers(HashEvaluator(), {**QUERY, "includeOwnership": True})
+    assert (reply["rootInfo"]["scoreLead"], set(reply["ownership"])) == (0.0, {0.0})
+
+
+def test_closing_without_waiting(net: NeuralNet) -> None:
+    client = Client(net)
+    client.send(ENDLESS, {**ENDLESS, "id": "b"})
+    client.engine.close(wait=False)
+
+
+class TestProcess:
+    def run(self, *arguments: str, sent: str) -> list[dict[str, Any]]:
+        command = [sys.executable, "-m", "alphago", "analysis", "7x7", *arguments]
+        done = subprocess.run(command, input=sent.encode(), capture_output=True, timeout=120, cwd=ROOT)
+        assert done.returncode == 0, done.stderr.decode()
+        assert b"Traceback" not in done.stderr
+        return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+    def test_ogatak(self) -> None:
+        """As Ogatak begins: a version, a board of 29 that must fail, a query, and its end."""
+        query = {**QUERY, "boardXSize": 7, "boardYSize": 7}
+        sent = [
+            {"id": "query_version", "action": "query_version"},
+            {"id": "test_bs29", "rules": "Chinese", "boardXSize": 29, "boardYSize": 29, "maxVisits": 1, "moves": []},
+            {**query, "maxVisits": 5},
+        ]
+        found = self.run(
+            "-config", "any.cfg", "-override-config", "numSearchThreadsPerAnalysisThread=4", "--threads", "1",
+            sent="".join(json.dumps(line) + "\n" for line in sent),
+        )  # fmt: skip
+        assert [reply.get("error") is not None for reply in found] == [False, True, False]
+        assert found[2]["rootInfo"]["visits"] == 5
+
+    def test_quitting_without_waiting(self) -> None:
+        endless = json.dumps({**ENDLESS, "boardXSize": 7, "boardYSize": 7})
+        assert all(reply.get("isDuringSearch") for reply in self.run("-quit-without-waiting", sent=endless + "\n"))
+
+
+def test_many_evaluations_share_a_batch() -> None:
+    """Queries that come together are searched together: calls of the network are few and large."""
+
+    class Counting(AreaNow):
+        def __init__(self) -> None:
+            self.calls: list[int] = []
+
+        def evaluate_forecasts(self, batch, slots, priors, values, forecasts, symmetries=(0,)) -> None:
+            self.calls.append(len(slots))
+            super().evaluate_forecasts(batch, slots, priors, values, forecasts, symmetries)
+
+    counting = Counting()
+    many = [{**QUERY, "id": str(i), "analyzeTurns": [0, 1, 2, 3]} for i in range(32)]
+    found = answers(counting, *many, threads=1)
+    assert len(found) == 128
+    assert np.mean(counting.calls) > 16

@@ -1,0 +1,111 @@
+"""Reviews: what moves lose, the SGF that comes out, and a picture."""
+
+import numpy as np
+import pytest
+from sgfmill import sgf
+
+from alphago.cli import main
+from alphago.env.game import Position
+from alphago.env.go import GoEnv
+from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, write_sgf
+from alphago.records.sgf.variations import Additions, with_additions
+from alphago.ui.review import grade_of, review_game
+
+ENV = GoEnv(5, komi=0.5)
+GAME = SgfGame.in_game(
+    ENV, tuple(map(ENV.from_text, ("C3", "C2", "A1", "D3", "E1"))), players=("Anna", "Bert"), result="B+R"
+)
+
+
+def corner_hater(position: Position) -> tuple[np.ndarray, float]:
+    """A network that sees Black ahead by 0.2 for each white stone in a corner, and behind for each black one."""
+    policy = np.where(position.legal_mask, 1.0, 0)
+    corners = [0, 4, 20, 24]
+    policy[corners] *= 1e-3
+    return policy + 1e-9, float(-0.4 * position.board.ravel()[corners].sum())
+
+
+@pytest.mark.parametrize("readouts", [0, 40])
+def test_what_moves_lose(readouts: int) -> None:
+    """The moves into the corners are the faults, each named with a better move."""
+    review = review_game(GAME, corner_hater, readouts, threads=1)
+    assert [move.ply for move in review.mistakes] == [2, 4]
+    for move in review.mistakes:
+        assert move.rate_loss == pytest.approx(0.2, abs=0.05)
+        assert move.grade == "mistake"
+        assert move.best not in (0, 4, 20, 24)
+        assert move.line[0] == move.best
+    assert [move.colour for move in review.moves] == [1, -1, 1, -1, 1]
+    assert "Black: 3 moves, 0 blunders, 2 mistakes, 0 inaccuracies" in review.summary()
+    assert "White: 2 moves, 0 blunders, 0 mistakes, 0 inaccuracies" in review.summary()
+    assert "move 3, Black A1: mistake, loses 20% of winning; better" in review.summary()
+
+
+def test_the_sgf() -> None:
+    """It reads back as the same game, with notes, comments, marks and variations that are legal."""
+    review = review_game(GAME, corner_hater, 40, threads=1)
+    text = review.sgf(plies=3)
+    again = parse_sgf(text)
+    assert (again.moves, again.players, again.result) == (GAME.moves, GAME.players, GAME.result)
+    assert [again.notes[ply].visits for ply in range(5)] == [41] * 5
+    assert again.notes[3].value == pytest.approx(float(review.analysis.as_black().value[3]), abs=1e-3)
+    assert again.comments[2].startswith("Black A1: mistake")
+    tree = sgf.Sgf_game.from_bytes(text)
+    node, positions = tree.get_root(), ENV.position()
+    for ply, action in enumerate(GAME.moves):
+        main_line, *others = list(node)
+        assert len(others) == (ply in (2, 4))
+        assert main_line.has_property("BM") == (ply in (2, 4))
+        for variation in others:
+            position, length = positions, 0
+            while variation is not None:
+                colour, (row, column) = variation.get_move()
+                assert colour == ("b" if position.to_play == 1 else "w")
+                position = position.play((4 - row) * 5 + column)
+                length += 1
+                variation = variation[0] if len(variation) else None
+            assert 1 <= length <= 3
+        node, positions = main_line, positions.play(action)
+
+
+def test_passes_that_the_file_does_not_have() -> None:
+    """Marks and variations stand at the right nodes where one colour moved twice."""
+    game = parse_sgf("(;GM[1]SZ[5];B[aa];B[bb];W[cc])")
+    assert game.inserted == {1}
+    text = with_additions(b"(;GM[1]SZ[5];B[aa];B[bb];W[cc])", game, Additions({2: [12]}, {2: ("BM", "1")}, {"TB": [3]}))
+    assert text.replace(b"\n", b"") == b"(;GM[1]SZ[5];B[aa](;B[bb]BM[1];TB[da]W[cc])(;B[cc]))"
+
+
+@pytest.mark.parametrize(
+    ("rate", "points", "grade"),
+    [
+        (0.2, 7.0, "blunder"), (0.06, 7.0, "mistake"), (0.01, 20.0, ""), (0.05, 1.6, "inaccuracy"), (0.0, 0.0, ""),
+        (0.35, 0.0, "blunder"), (0.35, np.nan, "blunder"), (0.1, np.nan, "inaccuracy"), (-0.2, np.nan, ""),
+    ],
+)  # fmt: skip
+def test_grades(rate: float, points: float, grade: str) -> None:
+    """In a decided game points alone are no fault, and a lost win rate is one without points."""
+    assert grade_of(rate, points) == grade
+
+
+def test_the_command(tmp_path, capsys: pytest.CaptureFixture) -> None:
+    """A folder of games: reviews and pictures beside them, a bad file is named, reviews are not reviewed again."""
+    folder = tmp_path / "games"
+    folder.mkdir()
+    write_sgf(folder / "one.sgf", SgfGame.in_game(GoEnv(7), (24, 25, 17)))
+    (folder / "bad.sgf").write_text("(;GM[1]SZ[7];B[aa];W[aa])")
+    for _ in range(2):
+        assert main(["review", str(folder), "--readouts", "2", "--device", "cpu"]) == 1
+    told = capsys.readouterr()
+    assert "bad.sgf" in told.err
+    assert "Black: 2 moves" in told.out
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "bad.sgf", "one.reviewed.png", "one.reviewed.sgf", "one.sgf",
+    ]  # fmt: skip
+    assert (folder / "one.reviewed.png").read_bytes().startswith(b"\x89PNG")
+    reviewed = read_sgf(folder / "one.reviewed.sgf")
+    assert reviewed.moves == (24, 25, 17)
+    assert all(note.score is not None for note in reviewed.notes.values())
+    assert main(["review", str(folder / "one.sgf"), "--readouts", "0", "--to", str(tmp_path / "o"), "--no-graph"]) == 0
+    assert [path.name for path in (tmp_path / "o").iterdir()] == ["one.reviewed.sgf"]
+    assert main(["review", str(tmp_path / "none.sgf")]) == 2
