@@ -156,9 +156,12 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
             continue
         share = weights[action] / weights[marked[0]]
         fill = mixed(PALE, BLUE, share**0.7)
-        is_best = action == marked[0]
-        edge = Style(fill, ORANGE, 0.17 * spot.radius) if is_best else Style(fill, BLUE, 0.05 * spot.radius)
-        shapes.append(Circle(spot.x, spot.y, spot.radius * (0.93 if is_best else 0.9), edge))
+        if action == marked[0]:  # the white between ring and disc shows without colours too
+            shapes.append(Circle(spot.x, spot.y, 0.95 * spot.radius, Style(WHITE, ORANGE, 0.13 * spot.radius)))
+            shapes.append(Circle(spot.x, spot.y, 0.81 * spot.radius, Style(fill)))
+            spot = spot._replace(radius=0.9 * spot.radius)
+        else:
+            shapes.append(Circle(spot.x, spot.y, 0.9 * spot.radius, Style(fill, BLUE, 0.05 * spot.radius)))
         shapes += disc_texts(overlay, action, marked[0], spot, ink_on(fill))
     return tuple(shapes)
 

@@ -26,11 +26,11 @@ HOST = """
 <!doctype html><link rel="icon" href="data:,"><style>%(css)s</style><div id="cell"></div>
 <script type="module">
   const module = await import(URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" })));
-  const callbacks = [];
+  const callbacks = new Set();
   const model = {
     send: (message) => window.toPython(message),
-    on: (name, callback) => name === "msg:custom" && callbacks.push(callback),
-    off: () => {},
+    on: (name, callback) => name === "msg:custom" && callbacks.add(callback),
+    off: (name, callback) => callbacks.delete(callback),
     get: () => undefined,
   };
   window.fromPython = (message) => callbacks.forEach((callback) => callback(message));

@@ -34,7 +34,10 @@ export default {
   render({ model, el }) {
     const connection = {
       send: (message) => model.send(message),
-      listen: (callback) => model.on("msg:custom", callback),
+      listen: (callback) => {
+        model.on("msg:custom", callback);
+        return () => model.off("msg:custom", callback);
+      },
     };
     const board = mount(el, connection, { widget: true });
     connection.send({ type: "hello" });
