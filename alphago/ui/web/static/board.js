@@ -274,6 +274,11 @@ class Board {
       this.pressed = undefined;
     });
     this.svg.addEventListener("pointerleave", () => this.hover(null));
+    this.candidates.addEventListener("pointerover", (event) => { // its rows are drawn anew too
+      const row = event.target.closest("li");
+      if (row && event.pointerType === "mouse") this.hover(Number(row.dataset.action));
+    });
+    this.candidates.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && this.hover(null));
     this.candidates.addEventListener("pointerdown", (event) => {
       const row = event.target.closest("li");
       if (!row || event.pointerType === "mouse") return;
@@ -829,9 +834,7 @@ class Board {
         `${short(move[1])} visits`, `prior ${percent(move[2], 1)} %`].filter(Boolean).join(", ");
       const dot = s("svg", { viewBox: "0 0 20 20", class: "ag-swatch" },
         s("circle", { cx: 10, cy: 10, r: 8, fill: kind === null ? "#999" : LOSSES[kind] }));
-      return h("li", { class: this.hovered === move[0] ? "ag-chosen" : "", "data-action": move[0],
-        onpointerenter: (event) => event.pointerType === "mouse" && this.hover(move[0]),
-        onpointerleave: (event) => event.pointerType === "mouse" && this.hover(null) },
+      return h("li", { class: this.hovered === move[0] ? "ag-chosen" : "", "data-action": move[0] },
         dot, h("b", {}, this.game.names[move[0]]), ` ${words}`,
         h("span", { class: "ag-small" }, ` ${move[5].slice(0, 8).map((one) => this.game.names[one]).join(" ")}`));
     }));
