@@ -12,8 +12,11 @@ from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import rules_name
-from alphago.records.sgf import SIGNS, komi_text, load_grammar, parse_sgf, point_text, read_point
-from alphago.records.sgf_game import SgfGame
+from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.game_line import SIGNS
+from alphago.records.sgf.reading import parse_sgf
+from alphago.records.sgf.values import read_point
+from alphago.records.sgf.writing import komi_text, load_grammar, point_text
 from alphago.system.validation import shown
 from alphago.ui.web.game_tree import GameTree, Node
 from alphago.ui.web.new_game import link_of, open_link, usual_game
@@ -192,7 +195,7 @@ def follow(tree: GameTree, env: GoEnv, properties: Mapping[str, list[bytes]]) ->
     for letter, colour in SIGNS.items():
         if letter not in properties:
             continue
-        action = read_point(env, properties[letter][0])
+        action = read_point(env, properties[letter][0].decode("ascii", "replace"))
         if tree.position.is_over:
             if action == env.pass_action:
                 continue
