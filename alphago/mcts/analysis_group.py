@@ -69,6 +69,7 @@ def evaluate_alone(
         env, movers, np.zeros((count, actions), np.int32), priors, unknown, unknown, unknown, unknown, none, none,
         visits, values, values.copy(), scores, np.where(np.isnan(scores), scores, 0), scores.copy(), board,
         None if board is None else np.zeros_like(board), None if board is None else board.copy(),
+        positions=tuple(positions),
     )  # fmt: skip
     for i in np.flatnonzero(visits == 0):
         tell_ended(found, int(i), positions[int(i)])
