@@ -36,10 +36,12 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv]) -> GameEnv:
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be an object, got {shown(options)}")
     given = {str(key): value for key, value in options.items() if value not in (None, "")}
-    known = list(options_of(base))
+    known = options_of(base)
     for key in given:
         if key not in known:
-            raise ValueError(f"{base.name} has no option {key!r}: {near_misses(key, known)}")
+            raise ValueError(f"{base.name} has no option {key!r}: {near_misses(key, list(known))}")
+        if isinstance(known[key], bool):
+            given[key] = {"True": True, "False": False}.get(given[key], given[key])  # as links have it
     for key in WHOLE_NUMBERS:
         if key in given:
             given[key] = check_int(key, as_number(given[key]), 1, MOST_NODES)
