@@ -13,10 +13,12 @@ class Connection {
     this.pause = 250;
     this.link = location.hash.slice(1);
     this.fresh = true; // nothing was shown yet
+    this.ready = false; // the board is there: what is sent before would be of another one
     this.open();
   }
 
   open() {
+    this.ready = false;
     const key = sessionStorage.getItem(SESSION) || "";
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     this.socket = new WebSocket(`${scheme}//${location.host}/board?key=${encodeURIComponent(key)}`);
@@ -31,18 +33,23 @@ class Connection {
       this.say(message.text);
     }
     for (const listener of this.listeners) listener(message);
+    if (message.type === "state" && !this.ready) this.go();
   }
 
   begin(message) {
     this.pause = 250;
     this.refused = "";
-    this.say("");
     sessionStorage.setItem(SESSION, message.key);
     const asked = this.fresh && this.link && this.link !== sessionStorage.getItem(`${SESSION}-link`);
     if (!message.resumed || asked) {
       this.socket.send(JSON.stringify({ type: "hello", link: this.link }));
     }
     this.fresh = false;
+  }
+
+  go() {
+    this.ready = true;
+    this.say("");
     for (const waiting of this.waiting.splice(0)) this.socket.send(waiting);
   }
 
@@ -59,7 +66,7 @@ class Connection {
 
   send(message) {
     const text = JSON.stringify(message);
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(text);
+    if (this.ready && this.socket.readyState === WebSocket.OPEN) this.socket.send(text);
     else if (this.waiting.length < 20) this.waiting.push(text);
   }
 
