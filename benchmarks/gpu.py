@@ -24,6 +24,7 @@ from pathlib import Path
 from gpu_equal import equal, play_games
 from gpu_figures import BOARDS, QUICK, Figure, Scale
 from gpu_networks import NETWORKS
+from gpu_peers import peers
 from gpu_profile import profile
 from gpu_runs import runs
 
@@ -35,7 +36,7 @@ from alphago.system.cores import available_cores
 from alphago.nn.inference.hardware import describe_machine
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = {**BOARDS, **NETWORKS}
+SECTIONS = {**BOARDS, **NETWORKS, "peers": peers}
 PARTS = ("tests", "equal", "memcheck", "racecheck", "runs", "profile", *SECTIONS)
 TIME_LIMIT = 1200.0  # seconds of the tests, and of compute-sanitizer
 MEMORY_ERROR = 9  # what compute-sanitizer is told to exit with

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from gpu_figures import Figure, Scale, copy_rate
-from gpu_networks import learner_of
+from gpu_figures import Figure, Scale, copy_rate, matrix_rate
+from gpu_networks import learner_of, operations_of
 from torch.profiler import ProfilerActivity
 from torch.profiler import profile as torch_profile
 
@@ -27,6 +27,7 @@ from alphago.training.settings import SelfPlaySettings
 
 ON_GPU = ("kernel", "gpu_memcpy", "gpu_memset")  # kinds of events in a trace
 ROWS = 14  # of the table of kernels
+LONG_PAUSE = 20.0  # microseconds: longer than from one launch to the next
 
 
 class Event(NamedTuple):
@@ -51,6 +52,15 @@ class Profiled(NamedTuple):
             total += max(0.0, event.begin + event.length - max(end, event.begin))
             end = max(end, event.begin + event.length)
         return total
+
+    def pauses(self) -> list[float]:
+        """Return the lengths of the times between events in which none was under way, the longest first."""
+        found, end = [], None
+        for event in sorted(self.events, key=lambda one: one.begin):
+            if end is not None and event.begin > end:
+                found.append(event.begin - end)
+            end = event.begin + event.length if end is None else max(end, event.begin + event.length)
+        return sorted(found, reverse=True)
 
     def count(self, *kinds: str) -> int:
         return sum(event.kind in kinds for event in self.events)
@@ -105,7 +115,11 @@ def profile(scale: Scale) -> Iterator[Figure]:
     waves = (scale.readouts + 1) * len(source.groups)
     boards = scale.flight // len(source.groups)
     yield from told("self-play", found, waves, "wave")
-    show(found, floors(env, boards, rate))
+    least = floors(env, boards, rate)
+    spent = sum(event.length for event in found.events if event.kind in ("kernel", "cpu_op") and event.name not in least)
+    floor = 1e6 * boards * operations_of(net) / matrix_rate(scale)
+    yield Figure("the network of a wave", f"{spent / waves:,.0f} us, at least {floor:,.0f} by its operations")
+    show(found, least)
 
     with Workers(1) as workers:
         learner = learner_of(scale, net, workers)
@@ -130,6 +144,11 @@ def told(name: str, found: Profiled, parts: int, part: str) -> Iterator[Figure]:
     yield Figure(f"{name}, a {part}", each)
     share = found.busy() / max(found.wall, 1e-9)
     yield Figure(f"{name}, GPU at work under the profiler", f"{share:.0%}")
+    pauses = found.pauses()
+    long = [pause for pause in pauses if pause >= LONG_PAUSE]
+    longest = f", the longest {pauses[0]:,.0f} us" if pauses else ""
+    sums = f"{sum(pauses) / parts:,.0f} us a {part}, of it {sum(long) / parts:,.0f} in {len(long) / parts:.1f} long ones"
+    yield Figure(f"{name}, pauses of the GPU", sums + longest)
 
 
 def floors(env: GoEnv, boards: int, rate: float) -> dict[str, float]:

@@ -60,7 +60,7 @@ def order(options: argparse.Namespace) -> list[Part]:
         measured("tests", 6), measured("equal", 4), measured("memcheck", 3), measured("racecheck", 3),
         measured("runs", 8), measured("profile", 2), measured("random-moves", 2), measured("wave", 1),
         measured("network", 2), measured("self-play", 3), measured("self-play-19x19", 3),
-        measured("gradient-step", 1.5), measured("training", 3.5),
+        measured("gradient-step", 1.5), measured("training", 3.5), measured("peers", 8),
         trained("9x9", 5), trained("19x19", 30),
     ]  # fmt: skip
 

@@ -85,6 +85,7 @@ def test_a_profile_from_a_trace(bench: Bench) -> None:
     events = gpu_profile.read_events({"traceEvents": trace}, gpu_profile.ON_GPU)
     found = gpu_profile.Profiled(events, wall=100.0)
     assert found.busy() == 25 + 5 + 10
+    assert found.pauses() == [15.0, 5.0]
     assert (found.count("kernel"), found.count("gpu_memcpy")) == (3, 1)
     assert found.by_name() == [("reach_batch", 2, 30.0), ("copy_batch", 1, 10.0), ("Memcpy HtoD", 1, 5.0)]
     least = gpu_profile.floors(GoEnv(9), 1000, 4e12)

@@ -118,6 +118,7 @@ ELSEWHERE = {
     "gpu_equal.py",
     "gpu_figures.py",
     "gpu_networks.py",
+    "gpu_peers.py",
     "gpu_profile.py",
     "gpu_runs.py",
     "gpu_slices.py",

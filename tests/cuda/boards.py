@@ -126,4 +126,4 @@ class Twins:
         self.compare_there()
         self.do("copy", self.slots[:1], self.slots[-1:])
         self.compare()
-        self.theirs.playout(self.slots, np.arange(len(self.slots), dtype=np.int64), False)
+        self.theirs.playout(self.slots, np.arange(len(self.slots), dtype=np.int64))
