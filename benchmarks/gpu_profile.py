@@ -7,9 +7,10 @@ beside the time that their bytes take at the rate of a large copy, the least tha
 
 import json
 import tempfile
+import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,6 +74,22 @@ class Profiled(NamedTuple):
         return sorted(((name, len(all_), sum(all_)) for name, all_ in found.items()), key=lambda one: -one[2])
 
 
+class Here:
+    """Workers that are this thread, the only one whose operations the profiler sees on a CPU."""
+
+    count = 1
+
+    def __enter__(self) -> "Here":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing: there are no threads to end."""
+
+    def run(self, tasks: Sequence[Callable[[], Any]], stop: threading.Event | None = None) -> list[Any]:
+        """Run the tasks one after the other, and return their results."""
+        return [task() for task in tasks]
+
+
 def profiled(work: Callable[[], object], on_gpu: bool) -> Profiled:
     """Run the work under the profiler; without a GPU the events are torch's operations."""
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
@@ -107,7 +124,7 @@ def profile(scale: Scale) -> Iterator[Figure]:
 
     settings = SelfPlaySettings(readouts=scale.readouts, games_in_flight=scale.flight, resign_threshold=-1.0)
     settings = settings.resolved(scale.device, 100 * scale.flight)
-    with Workers(settings.groups or 1) as workers:
+    with workers_of(settings.groups or 1, on_gpu) as workers:
         source = SelfPlay(env, settings, range(100 * scale.flight), workers, seed=1, device=scale.device)
         source.publish(net)
         play(source, 3)  # compiles, and captures graphs
@@ -121,7 +138,7 @@ def profile(scale: Scale) -> Iterator[Figure]:
     yield Figure("the network of a wave", f"{spent / waves:,.0f} us, at least {floor:,.0f} by its operations")
     show(found, least)
 
-    with Workers(1) as workers:
+    with workers_of(1, on_gpu) as workers:
         learner = learner_of(scale, net, workers)
         sample = random_sample(env, scale.wave)
         for _ in range(3):
@@ -129,6 +146,11 @@ def profile(scale: Scale) -> Iterator[Figure]:
         found = profiled(lambda: [learner.step(sample) for _ in range(5)], on_gpu)
     yield from told("gradient steps", found, 5, "step")
     show(found, {})
+
+
+def workers_of(count: int, on_gpu: bool) -> Any:
+    """Threads; on a CPU this one."""
+    return Workers(count) if on_gpu else Here()
 
 
 def play(source: SelfPlay, plies: int) -> None:

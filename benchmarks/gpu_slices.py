@@ -151,6 +151,8 @@ def run_limited(command: list[str], seconds: float, log: IO[str]) -> int | None:
     finally:
         kill_group(process.pid, signal.SIGKILL)  # what it started and left behind
         reader.join(5)
+        if process.stdout is not None and not reader.is_alive():
+            process.stdout.close()
     return None if stopped else process.returncode
 
 

@@ -60,6 +60,7 @@ def test_equal(bench: Bench) -> None:
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_profile(bench: Bench) -> None:
     """Without a GPU of torch's operations."""
     told = bench.run("gpu.py", *HOST, "--only", "profile")
