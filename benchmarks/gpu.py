@@ -5,7 +5,7 @@ compute-sanitizer where that is installed, trains, plays and runs out of memory 
 prints one table: figures beside what was wanted.  Nothing is installed and no network is needed: a bare checkout with
 PYTHONPATH=. does, where there are torch, cupy, numba, numpy, tqdm and safetensors.  Each figure is told as it comes.  A
 part that fails is told in the table, and the others go on; where all of it is cut off, by Ctrl-C or SIGTERM, the table
-has what there was.  `gpu_slices.py` runs the parts one by one, with a limit for each, where a GPU is at hand for minutes.
+has what there was.  Where a GPU is at hand for minutes, `gpu_slices.py` runs the parts one by one, each with a limit.
 """
 
 import argparse
@@ -32,8 +32,8 @@ from alphago import GoEnv
 from alphago.arena.standings import table
 from alphago.cuda.contract import BackendMissing
 from alphago.env.devices import choose_device
-from alphago.system.cores import available_cores
 from alphago.nn.inference.hardware import describe_machine
+from alphago.system.cores import available_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = {**BOARDS, **NETWORKS, "peers": peers}
@@ -157,7 +157,9 @@ def main() -> None:
 def keep(path: Path, part: str, figure: Figure) -> None:
     """Add a figure to a file of rows: one list in JSON."""
     rows = json.loads(path.read_text("utf-8")) if path.is_file() else []
-    path.write_text(json.dumps([*rows, {"part": part, **figure._asdict()}], indent=1, ensure_ascii=False) + "\n", "utf-8")
+    path.write_text(
+        json.dumps([*rows, {"part": part, **figure._asdict()}], indent=1, ensure_ascii=False) + "\n", "utf-8"
+    )
 
 
 VERDICTS = {True: "yes", False: "no", None: "-"}

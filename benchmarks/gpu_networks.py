@@ -1,4 +1,4 @@
-"""What `benchmarks/gpu.py` measures of networks on a device: evaluator, self-play, gradient steps, a slice of training."""
+"""What `benchmarks/gpu.py` measures of networks on a device: evaluator, self-play, gradient steps, training."""
 
 import tempfile
 import threading

@@ -133,7 +133,9 @@ def profile(scale: Scale) -> Iterator[Figure]:
     boards = scale.flight // len(source.groups)
     yield from told("self-play", found, waves, "wave")
     least = floors(env, boards, rate)
-    spent = sum(event.length for event in found.events if event.kind in ("kernel", "cpu_op") and event.name not in least)
+    spent = sum(
+        event.length for event in found.events if event.kind in ("kernel", "cpu_op") and event.name not in least
+    )
     floor = 1e6 * boards * operations_of(net) / matrix_rate(scale)
     yield Figure("the network of a wave", f"{spent / waves:,.0f} us, at least {floor:,.0f} by its operations")
     show(found, least)
@@ -169,7 +171,9 @@ def told(name: str, found: Profiled, parts: int, part: str) -> Iterator[Figure]:
     pauses = found.pauses()
     long = [pause for pause in pauses if pause >= LONG_PAUSE]
     longest = f", the longest {pauses[0]:,.0f} us" if pauses else ""
-    sums = f"{sum(pauses) / parts:,.0f} us a {part}, of it {sum(long) / parts:,.0f} in {len(long) / parts:.1f} long ones"
+    sums = (
+        f"{sum(pauses) / parts:,.0f} us a {part}, of it {sum(long) / parts:,.0f} in {len(long) / parts:.1f} long ones"
+    )
     yield Figure(f"{name}, pauses of the GPU", sums + longest)
 
 
@@ -192,4 +196,6 @@ def show(found: Profiled, least: Mapping[str, float]) -> None:
     print(f"    {'share':>6} {'count':>7} {'us each':>9} {'at least':>9}  kernel or copy")
     for name, count, spent in found.by_name()[:ROWS]:
         floor = f"{least[name]:.1f}" if name in least else ""
-        print(f"    {spent / max(total, 1e-9):6.1%} {count:7d} {spent / count:9.1f} {floor:>9}  {name[:80]}", flush=True)
+        print(
+            f"    {spent / max(total, 1e-9):6.1%} {count:7d} {spent / count:9.1f} {floor:>9}  {name[:80]}", flush=True
+        )

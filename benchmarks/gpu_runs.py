@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from gpu_figures import Figure, Scale
 
-from alphago import GoEnv, GomokuEnv, NeuralNet, ReversiEnv, evaluate, selfplay, train
+from alphago import GomokuEnv, NeuralNet, ReversiEnv, evaluate, selfplay, train
 from alphago.env.game import GameEnv
 from alphago.mcts.player import MCTSPlayer
 from alphago.nn.inference.hardware import find_device
@@ -122,7 +122,9 @@ def small_game(env: GameEnv, scale: Scale) -> Figure:
         )  # fmt: skip
     on_device = any("boards and network are on" in note for note in told.notes)
     games = int(told.metrics.get("games") or 0)
-    return Figure(f"train {env.name} {env.N}x{env.N}", f"{games} games in {minutes:g} minutes", "on the device", on_device)
+    return Figure(
+        f"train {env.name} {env.N}x{env.N}", f"{games} games in {minutes:g} minutes", "on the device", on_device
+    )
 
 
 @contextlib.contextmanager

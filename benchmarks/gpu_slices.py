@@ -11,6 +11,7 @@ unpacks, on another machine if need be.  `--list` shows the order, with each par
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -168,10 +169,8 @@ def end(process: subprocess.Popen[str], first: signal.Signals) -> None:
 
 def kill_group(group: int, number: signal.Signals) -> None:
     """Send a signal to a process that leads a group of its own, and to all that it started."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(group, number)
-    except ProcessLookupError:
-        pass
 
 
 def copy_lines(source: IO[str] | None, log: IO[str]) -> None:

@@ -1,4 +1,4 @@
-"""A run of training on a device in slices: `python benchmarks/gpu_training.py --preset 19x19 --minutes 30 --stop-after 9`.
+"""A run of training on a device in slices: `benchmarks/gpu_training.py --preset 19x19 --minutes 30 --stop-after 9`.
 
 Begins the run, or goes on with the one in its folder, and leaves the folder compact.  The exit code is 0 once the run
 is over, and 75 while it goes on in the next slice.  The matches that a result stands on are played afterwards, where

@@ -66,7 +66,7 @@ class DeviceBatch(GameBatch):
         """Return a batch on the CPU whose only slot is a copy of this slot; only that row is transferred."""
         alone: Any = self.env.new_batch(1)
         alone.rows[0] = self.backend.download(self._rows[slot : slot + 1])[0]
-        return alone  # type: ignore[no-any-return]
+        return alone
 
     def play(self, slots: Any, actions: Any) -> None:
         self._launch("play_batch", slots, self.backend.upload(actions, np.int32))

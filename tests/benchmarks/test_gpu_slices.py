@@ -86,9 +86,7 @@ def test_a_part_that_does_not_heed_is_killed(
         assert slices.run_limited([sys.executable, "-c", deaf], 2.0, log) is None
 
 
-def test_a_run_goes_from_slice_to_slice(
-    slices: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_goes_from_slice_to_slice(slices: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Packed into files of a size that is carried; once it is over, only what it was for."""
     monkeypatch.setattr(slices, "PIECE", 20_000)
     goes_on = """
@@ -104,7 +102,10 @@ raise SystemExit(0 if count == 1 else 75)
     states = []
     for number, folder in enumerate(("one", "two")):
         here = options(
-            tmp_path, out=tmp_path / folder, runs=tmp_path / f"runs {folder}", before=tmp_path / "one" if number else None
+            tmp_path,
+            out=tmp_path / folder,
+            runs=tmp_path / f"runs {folder}",
+            before=tmp_path / "one" if number else None,
         )
         run = here.runs / "gpu-9x9"
         slices.Slice(here).run([part(slices, "train", goes_on.replace("RUN", str(run)), run="gpu-9x9")])

@@ -10,8 +10,8 @@ from alphago.env.device_batch import DeviceBatch
 from alphago.env.device_rows import DeviceRowBatch
 from alphago.env.game import GameEnv, Leaves, Reached
 from alphago.env.go import GoEnv
-from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_cuda import PROGRAM as GO
+from alphago.env.go_cuda import CudaGoBatch
 
 PROGRAMS = {"go": GO, "gomoku": gomoku.PROGRAM, "reversi": reversi.PROGRAM}
 
@@ -108,7 +108,7 @@ class Twins:
         shapes = {
             "legal_mask": ((env.action_space,), np.bool_), "is_over": ((), np.bool_), "to_play": ((), np.int8),
             "hash": ((), np.int64), "score": ((), np.float32), "outcome": ((), np.float32),
-            **{verb: ((env.N**2,), np.int8) for verb in ("ownership", *self.pass_alive)},
+            **dict.fromkeys(("ownership", *self.pass_alive), ((env.N ** 2,), np.int8)),
         }  # fmt: skip
         for verb, (shape, dtype) in shapes.items():
             there = getattr(self.theirs, verb)(self.slots, backend.zeros((count, *shape), dtype))
