@@ -44,8 +44,8 @@ MEMORY_ERROR = 9  # what compute-sanitizer is told to exit with
 
 def tests(scale: Scale, quick: bool) -> Iterator[Figure]:
     """The kernels' builds and the gpu tests; on the host those that need no device, of quick ones one file."""
-    if importlib.util.find_spec("pytest") is None:
-        yield Figure("gpu tests", "not run: pytest is not installed", "all pass")
+    if missing := [name for name in ("pytest", "hypothesis") if importlib.util.find_spec(name) is None]:
+        yield Figure("gpu tests", f"not run: {' and '.join(missing)} not installed", "all pass")
         return
     on_device = scale.device == "cuda"
     files = [path for path in sorted((ROOT / "tests").rglob("*.py")) if "mark.gpu" in path.read_text("utf-8")]

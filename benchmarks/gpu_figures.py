@@ -70,7 +70,7 @@ SMALL_RUN = {
 QUICK: dict[str, Any] = {
     "boards": 64, "wave": 32, "waves": 3, "copied": 2**20, "repeats": 2, "matrix": 256, "tower": (1, 8),
     "large_tower": (1, 8), "readouts": 2, "flight": 4, "large_flight": 2, "large_plies": 2, "minutes": 9.0,
-    "run_minutes": 0.1, "equal": 1e-5, "preset": "7x7", "settings": SMALL_RUN,
+    "run_minutes": 5.0, "equal": 1e-5, "preset": "7x7", "settings": SMALL_RUN,
 }  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def runs(scale: Scale) -> Iterator[Figure]:
             how = {"preset": scale.preset, **length_of(scale), **scale.settings}
             net = train(env, folder=folder, reports=[told], stop_after=minutes, device=where, **how)
             games, steps = (int(told.metrics.get(name) or 0) for name in ("games", "steps"))
-            sound = all(bool(weight.isfinite().all()) for weight in net.parameters()) and games >= before
+            sound = all(bool(weight.isfinite().all()) for weight in net.parameters()) and games >= max(1, before)
             yield Figure(f"train on {where}, {minutes:g} minutes", f"{games} games, {steps} steps", "goes on", sound)
             before = games
         assert net is not None

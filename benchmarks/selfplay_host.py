@@ -8,6 +8,7 @@ boards, which a GPU takes over.  A GPU is busy only as far as games and trees le
 """
 
 import argparse
+import time
 from statistics import median
 from typing import Any
 
@@ -17,6 +18,7 @@ from figures import stamp
 from alphago import GoEnv
 from alphago.env.game import GameBatch, GameEnv
 from alphago.nn.threads import Workers
+from alphago.system.stopwatch import Stopwatch
 from alphago.training.group import SelfPlay
 from alphago.training.settings import SelfPlaySettings
 
@@ -38,28 +40,27 @@ class AtOnce:
         values[:] = 0
 
 
-def spent(options: argparse.Namespace, workers: Workers) -> tuple[dict[str, float], float]:
-    """Microseconds a move by kind of work, the medians of the turns, and the plies of a game."""
-    env = GoEnv(options.size)
+def spent(env: GameEnv, options: argparse.Namespace, workers: Workers) -> dict[str, float]:
+    """Microseconds of a processor a move by kind of work, the medians of the turns."""
     settings = SelfPlaySettings(
         readouts=options.readouts, games_in_flight=options.games, groups=1, opening_plies=0, resign_threshold=-1.0
     )
     games = SelfPlay(env, settings, range(10**9), workers, seed=1)
     evaluator: Any = AtOnce(env, options.games)
     games.evaluator = evaluator
+    for group in games.groups:
+        group.stopwatch = Stopwatch(time.thread_time)  # of the processor: other programs do not count
     turns: list[dict[str, float]] = []
-    lengths: list[int] = []
     for turn in range(options.turns + 1):
         before = games.moves
         games.begin(options.plies)
         games.go_on()
-        lengths += [len(record) for record in games.take()]
+        games.take()
         seconds = games.time_spent()
         if turn:  # the first one compiles
-            turns.append({kind: 1e6 * time / (games.moves - before) for kind, time in seconds.items()})
+            turns.append({kind: 1e6 * used / (games.moves - before) for kind, used in seconds.items()})
     kinds = sorted({kind for turn in turns for kind in turn})
-    length = float(np.mean(lengths)) if lengths else float(env.max_moves)
-    return {kind: median(turn.get(kind, 0.0) for turn in turns) for kind in kinds}, length
+    return {kind: median(turn.get(kind, 0.0) for turn in turns) for kind in kinds}
 
 
 def main() -> None:
@@ -71,12 +72,12 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5, help="of which the median counts (5)")
     options = parser.parse_args()
     print(", ".join(map(str, stamp().values())))
+    env = GoEnv(options.size)
     with Workers(1) as workers:
-        kinds, plies = spent(options, workers)
+        kinds = spent(env, options, workers)
     for kind, microseconds in sorted(kinds.items(), key=lambda pair: -pair[1]):
         print(f"{kind:10} {microseconds:8.2f} us a move")
-    python = kinds.get("games", 0.0)
-    trees = kinds.get("tree", 0.0)
+    plies, python, trees = env.usual_length, kinds["games"], kinds["tree"]
     print(f"games of {plies:.0f} plies: Python alone allows {1e6 / (python * plies):,.0f} games/s,")
     print(f"trees {1e6 / (trees * plies):,.0f} games/s for each core that works on them")
 
