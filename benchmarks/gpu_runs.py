@@ -91,7 +91,7 @@ def commands(folder: Path, scale: Scale, place: str) -> Iterator[Figure]:
     answers = [line for line in spoken.stdout.splitlines() if line.startswith("=")]
     yield Figure("alphago gtp", " ".join(answers), "four answers", spoken.returncode == 0 and len(answers) == 4)
 
-    games = ["selfplay", str(folder), *readouts, "--games", str(scale.flight)]
+    games = ["selfplay", str(folder), *readouts, "--records", "--games", str(scale.flight)]
     both = [begun([*games, "--folder", f"{place}/games-{i}"]) for i in range(2)]
     codes = [ended(process).returncode for process in both]
     yield Figure("two processes at once", f"exit codes {codes}", "0 twice", codes == [0, 0])
