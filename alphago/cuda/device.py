@@ -90,9 +90,12 @@ class Device:
         return DeviceKernels(load_module(program), self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+        errors = (self._cupy.cuda.memory.OutOfMemoryError, self._cupy.cuda.runtime.CUDARuntimeError)
         try:
             return self._cupy.zeros(shape, dtype)
-        except self._cupy.cuda.memory.OutOfMemoryError as error:
+        except errors as error:
+            if "out of memory" not in str(error).lower():  # of the runtime where not even a context fits
+                raise
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error
 
