@@ -7,11 +7,14 @@ import time
 from argparse import Namespace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from alphago.cuda.host import find_compiler
+from alphago.env.game import GameEnv
 from alphago.training.history import METRICS
+from alphago.training.watch.report import Report
 from tests.benchmarks.bench import Bench
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
@@ -137,7 +140,30 @@ def test_an_unknown_part(bench: Bench, tmp_path: Path) -> None:
         bench.run("gpu_slices.py", "--out", str(tmp_path), "--only", "tea")
 
 
+@pytest.mark.parametrize(("stopped", "code"), [(True, 75), (False, 0)])
+def test_the_exit_code_says_whether_a_run_is_over(bench: Bench, tmp_path: Path, stopped: bool, code: int) -> None:
+    calls: list[dict[str, Any]] = []
+
+    def trained(env: GameEnv, *, reports: list[Report], **how: Any) -> None:
+        calls.append(how)
+        for report in reports:
+            report.finish({}, tmp_path, stopped)
+
+    bench.patch.setattr("alphago.train", trained)
+    bench.patch.setattr("alphago.training.watch.report.ConsoleReport.finish", lambda self, *ended: None)
+    with pytest.raises(SystemExit) as caught:
+        bench.run("gpu_training.py", "--preset", "19x19", "--minutes", "30", "--stop-after", "9", "--folder", "runs/a")
+    assert caught.value.code == code
+    assert calls == [
+        {
+            "preset": "19x19", "folder": Path("runs/a"), "device": "cuda", "stop_after": 9.0, "compact": True,
+            "max_minutes": 30.0,
+        }
+    ]  # fmt: skip
+
+
 @needs_compiler
+@pytest.mark.slow
 def test_training_in_slices(bench: Bench, tmp_path: Path) -> None:
     """A slice that ends before the run, and one that ends it; the folder is compact."""
     arguments = ("--preset", "7x7", "--device", "host", "--small", "--folder", str(tmp_path / "run"))
