@@ -1,5 +1,6 @@
 """`DeviceRowBatch`: positions of a small game on a device, with the rows and the verbs of its `RowBatch`."""
 
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,8 +16,9 @@ from alphago.env.kernels import rows as layout
 FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
 
+@cache
 def row_program(kernels: ModuleType) -> Program:
-    """Return the CUDA twin of a game's kernels: the file of the same name with the ending `.cu`."""
+    """Return the CUDA twin of a game's kernels, the same on every call: the file of that name with the ending `.cu`."""
     return Program(Path(str(kernels.__file__)).with_suffix(".cu"), constants(layout, kernels))
 
 

@@ -15,7 +15,6 @@ from alphago.env.stones_batch import LineBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
 
-PROGRAM = row_program(kernels)
 MIN_SIZE, MAX_SIZE = 2, 25
 
 
@@ -61,7 +60,7 @@ class GomokuEnv(StonesEnv):
     def new_batch(self, count: int, device: str = "cpu") -> "GomokuBatch | DeviceRowBatch":
         if device == "cpu":
             return GomokuBatch(self, count)
-        return DeviceRowBatch(self, count, find_backend(device), PROGRAM)
+        return DeviceRowBatch(self, count, find_backend(device), row_program(kernels))
 
 
 class GomokuBatch(LineBatch):

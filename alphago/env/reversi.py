@@ -17,7 +17,6 @@ from alphago.env.stones_batch import StonesBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
 
-PROGRAM = row_program(kernels)
 MIN_SIZE, MAX_SIZE = 4, 16
 
 
@@ -65,7 +64,7 @@ class ReversiEnv(StonesEnv):
     def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch | DeviceRowBatch":
         if device == "cpu":
             return ReversiBatch(self, count, kernels, HEADER + self.N * self.N, (self.N,))
-        return DeviceRowBatch(self, count, find_backend(device), PROGRAM)
+        return DeviceRowBatch(self, count, find_backend(device), row_program(kernels))
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ReversiPosition":
         return ReversiPosition(self, batch, setup)

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 
 from alphago.cuda.contract import Backend
-from alphago.env import gomoku, reversi
 from alphago.env.device_batch import DeviceBatch
-from alphago.env.device_rows import DeviceRowBatch
+from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.game import GameEnv, Leaves, Reached
 from alphago.env.go import GoEnv
 from alphago.env.go_cuda import PROGRAM as GO
 from alphago.env.go_cuda import CudaGoBatch
+from alphago.env.kernels import gomoku, reversi
 
-PROGRAMS = {"go": GO, "gomoku": gomoku.PROGRAM, "reversi": reversi.PROGRAM}
+PROGRAMS = {"go": GO, "gomoku": row_program(gomoku), "reversi": row_program(reversi)}
 
 
 def batch_on(backend: Backend, env: GameEnv, count: int) -> Any:
