@@ -4,7 +4,8 @@
 # make format     put the code into shape
 # make docs       the documentation as a site: build/site/index.html
 # make benchmark  figures for this machine
-# make gpu        tests, figures and a slice of training on a GPU; installs nothing, PYTHON names the Python
+# make gpu        tests, figures and a slice of training on a GPU; installs nothing, PYTHON names the Python,
+#                 ONLY="wave network" the parts; benchmarks/gpu_slices.py runs them where a GPU is there for minutes
 # make strength   ten minutes of training, measured against a player without a network
 # make clean      remove the virtual environment and all caches (not your runs)
 #
@@ -45,7 +46,7 @@ benchmark: $(INSTALLED)
 
 # Whoever has a GPU for minutes has no time to install, and perhaps no network.
 gpu:
-	PYTHONPATH=. $(PYTHON) benchmarks/gpu.py
+	PYTHONPATH=. $(PYTHON) benchmarks/gpu.py $(addprefix --only ,$(ONLY))
 
 strength: $(INSTALLED)
 	$(BIN)/python benchmarks/strength.py

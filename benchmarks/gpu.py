@@ -1,14 +1,16 @@
 """Everything that a GPU is needed for, in one command: `make gpu`.
 
-Runs the tests that need a device, once more a few of their games under compute-sanitizer where that is installed, then
-the benchmarks and a slice of training, and prints one table: figures beside what was wanted.  Nothing is installed and
-no network is needed: a bare checkout with PYTHONPATH=. does, where there are torch, cupy, numba, numpy, tqdm and
-safetensors.  Each figure is told as it comes.  A part that fails is told in the table, and the others go on; where all
-of it is cut off, by Ctrl-C or SIGTERM, the table has what there was.
+Runs the tests that need a device, compares millions of random moves with numba's, plays a few games more under
+compute-sanitizer where that is installed, trains, plays and runs out of memory on purpose, measures, profiles, and
+prints one table: figures beside what was wanted.  Nothing is installed and no network is needed: a bare checkout with
+PYTHONPATH=. does, where there are torch, cupy, numba, numpy, tqdm and safetensors.  Each figure is told as it comes.  A
+part that fails is told in the table, and the others go on; where all of it is cut off, by Ctrl-C or SIGTERM, the table
+has what there was.  Where a GPU is at hand for minutes, `gpu_slices.py` runs the parts one by one, each with a limit.
 """
 
 import argparse
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -19,32 +21,37 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-from gpu_figures import QUICK, SECTIONS, Figure, Scale
+from gpu_equal import equal, play_games
+from gpu_figures import BOARDS, QUICK, Figure, Scale
+from gpu_networks import NETWORKS
+from gpu_peers import peers
+from gpu_profile import profile
+from gpu_runs import runs
 
 from alphago import GoEnv
 from alphago.arena.standings import table
-from alphago.cuda.backend import find_backend
 from alphago.cuda.contract import BackendMissing
-from alphago.cuda.device import import_cupy
 from alphago.env.devices import choose_device
 from alphago.nn.inference.hardware import describe_machine
+from alphago.system.cores import available_cores
 
 ROOT = Path(__file__).resolve().parents[1]
+SECTIONS = {**BOARDS, **NETWORKS, "peers": peers}
+PARTS = ("tests", "equal", "memcheck", "racecheck", "runs", "profile", *SECTIONS)
 TIME_LIMIT = 1200.0  # seconds of the tests, and of compute-sanitizer
 MEMORY_ERROR = 9  # what compute-sanitizer is told to exit with
 
 
 def tests(scale: Scale, quick: bool) -> Iterator[Figure]:
     """The kernels' builds and the gpu tests; on the host those that need no device, of quick ones one file."""
-    if importlib.util.find_spec("pytest") is None:
-        yield Figure("gpu tests", "not run: pytest is not installed", "all pass")
+    if missing := [name for name in ("pytest", "hypothesis") if importlib.util.find_spec(name) is None]:
+        yield Figure("gpu tests", f"not run: {' and '.join(missing)} not installed", "all pass")
         return
     on_device = scale.device == "cuda"
     files = [path for path in sorted((ROOT / "tests").rglob("*.py")) if "mark.gpu" in path.read_text("utf-8")]
     chosen = [path.parent if path.name == "conftest.py" else path for path in files]
     if quick:
-        chosen = [ROOT / "tests" / "cuda" / "test_policy.py"]
+        chosen = [ROOT / "tests" / "cuda" / "test_callers.py"]
     usual = "not gpu and not slow"
     if on_device:
         yield tested(
@@ -58,7 +65,7 @@ def tests(scale: Scale, quick: bool) -> Iterator[Figure]:
 def tested(name: str, marked: str, paths: list[Path]) -> Figure:
     """What pytest says of the tests with such marks."""
     # Other versions of libraries warn of other things.
-    arguments = ["-q", "-m", marked, "-W", "default", "-p", "no:cacheprovider", *map(str, paths)]
+    arguments = ["-q", "-m", marked, "-W", "default", "-p", "no:cacheprovider", *side_by_side(), *map(str, paths)]
     done = run([sys.executable, "-m", "pytest", *arguments])
     lines = (done.stdout.strip() or done.stderr.strip() or "nothing was said").splitlines()
     if done.returncode:
@@ -66,15 +73,23 @@ def tested(name: str, marked: str, paths: list[Path]) -> Figure:
     return Figure(name, lines[-1].strip("= "), "all pass", done.returncode == 0)
 
 
-def memcheck(scale: Scale) -> Iterator[Figure]:
-    """Some games of the tests under compute-sanitizer's memcheck."""
-    name, wanted = "compute-sanitizer, memcheck", "0 errors"
+def side_by_side() -> list[str]:
+    """pytest's options for tests side by side, where there are cores and xdist for that."""
+    processes = min(6, available_cores() // 2)
+    if processes < 2 or importlib.util.find_spec("xdist") is None:
+        return []
+    return ["-n", str(processes), "--dist", "load"]
+
+
+def sanitized(scale: Scale, check: str) -> Iterator[Figure]:
+    """Some games of the tests under a tool of compute-sanitizer: "memcheck" or "racecheck"."""
+    name, wanted = f"compute-sanitizer, {check}", "0 errors" if check == "memcheck" else "0 hazards"
     tool = shutil.which("compute-sanitizer")
     if scale.device != "cuda" or tool is None:
         why = "the host build runs without it" if scale.device != "cuda" else "it is not installed"
         yield Figure(name, f"not run: {why}", wanted)
         return
-    options = ["--tool", "memcheck", "--error-exitcode", str(MEMORY_ERROR)]
+    options = ["--tool", check, "--error-exitcode", str(MEMORY_ERROR)]
     done = run([tool, *options, sys.executable, str(Path(__file__).resolve()), "--games-only", "--device", "cuda"])
     told = [line.strip("= ") for line in done.stdout.splitlines() if line.startswith("=========")]
     if done.returncode in (0, MEMORY_ERROR):
@@ -92,26 +107,15 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env, timeout=TIME_LIMIT)
 
 
-def play_games(device: str) -> None:
-    """Every verb of the boards over random games, compared with numba's: what memcheck looks at."""
-    from tests.cuda.boards import Twins
-
-    if device == "cuda":
-        # Each array gets memory of its own: what overruns one in CuPy's pool is in the next one, and nobody sees it.
-        import_cupy().cuda.set_allocator(None)
-    for size in (2, 9, 19):
-        twins = Twins(GoEnv(size, planes="alive", suicide=size == 9), 6, find_backend(device))
-        twins.exercise(np.random.default_rng(size), 60)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cuda", choices=("cuda", "host"), help="host: the CPU, to try this (cuda)")
     parser.add_argument("--quick", action="store_true", help="so little that the figures mean nothing")
     parser.add_argument("--minutes", type=float, default=1.5, help="of the slice of training (1.5)")
     parser.add_argument(
-        "--only", choices=("tests", "memcheck", *SECTIONS), action="append", help="this part, or several"
+        "--only", choices=PARTS, action="append", metavar="PART", help=f"this part, or several: {', '.join(PARTS)}"
     )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="add the figures to those in this file")
     parser.add_argument("--games-only", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     try:
@@ -119,12 +123,15 @@ def main() -> None:
     except BackendMissing as error:
         raise SystemExit(f"make gpu: {error}") from None
     if options.games_only:
-        play_games(options.device)
+        play_games(options.device, apart=True)
         return
     scale = Scale(options.device, **QUICK) if options.quick else Scale(options.device, minutes=options.minutes)
     parts = {
         "tests": partial(tests, scale, options.quick),
-        "memcheck": partial(memcheck, scale),
+        "equal": partial(equal, scale),
+        **{check: partial(sanitized, scale, check) for check in ("memcheck", "racecheck")},
+        "runs": partial(runs, scale),
+        "profile": partial(profile, scale),
         **{name: partial(section, scale) for name, section in SECTIONS.items()},
     }
     wanted = set(options.only or parts)
@@ -134,7 +141,10 @@ def main() -> None:
     try:
         for name, part in parts.items():
             if name in wanted:
-                figures.extend(figures_of(name, part))
+                for figure in figures_of(name, part):
+                    figures.append(figure)
+                    if options.json is not None:
+                        keep(options.json, name, figure)
     except KeyboardInterrupt:
         cut_off = True
     finally:
@@ -142,6 +152,14 @@ def main() -> None:
     print_table(figures)
     if cut_off or any(figure.measured.startswith("failed: ") for figure in figures):
         raise SystemExit("make gpu: it was cut off" if cut_off else 1)
+
+
+def keep(path: Path, part: str, figure: Figure) -> None:
+    """Add a figure to a file of rows: one list in JSON."""
+    rows = json.loads(path.read_text("utf-8")) if path.is_file() else []
+    path.write_text(
+        json.dumps([*rows, {"part": part, **figure._asdict()}], indent=1, ensure_ascii=False) + "\n", "utf-8"
+    )
 
 
 VERDICTS = {True: "yes", False: "no", None: "-"}

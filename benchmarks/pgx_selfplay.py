@@ -12,6 +12,8 @@ It wants an environment of its own, since JAX is no part of the project:
     .peers/bin/pip install -c constraints.txt -e . -r benchmarks/requirements.txt
     .peers/bin/python benchmarks/pgx_selfplay.py
 
+With `--device cuda` both sides have the GPU, one after the other: JAX built for CUDA, thousands of games side by side.
+
 First every form is measured once, then each side's fastest ones run in turns; the ratio is the median of
 the turns, since other work on the machine changes what both reach.
 """
@@ -35,7 +37,9 @@ from alphago.system.cores import available_cores
 from alphago.training.group import SelfPlay
 from alphago.training.settings import SelfPlaySettings
 
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
+DEVICE = "cuda" if "cuda" in sys.argv else "cpu"  # JAX is told before it is imported
+os.environ.setdefault("JAX_PLATFORMS", DEVICE)
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else it takes most of a GPU's memory
 try:
     import jax
     import jax.numpy as jnp
@@ -49,15 +53,15 @@ CONSIDERED = 16
 
 
 class OurGames:
-    """Self-play of this package, `width` games side by side on all cores."""
+    """Self-play of this package, `width` games side by side on all cores, or on the GPU."""
 
     def __init__(self, height: int, channels: int, readouts: int, width: int, workers: Workers, dtype: str) -> None:
         env = GoEnv(9)
         net = NeuralNet(env, tower_height=height, channels=channels, preset="paper")  # the heads of AlphaGo Zero
         self.name = f"alphago, {width} games, {dtype}"
         settings = SelfPlaySettings(readouts=readouts, games_in_flight=width, resign_threshold=-1, opening_plies=0)
-        self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
-        self.games.evaluator = net.evaluator(dtype=dtype)
+        self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1, device=DEVICE)
+        self.games.evaluator = net.evaluator(dtype=dtype, device=DEVICE)
         self.games.begin(1)  # compiles
         self.games.go_on()
 
@@ -174,7 +178,9 @@ def fastest(players: list, seconds: float) -> OurGames | PgxGames:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, nargs="+", default=[64, 256], help="games side by side")
+    games = [64, 256] if DEVICE == "cpu" else [1024, 4096]
+    parser.add_argument("--games", type=int, nargs="+", default=games, help="games side by side")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of both sides (cpu)")
     parser.add_argument("--readouts", type=int, default=64)
     parser.add_argument("--height", type=int, default=5, help="residual blocks")
     parser.add_argument("--channels", type=int, default=64)
@@ -201,7 +207,7 @@ def main() -> None:
     print(f"  {ours.name:<36} {median(mine for mine, _ in turns):9.1f}")
     print(f"  {theirs.name:<36} {median(other for _, other in turns):9.1f}")
     figures = Figures(arguments.json)
-    figures.add("pgx-selfplay", median(ratios), min(ratios), max(ratios))
+    figures.add("pgx-selfplay" if DEVICE == "cpu" else "pgx-selfplay-gpu", median(ratios), min(ratios), max(ratios))
     figures.save()
     print(f"  ratio {median(ratios):.2f} (from {min(ratios):.2f} to {max(ratios):.2f})")
 

@@ -14,6 +14,7 @@ from alphago.system.stopwatch import TRANSFER
 OPTIONS = ("-std=c++17", "--fmad=false")
 THREADS = 32  # per block: one warp, so that the boards of a wave spread over as many multiprocessors as possible
 BLOCKS = 65_535  # largest number; with more items a thread processes several
+INTEGERS = (int, np.integer, np.bool_)  # that kernels get as 64 bits
 # Streams to use again.  They are never destroyed: torch remembers which streams copied from a block of pinned memory,
 # and asks those streams whether the block is free again, perhaps long after their last use here.
 KEPT: list[Any] = []
@@ -89,15 +90,20 @@ class Device:
         return DeviceKernels(load_module(program), self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+        errors = (self._cupy.cuda.memory.OutOfMemoryError, self._cupy.cuda.runtime.CUDARuntimeError)
         try:
             return self._cupy.zeros(shape, dtype)
-        except self._cupy.cuda.memory.OutOfMemoryError as error:
+        except errors as error:
+            if "out of memory" not in str(error).lower():  # of the runtime where not even a context fits
+                raise
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error
 
-    @TRANSFER
     def upload(self, values: Any, dtype: DTypeLike) -> Any:
-        return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
+        if isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous:
+            return values  # as most are in a wave, where asking CuPy would take longer than launching a kernel
+        with TRANSFER:
+            return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
 
     @TRANSFER
     def download(self, array: Any) -> np.ndarray:
@@ -105,6 +111,8 @@ class Device:
 
     def reachable(self, out: Any) -> Any | None:
         """Return a CuPy array over memory with CUDA's array interface, such as a torch tensor's; None for others."""
+        if isinstance(out, self._cupy.ndarray):
+            return out
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
     def new_stream(self) -> Any:
@@ -121,4 +129,4 @@ def as_argument(value: Any) -> Any:
     """Return a kernel argument: arrays unchanged, numbers as NumPy's 64-bit scalars, which CuPy passes by type."""
     if isinstance(value, float):
         return np.float64(value)
-    return value if hasattr(value, "__cuda_array_interface__") else np.int64(value)
+    return np.int64(value) if isinstance(value, INTEGERS) else value

@@ -1,5 +1,7 @@
-"""`DeviceBatch`: positions as packed rows on a device, whose verbs are kernels of a CUDA program."""
+"""`DeviceBatch`: positions of any game as packed rows on a device, whose verbs are kernels of a CUDA program."""
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,12 @@ from alphago.cuda.source import LANES, Program
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 
 REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
+# dtypes that planes may be written in; bfloat16, which NumPy does not know, by its bits.
+PLANE_DTYPES = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
 
 
 class DeviceBatch(GameBatch):
-    """Base of batches on a device; a game adds `reset`, `legal_mask` and `planes`.
+    """Base of batches on a device; a game adds `reset`, `legal_mask`, `playout` and `write_planes`.
 
     Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU CuPy's, or torch's tensors). Answers
     are written where `out` is, and on a GPU without waiting for them. NumPy arrays of another dtype or layout are
@@ -21,10 +25,9 @@ class DeviceBatch(GameBatch):
 
     All positions of a call are processed at the same time: a slot that is written must not occur twice in a call,
     neither as another target nor as a source.
-    program: has `copy_batch`, `play_batch`, `replay_batch`, `reach_batch`, `is_over_batch`, `to_play_batch`,
-        `hash_batch`, `outcome_batch`, `score_batch` and `ownership_batch`.
+    program: a game's kernels, with those of `alphago/env/kernels/batch.cuh`.
     words: int32 words per row.
-    outcome_options: further arguments of `reach_batch` and `outcome_batch`.
+    options: numbers that the kernels' `outcome` takes.
     """
 
     def __init__(
@@ -35,13 +38,13 @@ class DeviceBatch(GameBatch):
         *,
         program: Program,
         words: int,
-        outcome_options: tuple[float, ...] = (),
+        options: Sequence[float] = (),
     ) -> None:
         super().__init__(env, count)
         self.device = backend.name
         self.backend = backend
         self._kernels = backend.load(program)
-        self._outcome_options = outcome_options
+        self._options = backend.upload([*options, 0.0], np.float64)  # never empty: CuPy has no address for that
         self._words = words
         self._rows = backend.zeros((count, words), np.int32)
 
@@ -58,6 +61,12 @@ class DeviceBatch(GameBatch):
             rows = self.backend.upload(of.rows[index], np.int32)  # type: ignore[attr-defined]
             sources = np.arange(len(targets))
         self._copy(rows, self.backend.upload(sources, np.int64), self.backend.upload(targets, np.int64))
+
+    def extract(self, slot: int) -> GameBatch:
+        """Return a batch on the CPU whose only slot is a copy of this slot; only that row is transferred."""
+        alone: Any = self.env.new_batch(1)
+        alone.rows[0] = self.backend.download(self._rows[slot : slot + 1])[0]
+        return alone
 
     def play(self, slots: Any, actions: Any) -> None:
         self._launch("play_batch", slots, self.backend.upload(actions, np.int32))
@@ -76,7 +85,7 @@ class DeviceBatch(GameBatch):
         shape = (len(leaves.slots),)
         buffers = [self._buffer(array, dtype, shape) for array, dtype in zip(out, REACHED, strict=True)]
         self._copy(self._rows, roots, slots)
-        self._launch("reach_batch", slots, paths, paths.shape[1], depths, *self._outcome_options, *buffers)
+        self._launch("reach_batch", slots, paths, paths.shape[1], depths, self._options, *buffers)
         for array, buffer in zip(out, buffers, strict=True):
             self._deliver(buffer, array)
         return out
@@ -91,14 +100,61 @@ class DeviceBatch(GameBatch):
         return self._answer("hash_batch", slots, out, np.int64)
 
     def outcome(self, slots: Any, out: Any) -> Any:
-        return self._answer("outcome_batch", slots, out, np.float32, (), *self._outcome_options)
+        return self._answer("outcome_batch", slots, out, np.float32, (), self._options)
 
     def score(self, slots: Any, out: Any) -> Any:
         return self._answer("score_batch", slots, out, np.float32)
 
     def ownership(self, slots: Any, out: Any) -> Any:
+        if not self.env.has_ownership:
+            return super().ownership(slots, out)
         height, width = self.env.plane_shape
-        return self._answer("ownership_batch", slots, out, np.int8, (height * width,))
+        return self._answer("ownership_batch", slots, out, np.int8, (height * width,), height * width)
+
+    def planes(self, slots: Any, out: Any) -> Any:
+        """Write planes as `GameBatch.planes` does, in any dtype of PLANE_DTYPES.
+
+        bfloat16 is written as bits: pass a torch tensor as `tensor.view(torch.int16)`. Memory that kernels reach may
+        also be channels_last; the points of a plane must follow each other at equal steps.
+        """
+        height, width = self.env.plane_shape
+        self._check_shape(out, (len(slots), self.env.planes, height, width))
+        reached = self.backend.reachable(out)
+        given = str(out.dtype if reached is None else reached.dtype)
+        dtype = PLANE_DTYPES.get(given)
+        if dtype is None:
+            raise ValueError(f"planes must be {', '.join(PLANE_DTYPES)} (bfloat16 by its bits), got {given}")
+        if reached is None:
+            self._check_takes_copies(out, given)
+        buffer = self.backend.zeros(tuple(out.shape), given) if reached is None else reached
+        board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)
+        if line != width * point:
+            raise ValueError(f"the points of a plane must follow each other evenly, got steps of {line} and {point}")
+        self.write_planes(slots, dtype, (buffer, board, plane, point))
+        return self._deliver(buffer, out)
+
+    @abstractmethod
+    def write_planes(self, slots: Any, dtype: str, target: tuple[Any, int, int, int]) -> None:
+        """Launch the kernels that write planes of a dtype ("float32", "float16", "bfloat16").
+
+        target: the array, and its steps in items between boards, planes and points.
+        """
+
+    @abstractmethod
+    def playout(self, slots: Any, states: Any) -> np.ndarray:
+        """Play random moves to the end in every slot; return the number of moves played in each, int32 [n].
+
+        states: int64 [n], a stream of random numbers per slot, which advances in place.
+        """
+
+    def _playout(self, slots: Any, states: Any, *options: int) -> np.ndarray:
+        """Do what `playout` does, with further arguments of the game's `playout_batch`."""
+        reached = self._reach(states, np.int64, (len(slots),))
+        streams = self.backend.upload(states, np.int64) if reached is None else reached
+        moves = self.backend.zeros((len(slots),), np.int32)
+        self._launch("playout_batch", slots, streams, moves, *options)
+        self._deliver(streams, states)
+        return self.backend.download(moves)
 
     def _launch(self, kernel: str, slots: Any, *arguments: Any, threads: int = 1) -> None:
         """Run a kernel on the slots, with `threads` threads for each."""

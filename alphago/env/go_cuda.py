@@ -16,10 +16,9 @@ from alphago.env.kernels import go_row as layout
 
 BOARD_PARTS = 4  # threads per board for a set of planes beside one per board row: score, its sign, alive per colour
 PROGRAM = Program(
-    Path(__file__).parent / "kernels" / "go.cu", constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS}
+    Path(__file__).parent / "kernels" / "go.cu",
+    constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS, "MARGIN_WEIGHT": 0},
 )
-# dtypes that planes may be written in; bfloat16, which NumPy does not know, by its bits.
-PLANE_DTYPES = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
 ALIVE = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
 
 
@@ -36,7 +35,7 @@ class CudaGoBatch(DeviceBatch):
             backend,
             program=PROGRAM,
             words=len(start.row),
-            outcome_options=(start.margin_weight,),
+            options=[start.margin_weight],
         )
         self._komi, self._history, self._size = start.komi, start.history, env.N
         self._start = backend.upload(start.row, np.int32)
@@ -67,29 +66,7 @@ class CudaGoBatch(DeviceBatch):
         size = self._size
         return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,), size, threads=size + 1)
 
-    def planes(self, slots: Any, out: Any) -> Any:
-        """Write planes as `GameBatch.planes` does, in any dtype of PLANE_DTYPES.
-
-        bfloat16 is written as bits: pass a torch tensor as `tensor.view(torch.int16)`. Memory that kernels reach may
-        also be channels_last; the points of a plane must follow each other at equal steps.
-        """
-        self._check_shape(out, (len(slots), self.env.planes, self._size, self._size))
-        reached = self.backend.reachable(out)
-        given = str(out.dtype if reached is None else reached.dtype)
-        dtype = PLANE_DTYPES.get(given)
-        if dtype is None:
-            raise ValueError(f"planes must be {', '.join(PLANE_DTYPES)} (bfloat16 by its bits), got {given}")
-        if reached is None:
-            self._check_takes_copies(out, given)
-        buffer = self.backend.zeros(tuple(out.shape), given) if reached is None else reached
-        board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)
-        if line != self._size * point:
-            raise ValueError(f"the points of a plane must follow each other evenly, got steps of {line} and {point}")
-        self._write_planes(slots, dtype, buffer, board, plane, point)
-        return self._deliver(buffer, out)
-
-    def _write_planes(self, slots: Any, dtype: str, *target: Any) -> None:
-        """Run the kernels of planes; `target` is the array and its steps between boards, planes and points."""
+    def write_planes(self, slots: Any, dtype: str, target: tuple[Any, int, int, int]) -> None:
         slots, size = self.backend.upload(slots, np.int64), self._size
         if self._places is None:
             threads = self._history * size + 1
@@ -105,17 +82,11 @@ class CudaGoBatch(DeviceBatch):
         return self._answer("pass_alive_batch", slots, out, np.int8, (self._size**2,), *self._scratch(len(slots)))
 
     def playout(self, slots: Any, states: Any, fill_eyes: bool = False) -> np.ndarray:
-        """Play random moves to the end in every slot; return the number of moves played in each, int32 [n].
+        """Play random moves as `DeviceBatch.playout` does.
 
-        states: int64 [n], a stream of random numbers per slot, which advances in place.
         fill_eyes: whether a side may fill its own eyes; such games end only at `max_moves`.
         """
-        reached = self._reach(states, np.int64, (len(slots),))
-        streams = self.backend.upload(states, np.int64) if reached is None else reached
-        moves = self.backend.zeros((len(slots),), np.int32)
-        self._launch("playout_batch", slots, streams, fill_eyes, moves)
-        self._deliver(streams, states)
-        return self.backend.download(moves)
+        return self._playout(slots, states, fill_eyes)
 
     def _scratch(self, count: int) -> tuple[Any, int]:
         """Return scratch memory for one call on `count` boards, and its number of words per board."""

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.board import StonesEnv
+from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.stones_batch import LineBatch
@@ -33,6 +35,7 @@ class GomokuEnv(StonesEnv):
     name = "gomoku"
     stones_in = "points"
     actions_are_points = True
+    has_device_kernels = True
 
     def __init__(self, board_size: int = 15, connect_row: int = 5, planes: int = 17) -> None:
         self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)
@@ -54,9 +57,10 @@ class GomokuEnv(StonesEnv):
     def symmetries(self) -> Symmetries:
         return symmetry.square(self.N)
 
-    def new_batch(self, count: int, device: str = "cpu") -> "GomokuBatch":
-        self.require_cpu(device)
-        return GomokuBatch(self, count)
+    def new_batch(self, count: int, device: str = "cpu") -> "GomokuBatch | DeviceRowBatch":
+        if device == "cpu":
+            return GomokuBatch(self, count)
+        return DeviceRowBatch(self, count, find_backend(device), row_program(kernels))
 
 
 class GomokuBatch(LineBatch):

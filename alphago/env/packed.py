@@ -35,7 +35,7 @@ class PackedBatch(GameBatch):
         vars(self).update(state | modules)
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
-        rows = self.rows if of is None else of.rows  # type: ignore[attr-defined]
+        rows = self.rows if of is None else of.rows.astype(self.rows.dtype, copy=False)  # type: ignore[attr-defined]
         self._common.copy_batch(rows, sources, self.rows, targets)
 
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:

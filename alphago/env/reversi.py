@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.board import StonesEnv, StonesPosition
+from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.game import PLAYER_NAMES, GameBatch
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
@@ -33,7 +35,7 @@ class ReversiEnv(StonesEnv):
     name = "reversi"
     planes = 2
     actions_are_points = True
-    has_ownership = True
+    has_ownership = has_device_kernels = True
     pass_action: int
 
     def __init__(self, board_size: int = 8) -> None:
@@ -59,9 +61,10 @@ class ReversiEnv(StonesEnv):
         kept = [0, 2, 4, 6]
         return Symmetries(points[kept], actions[kept])
 
-    def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch":
-        self.require_cpu(device)
-        return ReversiBatch(self, count, kernels, HEADER + self.N * self.N, (self.N,))
+    def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch | DeviceRowBatch":
+        if device == "cpu":
+            return ReversiBatch(self, count, kernels, HEADER + self.N * self.N, (self.N,))
+        return DeviceRowBatch(self, count, find_backend(device), row_program(kernels))
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ReversiPosition":
         return ReversiPosition(self, batch, setup)

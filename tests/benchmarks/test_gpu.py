@@ -1,11 +1,16 @@
 """`make gpu` on a machine without one: so little that it takes seconds, on the host build of the kernels."""
 
+import json
 import os
+import re
 import signal
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from alphago import GoEnv
 from alphago.cuda.host import find_compiler
 from tests.benchmarks.bench import Bench
 
@@ -24,10 +29,80 @@ def table_of(output: str) -> dict[str, list[str]]:
 def test_boards(bench: Bench) -> None:
     table = table_of(bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck"))
     assert table["compute-sanitizer, memcheck"][0] == "not run: the host build runs without it"
-    measured, wanted, held = table["a wave of 32, 9x9: moves, legal moves, planes"]
+    measured, wanted, held = table["a wave of 32, go 9x9: moves, legal moves, planes"]
     assert float(measured.removesuffix(" us")) > 0
     assert wanted == "at most 80 us"
     assert held in ("yes", "no")
+
+
+@needs_compiler
+def test_equal(bench: Bench) -> None:
+    """Games of every task, and a difference in any of them, however small, is told."""
+    table = table_of(bench.run("gpu.py", *HOST, "--only", "equal"))
+    rows = [row for name, row in table.items() if "row for row" in name]
+    assert len(rows) == 4
+    assert all(row[0].startswith("0 of ") and row[1:] == ["0 differ", "yes"] for row in rows)
+    import gpu_equal
+
+    bench.patch.setattr(gpu_equal, "TASKS", [gpu_equal.Task("5x5", 50, [GoEnv(5)])])
+    bench.patch.setattr(gpu_equal, "play_games", lambda device, games: None)
+    play = gpu_equal.playouts
+
+    def one_word_off(env: Any, rows: np.ndarray, slots: np.ndarray, states: np.ndarray) -> np.ndarray:
+        moves = play(env, rows, slots, states)
+        rows[slots[slots == 3], -1] += 1
+        return moves
+
+    bench.patch.setattr(gpu_equal, "playouts", one_word_off)
+    different = next(gpu_equal.equal(gpu_equal.Scale("host", equal=1e-3)))
+    assert different.measured.startswith("1 of 1,000 games differ")
+    assert different.held is False
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_profile(bench: Bench) -> None:
+    """Without a GPU of torch's operations."""
+    told = bench.run("gpu.py", *HOST, "--only", "profile")
+    table = table_of(told)
+    launches = float(table["self-play, a wave"][0].split()[0])
+    assert launches > 10
+    assert re.search(r"share +count +us each +at least +kernel or copy\n +\d+\.\d% +\d+ ", told)
+    assert table["gradient steps, a step"][0].endswith(" us")
+
+
+def test_a_profile_from_a_trace(bench: Bench) -> None:
+    """Two kernels side by side, a pause, and a copy: what is the GPU's, and how long it worked."""
+    import gpu_profile
+
+    def event(name: str, kind: str, begin: float, length: float) -> dict[str, Any]:
+        return {"ph": "X", "name": name, "cat": kind, "ts": begin, "dur": length}
+
+    trace = [
+        event("copy_batch", "kernel", 100, 10), event("reach_batch", "kernel", 105, 20),
+        event("Memcpy HtoD", "gpu_memcpy", 140, 5), event("aten::add", "cpu_op", 0, 1000),
+        event("reach_batch", "kernel", 150, 10), {"ph": "i", "name": "a mark", "ts": 3},
+    ]  # fmt: skip
+    events = gpu_profile.read_events({"traceEvents": trace}, gpu_profile.ON_GPU)
+    found = gpu_profile.Profiled(events, wall=100.0)
+    assert found.busy() == 25 + 5 + 10
+    assert found.pauses() == [15.0, 5.0]
+    assert (found.count("kernel"), found.count("gpu_memcpy")) == (3, 1)
+    assert found.by_name() == [("reach_batch", 2, 30.0), ("copy_batch", 1, 10.0), ("Memcpy HtoD", 1, 5.0)]
+    least = gpu_profile.floors(GoEnv(9), 1000, 4e12)
+    assert 1.0 < least["copy_batch"] < 5.0  # some 4 KB a board, read and written
+
+
+@needs_compiler
+def test_figures_are_kept(bench: Bench, tmp_path: Path) -> None:
+    """Of several calls in one file."""
+    kept = ("--json", str(tmp_path / "figures.json"))
+    bench.run("gpu.py", *HOST, "--only", "memcheck", *kept)
+    bench.run("gpu.py", *HOST, "--only", "racecheck", *kept)
+    rows = json.loads((tmp_path / "figures.json").read_text())
+    assert [(row["part"], row["target"], row["held"]) for row in rows] == [
+        ("memcheck", "0 errors", None), ("racecheck", "0 hazards", None),
+    ]  # fmt: skip
 
 
 @needs_compiler
@@ -35,7 +110,9 @@ def test_boards(bench: Bench) -> None:
 def test_all_of_it(bench: Bench) -> None:
     table = table_of(bench.run("gpu.py", *HOST))
     assert table["tests"][1:] == ["all pass", "yes"]
-    assert len(table) > 15
+    assert len(table) > 50
+    sound = {"goes on", "all end", "0 twice", "four answers", "0 differ", "a hint and a move", "on the device"}
+    assert [name for name, row in table.items() if len(row) > 2 and row[1] in sound and row[2] != "yes"] == []
     assert not any("failed" in cell for row in table.values() for cell in row)
 
 
@@ -87,13 +164,14 @@ def test_cut_off(bench: Bench) -> None:
 def test_a_slice_without_an_iteration(bench: Bench) -> None:
     """So slow a machine has one row that says so."""
     import gpu_figures
+    import gpu_networks
 
     def stopped(env: object, folder: Path, **how: object) -> None:
         folder.mkdir()
         (folder / "weights.safetensors").write_bytes(b"")
 
-    bench.patch.setattr(gpu_figures, "train", stopped)
-    (figure,) = gpu_figures.training(gpu_figures.Scale("host", minutes=0.5))
+    bench.patch.setattr(gpu_networks, "train", stopped)
+    (figure,) = gpu_networks.training(gpu_figures.Scale("host", minutes=0.5))
     assert figure.measured == "no iteration came to its end in 0.5 minutes"
 
 

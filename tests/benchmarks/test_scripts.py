@@ -74,6 +74,10 @@ SMALL = {
             r"memory of this process: \d+ MiB after a tenth, \d+ MiB after all: \d\.\d\d\n",
         ],
     ),
+    "selfplay_host.py": (
+        "--size 5 --games 4 --readouts 4 --plies 2 --turns 2",
+        [r"games +\d+\.\d\d us a move\n", r"Python alone allows [\d,]+ games/s,\ntrees [\d,]+ games/s for each core"],
+    ),
     "start.py": (
         "--repeats 1 --warm-only",
         [r"warm, median of 1: ", r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n"],
@@ -111,7 +115,14 @@ PEERS = {
 ELSEWHERE = {
     "bot_match.py",
     "gpu.py",
+    "gpu_equal.py",
     "gpu_figures.py",
+    "gpu_networks.py",
+    "gpu_peers.py",
+    "gpu_profile.py",
+    "gpu_runs.py",
+    "gpu_slices.py",
+    "gpu_training.py",
     "memory.py",
     "training_share.py",
     "figures.py",

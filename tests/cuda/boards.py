@@ -5,19 +5,33 @@ from typing import Any
 import numpy as np
 
 from alphago.cuda.contract import Backend
-from alphago.env.game import Leaves, Reached
+from alphago.env.device_batch import DeviceBatch
+from alphago.env.device_rows import DeviceRowBatch, row_program
+from alphago.env.game import GameEnv, Leaves, Reached
 from alphago.env.go import GoEnv
-from alphago.env.go_batch import GoBatch
+from alphago.env.go_cuda import PROGRAM as GO
 from alphago.env.go_cuda import CudaGoBatch
+from alphago.env.kernels import gomoku, reversi
+
+PROGRAMS = {"go": GO, "gomoku": row_program(gomoku), "reversi": row_program(reversi)}
+
+
+def batch_on(backend: Backend, env: GameEnv, count: int) -> Any:
+    """A batch as `env.new_batch` makes it, on a back end of the caller's."""
+    if isinstance(env, GoEnv):
+        return CudaGoBatch(env, env.start, count, backend)
+    return DeviceRowBatch(env, count, backend, PROGRAMS[env.name])
 
 
 class Twins:
     """The same positions twice, in `ours` (numba) and `theirs`; each verb goes to both."""
 
-    def __init__(self, env: GoEnv, count: int, backend: Backend) -> None:
-        self.env = env
-        self.ours, self.theirs = GoBatch(env, env.start, count), CudaGoBatch(env, env.start, count, backend)
+    def __init__(self, env: GameEnv, count: int, backend: Backend) -> None:
+        self.env: Any = env
+        self.ours: Any = env.new_batch(count)
+        self.theirs: DeviceBatch = batch_on(backend, env, count)
         self.slots = np.arange(count)
+        self.pass_alive = {"pass_alive"} if isinstance(env, GoEnv) else set()
 
     def do(self, verb: str, *arguments: Any, **options: Any) -> None:
         for batch in (self.ours, self.theirs):
@@ -41,7 +55,7 @@ class Twins:
             self.ask(verb, (), dtype, slots)
         for verb in ("score", "outcome"):
             self.ask(verb, (), np.float32, slots)
-        for verb in ("ownership", "pass_alive"):
+        for verb in ("ownership", *self.pass_alive):
             self.ask(verb, (env.N**2,), np.int8, slots)
         masks = self.ask("legal_mask", (env.action_space,), np.bool_, slots)
         assert np.array_equal(self.ours.rows, self.theirs.rows)
@@ -57,8 +71,9 @@ class Twins:
             if len(going) == 0:
                 return
             chances = random.random(masks.shape) * masks
-            chances[:, -1] *= random.random(len(masks)) < pass_rate
-            chances[:, -1] += 1e-9 * masks[:, -1]
+            if self.env.pass_action is not None:
+                chances[:, -1] *= random.random(len(masks)) < pass_rate
+                chances[:, -1] += 1e-9 * masks[:, -1]
             self.do("play", going, chances[going].argmax(axis=1).astype(np.int32))
         self.compare()
 
@@ -93,7 +108,7 @@ class Twins:
         shapes = {
             "legal_mask": ((env.action_space,), np.bool_), "is_over": ((), np.bool_), "to_play": ((), np.int8),
             "hash": ((), np.int64), "score": ((), np.float32), "outcome": ((), np.float32),
-            "ownership": ((env.N**2,), np.int8), "pass_alive": ((env.N**2,), np.int8),
+            **dict.fromkeys(("ownership", *self.pass_alive), ((env.N ** 2,), np.int8)),
         }  # fmt: skip
         for verb, (shape, dtype) in shapes.items():
             there = getattr(self.theirs, verb)(self.slots, backend.zeros((count, *shape), dtype))
@@ -111,4 +126,4 @@ class Twins:
         self.compare_there()
         self.do("copy", self.slots[:1], self.slots[-1:])
         self.compare()
-        self.theirs.playout(self.slots, np.arange(len(self.slots), dtype=np.int64), False)
+        self.theirs.playout(self.slots, np.arange(len(self.slots), dtype=np.int64))

@@ -17,9 +17,10 @@ from alphago.env.go_cuda import PROGRAM
 from alphago.env.kernels import go_planes, go_row
 from alphago.system.kernels import hashing
 from alphago.system.kernels.jit import CACHE_FOLDER
-from tests.cuda.boards import Twins
+from tests.cuda.boards import PROGRAMS, Twins
 
 ROOT = Path(__file__).parents[2]
+FILES = {path.name for folder in (source.FOLDER, PROGRAM.path.parent) for path in folder.glob("*.cu*")}
 needs_compiler = pytest.mark.skipif(host.find_compiler() is None, reason="there is no C++ compiler")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 
@@ -40,11 +41,20 @@ def test_a_name_with_two_values_is_refused() -> None:
         source.constants(one, other)
 
 
-def test_each_file_is_there_once() -> None:
-    text = PROGRAM.text
+@pytest.mark.parametrize("game", PROGRAMS)
+def test_each_file_is_there_once(game: str) -> None:
+    """Of those that a game includes: none has another's rules."""
+    text = PROGRAMS[game].text
     assert "#include" not in text
-    for path in (*source.FOLDER.glob("*.cu*"), *PROGRAM.path.parent.glob("*.cu*")):
-        assert text.count(f'#line 1 "{path.name}"') == 1
+    included = {name for name in FILES if text.count(f'#line 1 "{name}"') == 1}
+    assert {name for name in FILES if f'#line 1 "{name}"' in text} == included
+    assert {"loops.cuh", "bits.cuh", "planes.cuh", "batch.cuh"} < included
+    gos = {name for name in FILES if name.startswith(("go.", "go_", "playouts."))}
+    assert included & gos == (gos if game == "go" else set())
+
+
+def test_every_file_is_in_a_program() -> None:
+    assert {name for name in FILES for program in PROGRAMS.values() if f'"{name}"' in program.text} == FILES
 
 
 @needs_compiler
@@ -76,8 +86,9 @@ def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
 
 
 @needs_compiler
-def test_the_source_compiles_without_warnings(tmp_path: Path) -> None:
-    host.compile_library(PROGRAM.host_text, tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))
+@pytest.mark.parametrize("game", PROGRAMS)
+def test_the_source_compiles_without_warnings(game: str, tmp_path: Path) -> None:
+    host.compile_library(PROGRAMS[game].host_text, tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))
     assert (tmp_path / "strict.so").is_file()
 
 
@@ -93,6 +104,8 @@ CHECKED = """
 import numpy as np
 from alphago.cuda import host
 from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.reversi import ReversiEnv
 
 host.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 for size in (2, 3, 9, 25):
@@ -106,6 +119,16 @@ for size in (2, 3, 9, 25):
             batch.pass_alive(slots, np.empty((3, size * size), np.int8))
             batch.ownership(slots, np.empty((3, size * size), np.int8))
             batch.reset(slots, to_play="white")
+for env in (ReversiEnv(4), ReversiEnv(8), ReversiEnv(12), GomokuEnv(3, 3, 3), GomokuEnv(25), GomokuEnv(5, 4, 33)):
+    batch, slots = env.new_batch(3, device="host"), np.arange(3)
+    for turn in range(30):
+        mask = batch.legal_mask(slots, np.empty((3, env.action_space), np.bool_))
+        batch.planes(slots, np.empty((3, env.planes, env.N, env.N), np.float16))
+        batch.ownership(slots, np.empty((3, env.N**2), np.int8))
+        batch.hash(slots, np.empty(3, np.int64))
+        going = np.flatnonzero(mask.any(axis=1))
+        batch.play(going, mask[going].argmax(axis=1).astype(np.int32))
+    batch.playout(slots, slots.copy())
 print("clean")
 """
 
@@ -122,10 +145,18 @@ def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None
 
 
 @needs_nvcc
-@pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_80", marks=pytest.mark.slow), "sm_90"])
-def test_nvcc_compiles_without_warnings_or_spills(architecture: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("architecture", "game"),
+    [
+        ("sm_75", "go"),
+        *(("sm_90", game) for game in PROGRAMS),
+        *(pytest.param("sm_75", game, marks=pytest.mark.slow) for game in PROGRAMS if game != "go"),
+        *(pytest.param("sm_80", game, marks=pytest.mark.slow) for game in PROGRAMS),
+    ],
+)
+def test_nvcc_compiles_without_warnings_or_spills(architecture: str, game: str, tmp_path: Path) -> None:
     path = tmp_path / "kernels.cu"
-    path.write_text(PROGRAM.text)
+    path.write_text(PROGRAMS[game].text)
     options = ["-std=c++17", "--fmad=false", "-Werror", "all-warnings", "-Xptxas", "-v", f"-arch={architecture}"]
     run = subprocess.run(
         ["nvcc", *options, "--cubin", str(path), "-o", str(tmp_path / "x")], capture_output=True, text=True

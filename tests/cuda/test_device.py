@@ -51,6 +51,9 @@ def fake_cupy(
         ),
         "RawModule": lambda **options: SimpleNamespace(compile=compiling),
         "zeros": zeros,
+        "ndarray": np.ndarray,
+        "asarray": np.asarray,
+        "ascontiguousarray": np.ascontiguousarray,
     }
     vars(cupy).update(parts)
     patch.setitem(sys.modules, "cupy", cupy)
@@ -126,10 +129,45 @@ def test_kernels_that_cannot_be_compiled_or_loaded(
     refused(kind, sentence)
 
 
-def test_boards_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_cupy(monkeypatch, zeros=raising(OutOfMemoryError("Out of memory allocating 9,999 bytes")))
+@pytest.mark.parametrize(
+    "error",
+    [
+        OutOfMemoryError("Out of memory allocating 9,999 bytes"),
+        CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"),  # not even a context fits
+    ],
+)
+def test_boards_that_do_not_fit(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_cupy(monkeypatch, zeros=raising(error))
     with pytest.raises(MemoryError, match=r"^954 MiB do not fit into the memory that is left on the GPU$"):
         device.Device().zeros((1000, 250_000), np.int32)
+
+
+def test_other_errors_of_the_runtime_are_not_about_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_cupy(monkeypatch, zeros=raising(CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access")))
+    with pytest.raises(CUDARuntimeError, match="illegal memory access"):
+        device.Device().zeros((3,), np.int32)
+
+
+def test_arrays_that_are_there_are_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_cupy(monkeypatch)
+    there = device.Device()
+    ready = np.arange(6, dtype=np.int64)
+    assert there.upload(ready, np.int64) is ready
+    assert there.reachable(ready) is ready
+    for other, kind in ((ready, np.int32), (ready[::2], np.int64), ([1, 2], np.int64)):
+        sent = there.upload(other, kind)
+        assert sent.dtype == kind
+        assert sent.flags.c_contiguous
+        assert sent.tolist() == list(other)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [(3, np.int64), (True, np.int64), (np.bool_(True), np.int64), (np.int32(3), np.int64),
+                        (0.5, np.float64), (np.float64(0.5), np.float64)],
+)  # fmt: skip
+def test_numbers_arrive_as_64_bits(value: Any, kind: type) -> None:
+    assert type(device.as_argument(value)) is kind
+    assert device.as_argument(value) == value
 
 
 def test_a_device_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:

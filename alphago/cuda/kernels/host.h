@@ -23,3 +23,5 @@ extern "C" void stand_at(unsigned int blocks, unsigned int threads, unsigned int
 
 inline int __popc(unsigned int bits) { return __builtin_popcount(bits); }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }
+inline int __ffsll(long long bits) { return __builtin_ffsll(bits); }

@@ -1,26 +1,22 @@
-// The kernels of Go: what GameBatch's verbs do to rows, an int [boards, words].
-// A thread does a board, or a part of one where parts do not wait for each other: what they need was written by an
-// earlier kernel.
-// slots: long long [n]. Whole numbers arrive as Long, others as double.
+// The kernels of Go. A thread does a board, or a part of one where parts do not wait for each other: what they need was
+// written by an earlier kernel.
 
 #include "go_planes.cuh"
 #include "playouts.cuh"
 
-#define KERNEL extern "C" __global__ void
-#define EACH_SLOT EACH(i, n)
-#define ROW (rows + slots[i] * words)
-
-// The mover's result, -1, 0 or 1, of which `margin_weight` is replaced by tanh(margin / 10).
-__device__ inline float outcome(int* row, double margin_weight) {
-    double margin = score(row);
+// The mover's result, -1, 0 or 1, of which options[MARGIN_WEIGHT] is replaced by tanh(margin / 10).
+__device__ inline float outcome(int* row, const double* options) {
+    double margin = score(row), weight = options[MARGIN_WEIGHT];
     double sign = (double)(margin > 0) - (double)(margin < 0);
-    return (float)((1 - margin_weight) * sign + margin_weight * tanh(margin / 10));
+    return (float)((1 - weight) * sign + weight * tanh(margin / 10));
 }
+
+#include "batch.cuh"
 
 // Makes each row equal to `start` but for what belongs to one game.
 KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* start, Long komi2) {
     EACH_LANE(i, lane, n) {
-        copy(start, ROW, (int)lane);
+        copy(start, ROW, (int)words, (int)lane);
         if (lane == KOMI2 % LANES) ROW[KOMI2] = (int)komi2;
     }
 }
@@ -34,58 +30,9 @@ KERNEL set_up_batch(int* rows, Long words, const Long* slots, Long n, const sign
     }
 }
 
-KERNEL copy_batch(const int* from_rows, const Long* sources, int* rows, Long words, const Long* slots, Long n) {
-    EACH_LANE(i, lane, n) copy(from_rows + sources[i] * words, ROW, (int)lane);
-}
-
-KERNEL play_batch(int* rows, Long words, const Long* slots, Long n, const int* actions) {
-    EACH_SLOT play(ROW, actions[i]);
-}
-
-// Plays the first lengths[i] actions of paths[i] (int [n, depth]).
-KERNEL replay_batch(int* rows, Long words, const Long* slots, Long n, const int* paths, Long depth,
-                    const int* lengths) {
-    EACH_SLOT {
-        for (int ply = 0; ply < lengths[i]; ply++) play(ROW, paths[i * depth + ply]);
-    }
-}
-
-// As replay_batch; then over: [n], movers: +1 Black, -1 White, and outcomes where the game is over, as outcome_batch.
-KERNEL reach_batch(int* rows, Long words, const Long* slots, Long n, const int* paths, Long depth, const int* lengths,
-                   double margin_weight, bool* over, signed char* movers, float* outcomes) {
-    EACH_SLOT {
-        for (int ply = 0; ply < lengths[i]; ply++) play(ROW, paths[i * depth + ply]);
-        movers[i] = (signed char)(3 - 2 * ROW[TO_PLAY]);
-        over[i] = is_over(ROW);
-        if (over[i]) outcomes[i] = outcome(ROW, margin_weight);
-    }
-}
-
 // out: [n, N * N + 1]. size: N.
 KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* out, Long size) {
     EACH_PART(i, part, n, size + 1) legal_mask(ROW, (int)part, out + i * (size * size + 1));
-}
-
-KERNEL is_over_batch(int* rows, Long words, const Long* slots, Long n, bool* out) { EACH_SLOT out[i] = is_over(ROW); }
-
-// +1 Black, -1 White.
-KERNEL to_play_batch(int* rows, Long words, const Long* slots, Long n, signed char* out) {
-    EACH_SLOT out[i] = (signed char)(3 - 2 * ROW[TO_PLAY]);
-}
-
-KERNEL hash_batch(int* rows, Long words, const Long* slots, Long n, Long* out) {
-    EACH_SLOT out[i] = position_hash(ROW);
-}
-
-KERNEL score_batch(int* rows, Long words, const Long* slots, Long n, float* out) { EACH_SLOT out[i] = score(ROW); }
-
-// out: [n, N * N].
-KERNEL ownership_batch(int* rows, Long words, const Long* slots, Long n, signed char* out) {
-    EACH_SLOT ownership(ROW, out + i * ROW[SIZE] * ROW[SIZE]);
-}
-
-KERNEL outcome_batch(int* rows, Long words, const Long* slots, Long n, float* out, double margin_weight) {
-    EACH_SLOT out[i] = outcome(ROW, margin_weight);
 }
 
 // Sets points of an ownership map to `value`.
@@ -112,7 +59,7 @@ KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed
 }
 
 // Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
-KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, Long fill_eyes, int* moves) {
+KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, int* moves, Long fill_eyes) {
     EACH_SLOT moves[i] = playout(ROW, states + i, fill_eyes != 0);
 }
 

@@ -3,28 +3,10 @@
 #pragma once
 #include "go_alive.cuh"
 #include "go_score.cuh"
+#include "planes.cuh"
 
+static_assert(ABSENT < 0, "Planes takes a negative place for a plane that nobody asked for");
 static_assert(PLANES == 20, "a new plane of go_planes.py has to be written here too, in begin_rule_planes or rule_planes");
-
-// One position's planes in the network's tensor: numbers of type T, `plane` and `point` steps apart.
-template <typename T>
-struct Planes {
-    T* out;
-    Long plane, point;
-
-    BOTH void set(int place, int i, float value) const { out[place * plane + i * point] = rounded<T>(value); }
-
-    // Writes one board row, from point `begin`, of the plane that stands at `place`.
-    BOTH void set_bits(int place, int begin, int size, int bits) const {
-        if (place == ABSENT) return;
-        for (int c = 0; c < size; c++) set(place, begin + c, (float)((bits >> c) & 1));
-    }
-
-    BOTH void fill(int place, int points, float value) const {
-        if (place == ABSENT) return;
-        for (int i = 0; i < points; i++) set(place, i, value);
-    }
-};
 
 // Sets points of one plane to 1.
 template <typename T>

@@ -39,8 +39,11 @@ BOTH void flip_bit(int* row, int at_board, int point) {
 // Enough passes in a row, or the longest game allowed.
 BOTH bool is_over(const int* row) { return row[PASSES] >= row[PASSES_TO_END] || row[PLY] >= row[MAX_MOVES]; }
 
+// Who is to move: 1 Black, -1 White.
+BOTH int player(const int* row) { return 3 - 2 * row[TO_PLAY]; }
+
 // A lane's share of the words that make `target` equal to `source`, up to the last board hash in use.
-BOTH void copy(const int* source, int* target, int lane) {
+BOTH void copy(const int* source, int* target, int, int lane) {
     int words = source[AT_HASHES] + 2 * source[BOARDS_SEEN];
     for (int i = lane; i < words; i += LANES) target[i] = source[i];
 }

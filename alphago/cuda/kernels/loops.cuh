@@ -1,0 +1,31 @@
+// How a kernel's work is shared out among threads: loops that take a thread's share, whatever the size of the grid.
+
+#pragma once
+
+#define BOTH __host__ __device__ inline
+#define KERNEL extern "C" __global__ void
+
+typedef long long Long;
+
+// A thread does a whole item.
+#define EACH(i, count)                                                              \
+    for (Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x, each = (count); i < each; \
+         i += (Long)gridDim.x * blockDim.x)
+
+// `count` items of so many parts each: `i` is the item. Threads side by side do the same part of different items, so
+// that they take the same branches.
+#define EACH_PART(i, part, count, parts)    \
+    EACH(share, (count) * (Long)(parts))    \
+        for (Long i = share % (count), part = share / (count), once = 1; once; once = 0)
+
+// The same where threads side by side do parts side by side of one item, so that they reach into memory side by side.
+#define EACH_POINT(i, part, count, parts) \
+    EACH(share, (count) * (Long)(parts))  \
+        for (Long i = share / (parts), part = share % (parts), once = 1; once; once = 0)
+
+// The same where each item has LANES parts, which go through its memory together.
+#define EACH_LANE(i, lane, count) EACH_POINT(i, lane, count, LANES)
+
+// Of kernels on rows (`rows`, of `words` words each) in n `slots`: each slot by its index i, and its row.
+#define EACH_SLOT EACH(i, n)
+#define ROW (rows + slots[i] * words)

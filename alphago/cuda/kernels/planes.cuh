@@ -1,0 +1,66 @@
+// A network's input as kernels write it: float32, float16 or bfloat16, with any steps between planes and points.
+
+#pragma once
+#include "loops.cuh"
+
+// The bits of 16-bit floats, for networks that compute with them.
+struct Half {
+    unsigned short bits;
+};
+struct Bfloat {
+    unsigned short bits;
+};
+
+BOTH unsigned int float_bits(float value) {
+    union {
+        float value;
+        unsigned int bits;
+    } both;
+    both.value = value;
+    return both.bits;
+}
+
+// Rounds to the nearest, ties to even: a number of planes, which is 0 or from 2^-14 to 1000 in size.
+template <typename T>
+BOTH T rounded(float value);
+
+template <>
+BOTH float rounded<float>(float value) {
+    return value;
+}
+
+template <>
+BOTH Bfloat rounded<Bfloat>(float value) {
+    unsigned int bits = float_bits(value);
+    return Bfloat{(unsigned short)((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16)};
+}
+
+template <>
+BOTH Half rounded<Half>(float value) {
+    unsigned int bits = float_bits(value);
+    unsigned int sign = (bits >> 16) & 0x8000, size = bits & 0x7FFFFFFF;
+    if (size == 0) return Half{(unsigned short)sign};
+    // 112 is the difference of the exponents' offsets.
+    return Half{(unsigned short)(sign | ((size - (112u << 23) + 0xFFF + ((size >> 13) & 1)) >> 13))};
+}
+
+// One position's planes in the network's tensor: numbers of type T, `plane` and `point` steps apart. A
+// negative place is that of a plane that nobody asked for.
+template <typename T>
+struct Planes {
+    T* out;
+    Long plane, point;
+
+    BOTH void set(int place, int i, float value) const { out[place * plane + i * point] = rounded<T>(value); }
+
+    // Writes one board row, from point `begin`, of the plane that stands at `place`.
+    BOTH void set_bits(int place, int begin, int size, int bits) const {
+        if (place < 0) return;
+        for (int c = 0; c < size; c++) set(place, begin + c, (float)((bits >> c) & 1));
+    }
+
+    BOTH void fill(int place, int points, float value) const {
+        if (place < 0) return;
+        for (int i = 0; i < points; i++) set(place, i, value);
+    }
+};

@@ -1,0 +1,61 @@
+"""`DeviceRowBatch`: positions of a small game on a device, with the rows and the verbs of its `RowBatch`."""
+
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from alphago.cuda.contract import Backend
+from alphago.cuda.source import Program, constants
+from alphago.env.device_batch import DeviceBatch
+from alphago.env.game import GameEnv
+from alphago.env.kernels import rows as layout
+
+FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
+
+
+@cache
+def row_program(kernels: ModuleType) -> Program:
+    """Return the CUDA twin of a game's kernels, the same on every call: the file of that name with the ending `.cu`."""
+    return Program(Path(str(kernels.__file__)).with_suffix(".cu"), constants(layout, kernels))
+
+
+class DeviceRowBatch(DeviceBatch):
+    """Positions on a backend of a game whose rows are laid out as in `alphago.env.kernels.rows`.
+
+    Rows and answers are those of the game's batch on the CPU, in words of 32 bits instead of 64.
+    """
+
+    def __init__(self, env: GameEnv, count: int, backend: Backend, program: Program) -> None:
+        start = start_row(env)
+        super().__init__(env, count, backend, program=program, words=start.shape[1])
+        self._start = backend.upload(start, np.int32)
+        self.reset(np.arange(count))
+
+    def reset(self, slots: Any, **setup: Any) -> None:
+        """Set the slots to the start position, or to a set-up one, by the keywords of the game's batch on the CPU."""
+        start = self.backend.upload(start_row(self.env, **setup), np.int32) if setup else self._start
+        targets = self.backend.upload(slots, np.int64)
+        self._copy(start, self.backend.zeros((len(targets),), np.int64), targets)
+
+    def legal_mask(self, slots: Any, out: Any) -> Any:
+        actions = self.env.action_space
+        return self._answer("legal_mask_batch", slots, out, np.bool_, (actions,), actions, threads=actions)
+
+    def write_planes(self, slots: Any, dtype: str, target: tuple[Any, int, int, int]) -> None:
+        height, width = self.env.plane_shape
+        self._launch(f"planes_{dtype}_batch", slots, *target, height * width, threads=height * width)
+
+    def playout(self, slots: Any, states: Any) -> np.ndarray:
+        return self._playout(slots, states)
+
+
+def start_row(env: GameEnv, **setup: Any) -> np.ndarray:
+    """Return the row of a start position as the CPU's batch makes it: int64 [1, words]."""
+    batch: Any = env.new_batch(1)
+    if setup:
+        batch.reset(FIRST, **setup)
+    rows: np.ndarray = batch.rows
+    return rows

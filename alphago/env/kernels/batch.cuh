@@ -1,0 +1,62 @@
+// What GameBatch's verbs do to rows (int [boards, words]), whatever the game: kernels of its rules.
+//
+// A game's file defines these functions, includes this file, and adds kernels for its legal moves and planes:
+//   copy(source, target, words, lane)   a lane's share of the words that make `target` equal to `source`
+//   play(row, action)                   a legal action for the side to move
+//   player(row)                         who is to move: 1 the first player, -1 the second
+//   is_over(row), position_hash(row)
+//   score(row), ownership(row, out)     the mover's margin, and the owner of each point
+//   outcome(row, options)               the mover's result; options: double [], the game's own
+//
+// slots: long long [n]. Whole numbers arrive as Long, others as double.
+
+#pragma once
+#include "loops.cuh"
+
+KERNEL copy_batch(const int* from_rows, const Long* sources, int* rows, Long words, const Long* slots, Long n) {
+    EACH_LANE(i, lane, n) copy(from_rows + sources[i] * words, ROW, (int)words, (int)lane);
+}
+
+KERNEL play_batch(int* rows, Long words, const Long* slots, Long n, const int* actions) {
+    EACH_SLOT play(ROW, actions[i]);
+}
+
+// Plays the first lengths[i] actions of paths[i] (int [n, depth]).
+KERNEL replay_batch(int* rows, Long words, const Long* slots, Long n, const int* paths, Long depth,
+                    const int* lengths) {
+    EACH_SLOT {
+        for (int ply = 0; ply < lengths[i]; ply++) play(ROW, paths[i * depth + ply]);
+    }
+}
+
+// As replay_batch; then over, movers and, where the game is over, outcomes: [n] each, as the kernels of these names.
+KERNEL reach_batch(int* rows, Long words, const Long* slots, Long n, const int* paths, Long depth, const int* lengths,
+                   const double* options, bool* over, signed char* movers, float* outcomes) {
+    EACH_SLOT {
+        for (int ply = 0; ply < lengths[i]; ply++) play(ROW, paths[i * depth + ply]);
+        movers[i] = (signed char)player(ROW);
+        over[i] = is_over(ROW);
+        if (over[i]) outcomes[i] = outcome(ROW, options);
+    }
+}
+
+KERNEL is_over_batch(int* rows, Long words, const Long* slots, Long n, bool* out) { EACH_SLOT out[i] = is_over(ROW); }
+
+KERNEL to_play_batch(int* rows, Long words, const Long* slots, Long n, signed char* out) {
+    EACH_SLOT out[i] = (signed char)player(ROW);
+}
+
+KERNEL hash_batch(int* rows, Long words, const Long* slots, Long n, Long* out) {
+    EACH_SLOT out[i] = position_hash(ROW);
+}
+
+KERNEL score_batch(int* rows, Long words, const Long* slots, Long n, float* out) { EACH_SLOT out[i] = score(ROW); }
+
+// out: [n, points], 1 the mover's, -1 the other side's, 0.
+KERNEL ownership_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, Long points) {
+    EACH_SLOT ownership(ROW, out + i * points);
+}
+
+KERNEL outcome_batch(int* rows, Long words, const Long* slots, Long n, float* out, const double* options) {
+    EACH_SLOT out[i] = outcome(ROW, options);
+}

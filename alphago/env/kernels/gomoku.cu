@@ -1,0 +1,50 @@
+// Gomoku: gomoku.py, with the same rows.
+
+#include "rows.cuh"
+
+BOTH void play(int* row, int action) {
+    int ply = row[PLY], mover = row[TO_PLAY], size = points(row);
+    row[HEADER + action] = mover;
+    row[HEADER + size + ply % row[DEPTH]] = action;
+    end_turn(row);
+    if (longest_line(row, action) >= row[CONNECT]) {
+        row[MARGIN] = mover;
+        row[OVER] = 1;
+    } else if (ply + 1 == size) {
+        row[OVER] = 1;
+    }
+}
+
+BOTH bool is_legal(const int* row, int action) { return !is_over(row) && row[HEADER + action] == EMPTY; }
+
+// How many of the newest boards have the stone that is on this point, or would be: all, or those after it was played
+// or after a set-up.
+BOTH int boards_since(const int* row, int point) {
+    int depth = row[DEPTH], ply = row[PLY], at = HEADER + points(row);
+    for (int back = 0; back < depth - 1 && back < ply; back++) {
+        int action = row[at + (ply - 1 - back) % depth];
+        if (action == point || action == UNKNOWN) return back + 1;
+    }
+    return depth;
+}
+
+template <typename T>
+BOTH void write_point(const int* row, int point, Planes<T> planes) {
+    int depth = row[DEPTH], owner = row[HEADER + point] * row[TO_PLAY];
+    int boards = owner == 0 ? 0 : boards_since(row, point);
+    for (int age = 0; age < depth; age++) {
+        planes.set(2 * age, point, age < boards && owner == 1);
+        planes.set(2 * age + 1, point, age < boards && owner == -1);
+    }
+    planes.set(2 * depth, point, row[TO_PLAY] == BLACK);
+}
+
+BOTH int random_action(const int* row, Long* state) {
+    int size = points(row), left = (int)((next_random(state) * (size - row[PLY])) >> 32);  // a ply is a stone
+    int point = 0;
+    for (; point < size; point++)
+        if (row[HEADER + point] == EMPTY && left-- == 0) break;
+    return point;
+}
+
+#include "row_batch.cuh"

@@ -1,0 +1,124 @@
+// Reversi: reversi.py, with the same rows.
+
+#include "rows.cuh"
+
+// How many enemy stones a stone of `mover` would enclose in the direction (down, right).
+BOTH int enclosed(const int* row, int point, int mover, int down, int right) {
+    int size = row[WIDTH], r = point / size + down, c = point % size + right;
+    for (int count = 0; 0 <= r && r < size && 0 <= c && c < size; count++, r += down, c += right) {
+        int colour = row[HEADER + r * size + c];
+        if (colour == mover) return count;
+        if (colour == EMPTY) return 0;
+    }
+    return 0;
+}
+
+// Whether a stone of `mover` on this point would enclose enemy stones.
+BOTH bool allowed(const int* row, int point, int mover) {
+    if (row[HEADER + point] != EMPTY) return false;
+    for (int down = -1; down <= 1; down++)
+        for (int right = -1; right <= 1; right++)
+            if ((down != 0 || right != 0) && enclosed(row, point, mover, down, right) > 0) return true;
+    return false;
+}
+
+// The stones of both colours as bits, on boards of up to MOST_BITS points along a side: bit MOST_BITS * row + column.
+struct Stones {
+    Bits black = 0, white = 0, empty = 0;
+
+    BOTH Stones(const int* row) {
+        int size = row[WIDTH];
+        for (int r = 0; r < size; r++)
+            for (int c = 0; c < size; c++) {
+                int colour = row[HEADER + r * size + c];
+                Bits bit = (Bits)1 << (MOST_BITS * r + c);
+                black |= colour == BLACK ? bit : 0;
+                white |= colour == WHITE ? bit : 0;
+                empty |= colour == EMPTY ? bit : 0;
+            }
+    }
+
+    // The points beyond a row of enemy stones (`passed`) that begins beside an own one, both ways of a shift.
+    BOTH static Bits reached(Bits own, Bits passed, int shift) {
+        Bits up = passed & (own << shift), down = passed & (own >> shift);
+        for (int i = 0; i < MOST_BITS - 3; i++) {
+            up |= passed & (up << shift);
+            down |= passed & (down >> shift);
+        }
+        return (up << shift) | (down >> shift);
+    }
+
+    // The points on which a stone of `mover` would enclose enemy stones.
+    BOTH Bits legal(int mover) const {
+        Bits own = mover == BLACK ? black : white, enemy = mover == BLACK ? white : black, inner = enemy & (Bits)INNER;
+        Bits found = reached(own, inner, 1) | reached(own, enemy, MOST_BITS);
+        found |= reached(own, inner, MOST_BITS - 1) | reached(own, inner, MOST_BITS + 1);
+        return found & empty;
+    }
+};
+
+BOTH bool can_move(const int* row, int mover) {
+    if (row[WIDTH] <= MOST_BITS) return Stones(row).legal(mover) != 0;
+    for (int point = 0; point < points(row); point++)
+        if (allowed(row, point, mover)) return true;
+    return false;
+}
+
+BOTH bool anyone_can_move(const int* row) {
+    if (row[WIDTH] > MOST_BITS) return can_move(row, BLACK) || can_move(row, WHITE);
+    Stones stones(row);
+    return (stones.legal(BLACK) | stones.legal(WHITE)) != 0;
+}
+
+BOTH void play(int* row, int action) {
+    int mover = row[TO_PLAY], size = row[WIDTH];
+    if (action < points(row)) {  // else a pass, after which the other side can move
+        int turned = 0;
+        for (int down = -1; down <= 1; down++)
+            for (int right = -1; right <= 1; right++) {
+                int count = down != 0 || right != 0 ? enclosed(row, action, mover, down, right) : 0;
+                for (int step = 1; step <= count; step++) row[HEADER + action + step * (down * size + right)] = mover;
+                turned += count;
+            }
+        row[HEADER + action] = mover;
+        row[MARGIN] += mover * (2 * turned + 1);
+        row[OVER] = !anyone_can_move(row);
+    }
+    end_turn(row);
+}
+
+// The pass is legal only if no stone can be placed and the game is not over.
+BOTH bool is_legal(const int* row, int action) {
+    if (action < points(row)) return allowed(row, action, row[TO_PLAY]);
+    return !is_over(row) && !can_move(row, row[TO_PLAY]);
+}
+
+template <typename T>
+BOTH void write_point(const int* row, int point, Planes<T> planes) {
+    int owner = row[HEADER + point] * row[TO_PLAY];
+    planes.set(0, point, owner == 1);
+    planes.set(1, point, owner == -1);
+}
+
+// The legal point with so many legal points before it, on a board of up to MOST_BITS points along a side.
+__device__ inline int nth_point(Bits legal, int before, int size) {
+    for (; before > 0; before--) legal &= legal - 1;
+    int bit = lowest_bit(legal);
+    return bit / MOST_BITS * size + bit % MOST_BITS;
+}
+
+__device__ inline int random_action(const int* row, Long* state) {
+    int mover = row[TO_PLAY], size = points(row), count = 0, point = -1;
+    Long chance = next_random(state);
+    if (row[WIDTH] <= MOST_BITS) {
+        Bits legal = Stones(row).legal(mover);
+        return legal == 0 ? size : nth_point(legal, (int)((chance * count_bits(legal)) >> 32), row[WIDTH]);
+    }
+    for (int i = 0; i < size; i++) count += allowed(row, i, mover);
+    if (count == 0) return size;
+    for (int left = (int)((chance * count) >> 32); left >= 0; left--)
+        for (point++; !allowed(row, point, mover);) point++;
+    return point;
+}
+
+#include "row_batch.cuh"

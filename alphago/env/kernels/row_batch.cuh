@@ -1,0 +1,35 @@
+// What a small game adds to batch.cuh. Its file defines, after including rows.cuh, `play` and
+//   is_legal(row, action)          whether an action is legal, false once the game is over
+//   write_point(row, point, out)   one point of all planes, to a Planes<T>
+//   random_action(row, state)      an action of a game that is not over, all legal ones with the same chance: with one
+//                                  random number r, the (r * count >> 32)th of `count` legal ones
+// and includes this file. A thread does one action, or one point, of a board.
+
+#pragma once
+#include "batch.cuh"
+#include "rows.cuh"
+
+// out: [n, actions].
+KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* out, Long actions) {
+    EACH_POINT(i, action, n, actions) out[i * actions + action] = is_legal(ROW, (int)action);
+}
+
+// Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
+KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, int* moves) {
+    EACH_SLOT {
+        int count = 0;
+        for (; !is_over(ROW); count++) play(ROW, random_action(ROW, states + i));
+        moves[i] = count;
+    }
+}
+
+// All planes, as numbers of type T. board, plane, point: the steps of `out`. size: points of a plane.
+#define PLANES_KERNEL(T, NAME)                                                                                  \
+    KERNEL planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane, \
+                                 Long point, Long size) {                                                       \
+        EACH_POINT(i, at, n, size) write_point(ROW, (int)at, Planes<T>{out + i * board, plane, point});          \
+    }
+
+PLANES_KERNEL(float, float32)
+PLANES_KERNEL(Half, float16)
+PLANES_KERNEL(Bfloat, bfloat16)

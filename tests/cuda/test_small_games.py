@@ -1,0 +1,144 @@
+"""Reversi and Gomoku on a back end: every answer and every word of the rows is numba's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.cuda.contract import Backend
+from alphago.cuda.host import Host, find_compiler
+from alphago.env.device_rows import DeviceRowBatch
+from alphago.env.devices import choose_device
+from alphago.env.game import GameEnv
+from alphago.env.gomoku import GomokuBatch, GomokuEnv
+from alphago.env.kernels.row_playouts import PLAYOUTS
+from alphago.env.reversi import ReversiBatch, ReversiEnv
+from alphago.nn.net import NeuralNet
+from alphago.training.selfplay import selfplay
+from tests.cuda.boards import Twins, batch_on
+
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+SMALL = [
+    *(ReversiEnv(size) for size in (4, 6, 8, 10, 12, 16)),
+    *(GomokuEnv(*options) for options in ((2, 1, 3), (3, 3, 3), (5, 4, 5), (6, 3, 17), (9, 5, 17), (15, 5, 5))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("env", SMALL, ids=repr)
+def test_random_games(backend: Backend, env: GameEnv) -> None:
+    Twins(env, 5, backend).play_on(np.random.default_rng(env.N), env.max_moves, every=max(1, env.N**2 // 8))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("env", [*SMALL, GomokuEnv(25, 5, 3), GomokuEnv(19, 6, 65)], ids=repr)
+def test_thousands_of_random_games(env: GameEnv) -> None:
+    from alphago.cuda.device import Device
+
+    Twins(env, 4096, Device()).play_on(np.random.default_rng(2), env.max_moves, every=max(1, env.N**2 // 4))
+
+
+@pytest.mark.parametrize("env", [ReversiEnv(6), ReversiEnv(10), GomokuEnv(7, 4, 9)], ids=repr)
+def test_every_verb_with_answers_on_the_device(backend: Backend, env: GameEnv) -> None:
+    Twins(env, 12, backend).exercise(np.random.default_rng(4), 9)
+
+
+@pytest.mark.parametrize("env", [ReversiEnv(4), ReversiEnv(8), ReversiEnv(12), GomokuEnv(9)], ids=repr)
+def test_random_playouts(backend: Backend, env: GameEnv) -> None:
+    """The same streams of random numbers give the same games, and stand where numba's stand in the end."""
+    twins = Twins(env, 20, backend)
+    twins.play_on(np.random.default_rng(5), 3, every=3)
+    states = np.random.default_rng(6).integers(-(2**63), 2**63, 20)
+    numbas, mask = states.copy(), np.zeros(env.action_space, np.bool_)
+    play = PLAYOUTS[env.name]
+    moves = [play(twins.ours.rows, np.array([slot]), mask, numbas[slot : slot + 1]) for slot in twins.slots]
+    assert np.array_equal(twins.theirs.playout(twins.slots, states), moves)
+    assert np.array_equal(states, numbas)
+    assert not twins.compare().any()
+
+
+@pytest.mark.parametrize(
+    ("env", "setup"),
+    [
+        (GomokuEnv(4, 3, 7), {"board": [[1, 0, 0, 0], [0, -1, 0, 0], [0, 0, 1, 0], [0] * 4]}),
+        (GomokuEnv(3, 2, 5), {"to_play": "white"}),
+        (GomokuEnv(3, 2, 5), {"board": [[1, 1, 0], [-1, 0, 0], [0, 0, 0]]}),
+        (ReversiEnv(4), {"board": [[0, 1, 1, 1], [0, -1, 1, 0], [0, 1, -1, 0], [0] * 4], "to_play": -1}),
+        (ReversiEnv(4), {"board": [[0] * 4, [0, 1, 1, 0], [0, 1, 1, 0], [0] * 4]}),
+    ],
+)
+def test_set_ups(backend: Backend, env: GameEnv, setup: dict[str, Any]) -> None:
+    """In some slots; what was played before is forgotten, and what is played after is remembered."""
+    twins = Twins(env, 6, backend)
+    twins.play_on(np.random.default_rng(7), 3)
+    twins.do("reset", twins.slots[1:5], **setup)
+    twins.play_on(np.random.default_rng(8), env.max_moves)
+    twins.do("reset", twins.slots[::2])
+    twins.compare()
+
+
+def test_a_board_that_no_game_has_is_refused(backend: Backend) -> None:
+    batch = batch_on(backend, ReversiEnv(4), 2)
+    before = batch.rows.copy()
+    with pytest.raises(ValueError, match="must have stones on the four points in the middle"):
+        batch.reset(np.arange(2), board=np.zeros((4, 4)))
+    assert np.array_equal(batch.rows, before)
+
+
+@pytest.mark.parametrize("env", [ReversiEnv(6), GomokuEnv(5, 4, 7)], ids=repr)
+def test_planes_in_the_numbers_and_the_layout_of_a_network(backend: Backend, env: GameEnv) -> None:
+    twins = Twins(env, 4, backend)
+    twins.play_on(np.random.default_rng(9), 9, every=9)
+    slots, shape = np.array([3, 0]), (2, env.planes, env.N, env.N)
+    exact = twins.ours.planes(slots, np.empty(shape, np.float32))
+    bits = twins.theirs.planes(slots, np.empty(shape, np.uint16))
+    assert np.array_equal((bits.astype(np.uint32) << 16).view(np.float32), exact)
+    assert np.array_equal(twins.theirs.planes(slots, np.empty(shape, np.float16)), exact)
+    last = np.empty((2, env.N, env.N, env.planes), np.float32)
+    twins.theirs.planes(slots, last.transpose(0, 3, 1, 2))
+    assert np.array_equal(last, exact.transpose(0, 2, 3, 1))
+
+
+@pytest.mark.parametrize("env", [ReversiEnv(6), GomokuEnv(5, 4, 7)], ids=repr)
+def test_positions_come_back_to_the_cpu(backend: Backend, env: GameEnv) -> None:
+    """From one batch to another, and as positions to read."""
+    twins = Twins(env, 3, backend)
+    twins.play_on(np.random.default_rng(10), 6, every=6)
+    slots, back = np.arange(3), env.new_batch(3)
+    there = batch_on(backend, env, 3)
+    there.copy(slots[::-1].copy(), slots, of=twins.ours)
+    back.copy(slots, slots, of=there)
+    assert np.array_equal(back.rows, twins.ours.rows[::-1])
+    for slot in slots:
+        assert str(env.position_of(twins.theirs, slot)) == str(env.position_of(twins.ours, slot))
+
+
+@needs_compiler
+def test_the_grid_does_not_matter() -> None:
+    for blocks, threads in ((2, 3), (5, 4)):
+        Twins(GomokuEnv(5, 4, 5), 7, Host(blocks, threads)).play_on(np.random.default_rng(0), 25, every=5)
+        Twins(ReversiEnv(6), 7, Host(blocks, threads)).play_on(np.random.default_rng(0), 25, every=5)
+
+
+@needs_compiler
+def test_the_device_is_the_callers_choice() -> None:
+    for env, kind in ((ReversiEnv(4), ReversiBatch), (GomokuEnv(3, 3), GomokuBatch)):
+        assert type(env.new_batch(2)) is type(env.new_batch(2, "cpu")) is kind
+        assert type(env.new_batch(2, "host")) is DeviceRowBatch
+        assert choose_device(env, "host") == "host"
+        with pytest.raises(ValueError, match=r"device must be 'cuda' or 'host' .*, got 'tpu'"):
+            env.new_batch(2, "tpu")
+
+
+@pytest.mark.parametrize("env", [ReversiEnv(4), GomokuEnv(4, 3, 5)], ids=repr)
+@pytest.mark.parametrize("device", ["host", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_self_play_is_the_cpus(device: str, env: GameEnv) -> None:
+    """In float32, of the same seeds; on a GPU sums may decide between moves that are as good as equal."""
+    if device == "host" and find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    net = NeuralNet(env, tower_height=1, channels=8)
+    played = [
+        selfplay(env, net.evaluator("float32", where), 6, 8, seed=1, games_in_flight=4) for where in ("cpu", device)
+    ]
+    same = [np.array_equal(one.moves, two.moves) for one, two in zip(*played, strict=True)]
+    assert np.mean(same) >= {"host": 0.75, "cuda": 0.5}[device]
+    assert all(record.position(env).is_over or record.resigned for record in played[1])
