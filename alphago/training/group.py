@@ -325,13 +325,18 @@ class SelfPlay:
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
         """Play the next iterations with a snapshot of this network, and of a lineup's; `dtype` as in NetEvaluator."""
-        if isinstance(self.evaluator, DeviceEvaluator):  # it keeps its buffers and graphs
-            self.evaluator.load(net.base_net, net.value, net.policy)
-        else:
-            self.evaluator = net.evaluator(dtype, self.device, exact=True, shared=False)
-        others = () if lineup is None else (lineup.second, lineup.recent)
-        self.others = tuple(other.evaluator(dtype, self.device, exact=True) for other in others)
+        self.evaluator = self._snapshot(net, dtype, self.evaluator)
+        nets = () if lineup is None else (lineup.second, lineup.recent)
+        before = self.others or (None, None)
+        self.others = tuple(self._snapshot(other, dtype, old) for other, old in zip(nets, before, strict=False))
         self.shares = BEST_ALONE if lineup is None else lineup.shares
+
+    def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
+        """Return an evaluator of a network, on a GPU the one that played before: it keeps its buffers and graphs."""
+        if not isinstance(before, DeviceEvaluator):
+            return net.evaluator(dtype, self.device, exact=True, shared=False)
+        before.load(net.base_net, net.value, net.policy)
+        return before
 
     def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
         """Play all games to their ends and return them in the order of their numbers."""

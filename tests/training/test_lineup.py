@@ -6,15 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago.cuda.host import find_compiler
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.search import Search, SearchSettings
+from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.training.group import SelfPlay
-from alphago.training.lineup import BEST, BEST_ALONE, RECENT, SECOND, Seats, Shares, draw_roles, learns
+from alphago.training.lineup import BEST, BEST_ALONE, RECENT, SECOND, Lineup, Seats, Shares, draw_roles, learns
+from alphago.training.runs.resume import seeded
 from alphago.training.settings import SelfPlaySettings
 
 GO = GoEnv(3, komi=0.5)
@@ -34,6 +37,11 @@ class Sure(UniformEvaluator):
         best = legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1) if self.last else legal.argmax(axis=1)
         priors *= np.float32(0.001)
         priors[np.arange(len(slots)), best] += np.float32(0.999)
+
+
+def net_of(seed: int) -> NeuralNet:
+    with seeded(seed):
+        return NeuralNet(GO, tower_height=1, channels=8).eval()
 
 
 def games_of(
@@ -79,6 +87,35 @@ class TestRoles:
         assert again.roles.tolist() == seats.roles.tolist()
         seats.use((HashEvaluator(),), BEST_ALONE)  # champions were taken off: the best goes on alone
         assert not seats.roles.any()
+
+
+@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> str:
+    if request.param == "host" and find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    return request.param
+
+
+def test_on_a_device(device: str) -> None:
+    """Networks take turns on the same boards there; what is published later goes into their evaluators."""
+    played = []
+    for where in ("cpu", device):
+        with Workers(2) as workers:
+            settings = SelfPlaySettings(groups=2, games_in_flight=6, readouts=4, opening_plies=0)
+            source = SelfPlay(GO, settings, range(12), workers, seed=3, device=where)
+            before = None
+            for seed in (7, 0):
+                lineup = Lineup(net_of(seed + 1), net_of(seed + 2), (0.2, 0.4, 0.4))
+                source.publish(net_of(seed), "float32", lineup=lineup)
+                assert where == "cpu" or before in (None, source.others)
+                before = source.others
+            source.begin(None)
+            source.go_on()
+            played.append(source.take())
+    weights = [[record.weights.mean() for record in records] for records in played]
+    assert min(weights[0]) < 1 == max(weights[0])
+    same = [np.array_equal(one.moves, two.moves) for one, two in zip(*played, strict=True)]
+    assert np.mean(same) >= {"host": 0.75, "cuda": 0.5}[device]  # sums may decide between moves as good as equal
 
 
 class TestGames:

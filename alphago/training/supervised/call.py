@@ -32,7 +32,8 @@ SUPERVISED: dict[str, Any] = {
 # Settings that say how games are played, or that given games decide.
 OF_SELF_PLAY = (
     "num_games", "exact_rules", "curriculum", "sizes", "gate", "champions", "pool", "start_training_after",
-    "samples_per_position", "surprise_share", "search_share", "resign_threshold", "adaptive_resignation", "opening_plies",
+    "samples_per_position", "surprise_share", "search_share", "resign_threshold", "adaptive_resignation",
+    "opening_plies",
 )  # fmt: skip
 
 
