@@ -20,7 +20,7 @@ FIRST_ROWS = 256  # for which there is room at first; arrays grow
 class Sums(NamedTuple):
     """Sums over the samples of each row, weighted by the samples' own weights; R rows, A actions."""
 
-    count: np.ndarray  # float64 [R], sum of weights
+    seen: np.ndarray  # float64 [R], sum of weights
     policy: np.ndarray  # float32 [R, A]
     value: np.ndarray  # float64 [R], from the view of the player to move
     ended: np.ndarray  # float64 [R], sum of the weights of samples whose score and ownership are known
@@ -35,7 +35,7 @@ class Sums(NamedTuple):
 def new_sums(env: GameEnv, rows: int) -> Sums:
     """Return `rows` empty rows."""
     points = env.plane_shape[0] * env.plane_shape[1] if env.has_ownership else 0
-    numbers = {name: np.zeros(rows) for name in ("count", "value", "ended", "score")}
+    numbers = {name: np.zeros(rows) for name in ("seen", "value", "ended", "score")}
     policy, ownership = np.zeros((rows, env.action_space), np.float32), np.zeros((rows, points), np.float32)
     return Sums(**numbers, policy=policy, ownership=ownership)
 
@@ -46,6 +46,11 @@ class Places(NamedTuple):
     entries: list[Entry]
     plies: list[int]
     symmetries: list[int]
+
+    def add(self, entry: Entry, ply: int, symmetry: int) -> None:
+        self.entries.append(entry)
+        self.plies.append(ply)
+        self.symmetries.append(symmetry)
 
 
 class MergedSamples:
@@ -78,8 +83,7 @@ class MergedSamples:
         for i, key in enumerate(keys):
             rows[i] = row = self._rows.setdefault(key, len(self._rows))
             if row == len(self.places.plies):
-                for place, value in zip(self.places, (entries[i], int(plies[i]), int(symmetries[i])), strict=True):
-                    place.append(value)  # type: ignore[arg-type]
+                self.places.add(entries[i], int(plies[i]), int(symmetries[i]))
         self._make_room()
         turn(self.env, sample, symmetries)
         weight, known = sample.weight, sample.weight * sample.ended
@@ -91,7 +95,7 @@ class MergedSamples:
             np.add.at(sums, rows, more)  # one after the other: the same however the samples come in parts
 
     def _make_room(self) -> None:
-        room = len(self._sums.count)
+        room = len(self._sums.seen)
         if len(self) > room:
             before, self._sums = self._sums, new_sums(self.env, max(len(self), 2 * room))
             for old, new in zip(before, self._sums, strict=True):
@@ -102,7 +106,7 @@ class Means(NamedTuple):
     """Merged samples to learn from, each the mean of all samples with its input; n inputs."""
 
     places: Places
-    count: np.ndarray  # float64 [n], how many samples, the older ones counted less
+    seen: np.ndarray  # float64 [n], how many samples, the older ones counted less
     policy: np.ndarray  # float32 [n, A], rows of sum 1
     value: np.ndarray  # float32 [n]
     ended: np.ndarray  # float32 [n], the share of samples whose score and ownership are known
@@ -137,10 +141,10 @@ def merged(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.n
     known = np.maximum(sums.ended, 1e-12)
     return Means(
         Places(*(list(column) for column in zip(*found, strict=True))),
-        sums.count,
+        sums.seen,
         sums.policy / np.maximum(sums.policy.sum(axis=1, keepdims=True), 1e-12),
-        (sums.value / sums.count).astype(np.float32),
-        (sums.ended / sums.count).astype(np.float32),
+        (sums.value / sums.seen).astype(np.float32),
+        (sums.ended / sums.seen).astype(np.float32),
         (sums.score / known).astype(np.float32),
         sums.ownership / known[:, None].astype(np.float32),
     )
@@ -149,7 +153,7 @@ def merged(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.n
 def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np.ndarray], np.ndarray]:
     """Return the number of the input of each layer's rows, int64 [R], and the merged counts by input, float64 [n]."""
     keys = np.concatenate([samples.keys for samples, _ in layers])
-    counts = np.concatenate([samples.sums.count * factor for samples, factor in layers])
+    counts = np.concatenate([samples.sums.seen * factor for samples, factor in layers])
     order = np.lexsort((keys[:, 1], keys[:, 0]))
     ordered = keys[order]
     is_new = np.ones(len(order), np.bool_)

@@ -105,10 +105,10 @@ class TestSums:
             value[key] = value.get(key, 0.0) + float(sample.value[i])
             policy[key] = policy.get(key, 0.0) + sample.policy[i][env.symmetries.actions[symmetries[i]]]
         sums = layer(env, records).sums
-        assert sums.count.tolist() == list(count.values())
+        assert sums.seen.tolist() == list(count.values())
         assert sums.value == pytest.approx(list(value.values()), abs=1e-5)
         assert sums.policy == pytest.approx(np.stack(list(policy.values())), abs=1e-5)
-        assert sums.count.sum() == sum(map(len, records))
+        assert sums.seen.sum() == sum(map(len, records))
         assert sums.ownership.shape[1] == (9 if env is GO else 0)
 
     def test_in_parts_to_the_bit(self) -> None:
@@ -121,9 +121,9 @@ class TestSums:
     def test_what_is_merged_keeps_its_count(self) -> None:
         """Three wins and a loss are half a win, whatever had been merged before."""
         before, later = layer(GO, [one_move(1.0)] * 3), layer(GO, [one_move(-1.0)])
-        assert before.sums.count.tolist() == [3.0]
+        assert before.sums.seen.tolist() == [3.0]
         means = merged([(before, 1.0), (later, 1.0)], everything)
-        assert (means.count.tolist(), means.value.tolist()) == ([4.0], [0.5])
+        assert (means.seen.tolist(), means.value.tolist()) == ([4.0], [0.5])
         alone = layer(GO, [one_move(1.0)] * 3 + [one_move(-1.0)])
         assert merged([(alone, 1.0)], everything).value.tolist() == [0.5]
 
@@ -134,12 +134,12 @@ class TestSums:
             assert means.policy[0, 4] == pytest.approx(1.0)
             assert means.policy.sum(axis=1) == pytest.approx([1.0])
             assert means.value == pytest.approx([1.0])
-            assert means.count == pytest.approx([0.65 * len(records)])
+            assert means.seen == pytest.approx([0.65 * len(records)])
 
     def test_older_layers_count_less(self) -> None:
         old, new = layer(GO, [one_move(-1.0, 4)] * 2), layer(GO, [one_move(1.0, 9)])
         means = merged([(old, 0.75), (new, 1.0)], everything)
-        assert means.count == pytest.approx([2.5])
+        assert means.seen == pytest.approx([2.5])
         assert means.value == pytest.approx([(1 - 1.5) / 2.5])
         assert means.policy[0, [4, 9]] == pytest.approx([0.6, 0.4])
         assert means.places.entries == new.places.entries  # the newest game that has it
@@ -159,7 +159,7 @@ class TestSums:
         one, other = layer(COUNTERS, random_games(COUNTERS, 9)), layer(COUNTERS, random_games(COUNTERS, 9, seed=1))
         groups, counts = group_inputs([(one, 0.5), (other, 1.0)])
         assert len(counts) < len(one) + len(other)
-        assert counts.sum() == pytest.approx(0.5 * one.sums.count.sum() + other.sums.count.sum())
+        assert counts.sum() == pytest.approx(0.5 * one.sums.seen.sum() + other.sums.seen.sum())
         whole = merged([(one, 0.5), (other, 1.0)], everything)
         some = merged([(one, 0.5), (other, 1.0)], lambda counts: np.array([0, 3, len(counts) - 1]))
         for mine, all_of_them in zip(some[1:], whole[1:], strict=True):
