@@ -243,9 +243,8 @@ class TrainingSettings(SelfPlaySettings):
     )
     pool: Pool | int | Mapping[str, Any] | None = setting(
         "positions of self-play, or a Pool: learn from a pool of merged samples, in generations of so many new "
-        "positions (see SamplePool), instead of from the latest games, of which `memory_size`, `samples_per_position`, "
-        "`surprise_share` and `epochs` speak; None: from the latest games; a dictionary changes some settings of the "
-        "Pool",
+        "positions (see SamplePool), where `memory_size`, `samples_per_position` and `surprise_share` have no effect; "
+        "None: learn from the latest games, as they come; a dictionary changes some settings of the Pool",
         default=None,
     )
     adaptive_resignation: bool = setting(
