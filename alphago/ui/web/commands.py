@@ -6,7 +6,7 @@ from typing import Any
 from alphago.env.game import PLAYER_NAMES, IllegalMove
 from alphago.system.validation import check_int, shown
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, Job
-from alphago.ui.web.game_tree import GameTree
+from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import game_of, open_link, start_of
 from alphago.ui.web.saved import open_file, save_file
@@ -116,6 +116,30 @@ def go_to(desk: Desk, message: Message) -> None:
     desk.moved_to(number)
 
 
+def step(desk: Desk, message: Message) -> None:
+    """Go `count` moves on along the line on the board, back if it is negative; at most to its ends.
+
+    Unlike a node's number, a step is right however many steps before it are still on their way.
+    """
+    line = desk.tree.line()
+    at = line.index(desk.tree.current) + check_int("count", message.get("count"), -MOST_NODES, MOST_NODES)
+    move_to(desk, line[min(max(at, 0), len(line) - 1)])
+
+
+def variation(desk: Desk, message: Message) -> None:
+    """Go to the variation after the one on the board at its last branch (`direction` 1), or before it (-1)."""
+    direction, nodes, current = check_int("direction", message.get("direction"), -1, 1), desk.tree.nodes, desk.tree.current
+    siblings = nodes[nodes[current].parent].children if current else [current]
+    at = siblings.index(current) + direction
+    move_to(desk, siblings[at] if 0 <= at < len(siblings) else current)
+
+
+def move_to(desk: Desk, number: int) -> None:
+    """Put another node on the board; if it is there already, whatever is going on goes on."""
+    if number != desk.tree.current:
+        desk.moved_to(number)
+
+
 def set_strength(desk: Desk, message: Message) -> None:
     """Change the network, the readouts or seconds of a move, and whether the engine searches."""
     strength = desk.strength.changed({k: v for k, v in message.items() if k != "type"}, desk.tree.env)
@@ -157,6 +181,17 @@ def study(desk: Desk, message: Message) -> None:
         desk.stop()
         desk.look()
     desk.tell_state()
+
+
+def toggle(desk: Desk, message: Message) -> None:
+    """Turn "study" or "analysing" on or off, whatever it is when the message arrives; see `study`."""
+    name = message.get("what")
+    if name not in ("study", "analysing"):
+        raise ValueError(f"what must be study or analysing, got {shown(name)}")
+    wishes = {name: not getattr(desk, name)}
+    if wishes.get("analysing"):
+        wishes["study"] = True
+    study(desk, wishes)
 
 
 def review(desk: Desk, message: Message) -> None:
@@ -215,9 +250,12 @@ COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
     "undo": undo,
     "redo": redo,
     "go": go_to,
+    "step": step,
+    "variation": variation,
     "strength": set_strength,
     "move": move_now,
     "study": study,
+    "toggle": toggle,
     "review": review,
     "stop": stop,
     "save": save,
