@@ -65,7 +65,7 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
 
 
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
-    """Add a box, centred at `x`, to the shapes, a pile of boxes for a repeated one; return the height at which it ends."""
+    """Add a box centred at `x`, or a pile of boxes for a repeated one; return the height at which it ends."""
     times = f"{box.times} × " if box.times > 1 else ""
     title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE, bold=True)
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width - 16, 0.85 * SIZE) if box.detail else []

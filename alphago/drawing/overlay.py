@@ -104,7 +104,7 @@ def marked_actions(overlay: Overlay) -> list[int]:
 
 
 def weights_of(overlay: Overlay) -> np.ndarray | None:
-    """Return by how much each action stands out, float [A]: its visits, else its prior, else its win rate; None for none of them."""
+    """Return the weight of each action's disc, float [A]: visits, else priors, else win rates; None without any."""
     for numbers in (overlay.visits, overlay.priors):
         if numbers is not None:
             return numbers.astype(np.float64)

@@ -48,7 +48,7 @@ class NotebookGame:
             self.session.post(command)
 
     def _receive(self, message: Any) -> None:
-        """Post a message of the browser to the session; to a hello, first send the games and networks to choose from."""
+        """Post a message of the browser to the session; before a hello, send the games and networks on offer."""
         if isinstance(message, Mapping) and message.get("type") == "hello":
             self.widget.send(self.welcome)
         if not self.session.post(message):

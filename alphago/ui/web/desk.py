@@ -101,7 +101,7 @@ class Desk:
         self.tell_state()
 
     def status(self, text: str) -> None:
-        """Send what the page's status line should say, such as that a network is loading; "" for what it says otherwise."""
+        """Send a text for the page's status line, such as that a network is loading; "" for its usual text."""
         self.send({"type": "status", "text": text})
 
     def set_game(self, tree: GameTree, names: Mapping[int, str] | None = None) -> None:
@@ -284,7 +284,7 @@ class Desk:
         self.tell_state()
 
     def name_of(self, side: int) -> str:
-        """Return the name of a side's player for a file: the opened file's, the network's, or the colour for a person."""
+        """Return the name of a side's player for a file: that of an opened file, the network's, or the colour."""
         if self.names[side]:
             return self.names[side]
         return f"alphago {self.strength.network}" if self.players[side] == ENGINE else PLAYER_NAMES[side]
