@@ -1,4 +1,4 @@
-"""Processes that start together compile each kernel once; a turn that ends, in whatever way, lets the next one go on."""
+"""Processes that start together compile each kernel once; a turn that ends lets the next one go on."""
 
 import os
 import subprocess
@@ -18,6 +18,7 @@ import numpy as np
 sys.path.insert(0, sys.argv[1])
 from own_kernels import outer
 out = np.zeros(1, np.int64)
+print("ready", flush=True)
 sys.stdin.readline()
 outer(np.array([20]), out)
 assert out[0] == 42
@@ -46,7 +47,14 @@ def test_two_processes_compile_it_once(tmp_path: Path) -> None:
         )
         for _ in range(2)
     ]  # fmt: skip
-    outputs = [process.communicate("go\n", timeout=300)[0] for process in processes]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    outputs = [process.communicate(timeout=300)[0] for process in processes]
     assert sorted(outputs) == ["0\n", "1\n"]
     assert {path.suffix for path in (tmp_path / "cache").rglob("*") if path.is_file()} == {".kernel"}
 
