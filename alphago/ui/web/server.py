@@ -47,6 +47,7 @@ FILES = {
     "/favicon.ico": ("favicon.svg", "image/svg+xml"),
 }
 WAIT = 0.01  # seconds
+PING_SECONDS = 120.0  # for a page's answer to a ping, which is not read while the page's commands wait for their turn
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
 
@@ -231,6 +232,7 @@ def new_server(app: Starlette) -> uvicorn.Server:
     """Return a server for the application, without a log."""
     config = uvicorn.Config(
         app, log_level="error", ws="websockets-sansio", ws_max_size=MOST_MESSAGE + 1000, ws_ping_interval=20.0,
+        ws_ping_timeout=PING_SECONDS,
         timeout_graceful_shutdown=2, server_header=False, date_header=False, access_log=False,
     )  # fmt: skip
     return uvicorn.Server(config)
