@@ -3,8 +3,9 @@
 *Click to answer*: a move over the WebSocket until the engine's answer, on 9x9 at 64 readouts, beside the same search of
 the same positions without server; in turns.  *Boards at once*: positions a second that the common evaluator computes
 for boards that all analyse, as a share of what as many threads as cores compute of it in full batches; in turns.
-*First paint*: what Chromium reports, where there is one.  *First move*: from the start of a process `alphago web`,
-kernels compiled, to the engine's answer to the first move.
+*First paint*: what Chromium reports, where there is one.  *First move*: from the start of a process `alphago web` to
+the answer to a first move that is made at once, with the kernels that an earlier process has compiled (warm), and
+with none, as after an installation (cold).
 """
 
 import argparse
@@ -15,6 +16,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -173,35 +175,45 @@ def first_paint(port: int) -> float | None:
     return median(known) if known else None
 
 
-def first_move(readouts: int) -> tuple[float, float]:
-    """Seconds from the start of the command to the engine's first move, and those of the processor."""
-    with socket.socket() as probe:
+def first_move(readouts: int, cold: bool = False) -> tuple[float, float]:
+    """Seconds from the start of the command to the engine's first move, and those of the processor.
+
+    cold: with an empty folder for compiled kernels.
+    """
+    with contextlib.ExitStack() as stack:
+        environment = dict(os.environ)
+        if cold:
+            environment["NUMBA_CACHE_DIR"] = stack.enter_context(tempfile.TemporaryDirectory())
+        probe = stack.enter_context(socket.socket())
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    began = time.perf_counter()
-    command = [sys.executable, "-m", "alphago", "web", "--no-browser", "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=dict(os.environ))
-    try:
-        while True:
-            try:
-                connection = page(port)
-                break
-            except OSError:
-                if process.poll() is not None:
-                    raise SystemExit("web: the server has ended") from None
-                time.sleep(0.02)
-        with connection as own:
-            say(own, "hello")
-            say(own, "strength", readouts=readouts)
-            say(own, "play", move="E5")
-            state(own, 2)
-            wall = time.perf_counter() - began
-    finally:
-        before = os.times()
-        process.terminate()
-        process.wait()
-        after = os.times()
+        probe.close()
+        before, began = os.times(), time.perf_counter()
+        command = [sys.executable, "-m", "alphago", "web", "--no-browser", "--port", str(port)]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+        try:
+            with connected(port, process) as own:
+                say(own, "hello")
+                say(own, "strength", readouts=readouts)
+                say(own, "play", move="E5")
+                state(own, 2)
+                wall = time.perf_counter() - began
+        finally:
+            process.terminate()
+            process.wait()
+            after = os.times()
     return wall, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def connected(port: int, process: "subprocess.Popen[bytes]") -> ClientConnection:
+    """A page of a server that is starting."""
+    while True:
+        try:
+            return page(port)
+        except OSError:
+            if process.poll() is not None:
+                raise SystemExit("web: the server has ended") from None
+            time.sleep(0.02)
 
 
 def main() -> None:
@@ -248,12 +260,13 @@ def main() -> None:
             if paint is not None:
                 figures.add("web-paint", paint)
     if not options.no_start:
-        first_move(options.readouts)
-        turns = [first_move(options.readouts) for _ in range(options.turns)]
-        starts, processor = ([turn[i] for turn in turns] for i in (0, 1))
-        figures.add("web-start", median(starts), min(starts), max(starts))
-        print(f"server start to first move: {median(starts):.1f} s (at most 5 wanted)", end=", ")
-        print(f"{median(processor):.1f} s of the processor")
+        first_move(options.readouts)  # compiles
+        for row, cold, title in (("web-start", False, "kernels on disk"), ("web-start-cold", True, "none on disk")):
+            turns = [first_move(options.readouts, cold) for _ in range(options.turns)]
+            starts, processor = ([turn[i] for turn in turns] for i in (0, 1))
+            figures.add(row, median(starts), min(starts), max(starts))
+            print(f"server start to first move, {title}: {median(starts):.1f} s (at most 5 wanted)", end=", ")
+            print(f"{median(processor):.1f} s of the processor", flush=True)
     figures.save()
 
 

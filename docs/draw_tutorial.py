@@ -26,7 +26,7 @@ from alphago.drawing.shapes import (
     Text,
     arrow,
     line,
-    mixed,
+    mix,
     paragraph,
     sheet,
 )
@@ -167,7 +167,7 @@ def draw_tree(player: MCTSPlayer) -> None:
         for child_x, child in zip(places, node.children, strict=True):
             share = child.visits / node.visits
             shapes.insert(
-                0, line(x, y, child_x, y + LEVEL, Style(stroke=mixed("#cccccc", BLUE, share), width=1 + 7 * share))
+                0, line(x, y, child_x, y + LEVEL, Style(stroke=mix("#cccccc", BLUE, share), width=1 + 7 * share))
             )
         radius = 13 + 2.2 * sqrt(node.visits)
         texts.append(Circle(x, y, radius, Style(PALE, BLUE, 1.5)))

@@ -68,7 +68,7 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
     """
     from alphago.mcts.warm_up import warm_up
 
-    warm_up()  # before torch is loaded, which takes as long as a second process needs to begin
+    warm_up(game or USUAL_GAME)  # before torch is loaded, which takes as long as a second process needs to begin
     from alphago.nn.model_files import model_file, packaged_nets, saved_game
     from alphago.nn.net import load_model  # only now: it loads torch
 

@@ -1,13 +1,14 @@
 """`alphago web`."""
 
 import argparse
-import contextlib
+import gc
 import threading
 from typing import Any
 
 from alphago.cli.models import add_device, add_game
 from alphago.cli.options import integer, number
 from alphago.env.game import GameEnv
+from alphago.env.games import USUAL_GAME
 
 PORT = 8270
 LOADING_SECONDS = 20.0
@@ -41,6 +42,9 @@ def run(options: argparse.Namespace) -> int:
 
     guard = Guard(options.host, options.token)  # before anything is loaded
     check_int("--port", options.port, 0, 65535)
+    from alphago.mcts.warm_up import warm_up
+
+    warm_up(options.game or USUAL_GAME)  # beside all that follows
     from alphago.ui.web import server
     from alphago.ui.web.engines import Engines
     from alphago.ui.web.offer import offer_of
@@ -64,13 +68,16 @@ def run(options: argparse.Namespace) -> int:
 
 def get_ready(engines: Any, env: GameEnv) -> None:
     """Load the first game's network and the search while the page is opening; errors come when they are used."""
-    from alphago.mcts.warm_up import warm_up
     from alphago.ui.web.game_tree import GameTree
     from alphago.ui.web.thinking import Thinker
 
-    with contextlib.suppress(Exception):
-        warm_up()
+    gc.disable()  # until all is loaded: a compiler's garbage is not worth an eighth of its time
+    try:
         thinker = Thinker()
         thinker.move_to(engines.engine(engines.usual(env), env), GameTree(env, env.position()), 0)
         thinker.think(8)
         thinker.analysis()
+    except Exception:  # which the page is told when it asks for the engine
+        pass
+    finally:
+        gc.enable()

@@ -85,7 +85,7 @@ def board_picture(
 
 
 def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) -> tuple[list[Text], float]:
-    """Return sentences as lines in the middle below the height `top`, and where the drawing ends."""
+    """Return sentences as centred lines below the height `top`, and the height at which the drawing ends."""
     texts: list[Text] = []
     y = top + 0.9 * size
     for sentence in sentences:

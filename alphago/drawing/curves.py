@@ -66,7 +66,7 @@ def curves_picture(panels: Sequence[CurvePanel], columns: int, axis: str, texts:
 
 def panel_shapes(panel: CurvePanel, left: float, top: float, axis: str) -> list[Shape]:
     """Return one panel: its title, its scales, its curves and their names."""
-    drawn = [thinned(curve) for curve in panel.curves if len(curve.x)]
+    drawn = [thin_out(curve) for curve in panel.curves if len(curve.x)]
     shapes: list[Shape] = [Text(left + LEFT, top + 0.6 * SIZE, panel.title, SIZE, anchor="start", bold=True)]
     if not drawn:
         return shapes
@@ -101,12 +101,12 @@ def panel_shapes(panel: CurvePanel, left: float, top: float, axis: str) -> list[
 
 
 def dot(point: tuple[float, float], style: Style) -> Circle:
-    """Return the only point of a curve."""
+    """Return a dot, for a curve that has one point only."""
     return Circle(point[0], point[1], 1.5 * style.width, Style(style.stroke))
 
 
-def thinned(curve: Curve) -> Curve:
-    """Return a curve of at most MOST_POINTS points: of a longer one the means of neighbours."""
+def thin_out(curve: Curve) -> Curve:
+    """Return a curve with at most MOST_POINTS points, by averaging neighbours."""
     step = -(-len(curve.x) // MOST_POINTS)
     if step <= 1:
         return curve
@@ -116,7 +116,7 @@ def thinned(curve: Curve) -> Curve:
 
 
 def ends(values: Sequence[float], low: float | None, high: float | None) -> tuple[float, float]:
-    """Return the ends of an axis for values, or the given ones; they differ."""
+    """Return both ends of an axis: `low` and `high` where they are given, else those of `values`; never equal."""
     first, last = (min(values) if low is None else low), (max(values) if high is None else high)
     if last <= first:
         return first - 0.5 * (low is None), first + 0.5 + 0.5 * (low is not None)
@@ -124,7 +124,7 @@ def ends(values: Sequence[float], low: float | None, high: float | None) -> tupl
 
 
 def label(value: float, percent: bool) -> str:
-    """Return a number of a scale as a short text."""
+    """Return the text of a number on an axis."""
     if percent:
         return f"{value:.0%}"
     return f"{value:,.0f}" if abs(value) >= 100 or value == round(value) else f"{value:.2g}"

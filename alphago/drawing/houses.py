@@ -35,7 +35,10 @@ class Houses(NamedTuple):
 
 
 def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 1) -> Drawing:
-    """Return the picture: White's houses on top, from the right; an overlay speaks of the houses of `mover`."""
+    """Return the picture: Black's houses below from the left, White's above from the right.
+
+    overlay: about the houses of `mover`, +1 or -1.
+    """
     count = len(houses.letters)
     left = STORE + 0.6 * CELL
     wide = 2 * left + STEP * (count - 1) + 2 * PIT
@@ -72,7 +75,7 @@ def outside(y: float, top: float, cells: float = 1.3) -> float:
 
 
 def seeds_layer(houses: Houses, places: Sequence[tuple[float, float]]) -> Layer:
-    """Return the seeds of each house, spread like those of a sunflower, their number, and a ring for the last move."""
+    """Return the seeds of each house, spread like a sunflower's, and a ring around the house that was emptied last."""
     shapes: list[Shape] = []
     for house, (seeds, (x, y)) in enumerate(zip(houses.seeds, places, strict=True)):
         for i in range(min(seeds, MOST_SEEDS)):
@@ -98,7 +101,7 @@ def names_layer(houses: Houses, places: Sequence[tuple[float, float]], top: floa
 
 
 def stores_layer(houses: Houses, wide: float, top: float) -> Layer:
-    """Return the captured seeds: White's at the left, Black's at the right of each as they sit."""
+    """Return the two stores with their captured seeds: White's at the left, Black's at the right."""
     shapes: list[Shape] = []
     middle = top + 1.05 * CELL
     for name, seeds, x in (

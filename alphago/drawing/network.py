@@ -65,7 +65,7 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
 
 
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
-    """Add a box around the middle `x`, with a pile behind it for a repeated one, and return where it ends."""
+    """Add a box centred at `x`, or a pile of boxes for a repeated one; return the height at which it ends."""
     times = f"{box.times} × " if box.times > 1 else ""
     title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE, bold=True)
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width - 16, 0.85 * SIZE) if box.detail else []
@@ -78,8 +78,8 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     return bottom + 5 * min(box.times - 1, 3)
 
 
-def compressed(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:
-    """Return boxes with equal neighbours joined, and with repeated pairs joined into one box."""
+def join_repeats(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:
+    """Return boxes with runs of equal ones, and runs of equal groups of up to `most_period`, joined into one each."""
     joined: list[Box] = []
     place = 0
     while place < len(boxes):
@@ -99,7 +99,7 @@ def compressed(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:
 
 
 def repetitions(boxes: Sequence[Box], place: int, period: int) -> int:
-    """Return how many times the `period` boxes from `place` on follow each other."""
+    """Return how many times in a row the `period` boxes that begin at `place` occur there."""
     part, times = boxes[place : place + period], 1
     while len(part) == period and boxes[place + times * period : place + (times + 1) * period] == part:
         times += 1

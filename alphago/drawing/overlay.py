@@ -1,4 +1,4 @@
-"""What a network or a search says about a position, on top of its picture."""
+"""Overlays: what a network or a search says of a position, as discs, squares and numbered stones on its picture."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from alphago.drawing.shapes import (
     Style,
     Text,
     ink_on,
-    mixed,
+    mix,
 )
 
 MOST_DISCS = 20  # actions that are marked, the best first
@@ -43,7 +43,7 @@ MORE = (  # what a darker disc means, and the ringed one, by the numbers that an
 
 
 class Overlay(NamedTuple):
-    """Numbers about a position; None for those that are not shown.  A actions, values of the side to move.
+    """What is drawn over a position with A actions; None for what is not.  Values are those of the side to move.
 
     line: expected moves from the position on, as (point, colour) by the number of the move.
     show: which of them is written on the discs, a key of SHOWN; None for win rates if there are any, else priors.
@@ -104,7 +104,7 @@ def marked_actions(overlay: Overlay) -> list[int]:
 
 
 def weights_of(overlay: Overlay) -> np.ndarray | None:
-    """Return how strongly each action is marked, float [A]; None without discs."""
+    """Return the weight of each action's disc, float [A]: visits, else priors, else win rates; None without any."""
     for numbers in (overlay.visits, overlay.priors):
         if numbers is not None:
             return numbers.astype(np.float64)
@@ -155,7 +155,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
         if spot is None or weights is None:
             continue
         share = weights[action] / weights[marked[0]]
-        fill = mixed(PALE, BLUE, share**0.7)
+        fill = mix(PALE, BLUE, share**0.7)
         if action == marked[0]:  # the white between ring and disc shows without colours too
             shapes.append(Circle(spot.x, spot.y, 0.95 * spot.radius, Style(WHITE, ORANGE, 0.13 * spot.radius)))
             shapes.append(Circle(spot.x, spot.y, 0.81 * spot.radius, Style(fill)))
@@ -179,7 +179,7 @@ def disc_texts(overlay: Overlay, action: int, best: int, spot: Spot, ink: str) -
 
 
 def letters(text: str, most: float) -> float:
-    """Return the size of letters with which a text fits a disc, of its radius."""
+    """Return the font size at which a text fits on a disc, as a share of the radius; `most` for one or two letters."""
     return min(most, 2.2 * most / len(text)) * 1.25 if len(text) > 2 else most
 
 
@@ -201,7 +201,7 @@ def squares(ownership: np.ndarray, stones: np.ndarray, spots: Sequence[Spot]) ->
 
 
 def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> Layer:
-    """Return expected moves as numbered stones with a dashed look: a smaller stone inside a ring of its own colour."""
+    """Return the expected moves as numbered stones, each with a blue ring that tells it from stones on the board."""
     shapes: list[Shape] = []
     seen: set[int] = set()
     for number, (point, colour) in line.items():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from alphago.drawing.boards import texts_below
-from alphago.drawing.shapes import BLACK, LINE, WHITE, Drawing, Rect, Shape, Style, Text, mixed
+from alphago.drawing.shapes import BLACK, LINE, WHITE, Drawing, Rect, Shape, Style, Text, mix
 
 MOST_PLANES = 24
 WIDE = 480.0
@@ -49,7 +49,7 @@ def plane_shapes(plane: np.ndarray, left: float, top: float, cell: float) -> lis
     shapes: list[Shape] = []
     for row, column in np.ndindex(height, width):
         value, x, y = float(plane[row, column]), left + column * cell, top + row * cell
-        fill = mixed(WHITE, BLACK, abs(value) / most)
+        fill = mix(WHITE, BLACK, abs(value) / most)
         shapes.append(Rect(x, y, cell, cell, edge._replace(fill=fill)))
         if value < 0:
             shapes.append(Text(x + cell / 2, y + cell / 2, "−", 0.8 * cell, WHITE if abs(value) > most / 2 else BLACK))

@@ -20,6 +20,8 @@ class Style(NamedTuple):
 
 
 class Circle(NamedTuple):
+    """A circle by its middle."""
+
     x: float
     y: float
     radius: float
@@ -90,33 +92,34 @@ def arrow(x1: float, y1: float, x2: float, y2: float, style: Style, head: float 
     return line(x1, y1, bx, by, style), Polygon(points, Style(style.stroke))
 
 
-def moved(shape: Shape, dx: float, dy: float, scale: float = 1.0) -> Shape:
+def move(shape: Shape, dx: float, dy: float, scale: float = 1.0) -> Shape:
     """Return a shape scaled around the origin, then moved."""
     if isinstance(shape, Polygon):
         points = tuple((x * scale + dx, y * scale + dy) for x, y in shape.points)
-        return Polygon(points, scaled_style(shape.style, scale), shape.is_open)
+        return Polygon(points, scale_style(shape.style, scale), shape.is_open)
     shape = shape._replace(x=shape.x * scale + dx, y=shape.y * scale + dy)
     if isinstance(shape, Text):
         return shape._replace(size=shape.size * scale)
-    shape = shape._replace(style=scaled_style(shape.style, scale))
+    shape = shape._replace(style=scale_style(shape.style, scale))
     if isinstance(shape, Circle):
         return shape._replace(radius=shape.radius * scale)
     return shape._replace(width=shape.width * scale, height=shape.height * scale, corner=shape.corner * scale)
 
 
-def scaled_style(style: Style, scale: float) -> Style:
+def scale_style(style: Style, scale: float) -> Style:
+    """Return a style with its outline scaled."""
     return style._replace(width=style.width * scale)
 
 
 def paragraph(
     text: str, x: float, y: float, width: float, size: float, *, anchor: str = "middle", bold: bool = False
 ) -> list[Text]:
-    """Return text as lines that fit a width, the first around the height `y`."""
+    """Return text wrapped into lines that fit a width, the first centred at the height `y`."""
     lines = textwrap.wrap(text, max(8, int(width / ((BOLD_LETTER if bold else LETTER) * size))))
     return [Text(x, y + 1.35 * size * i, words, size, anchor=anchor, bold=bold) for i, words in enumerate(lines)]
 
 
-def mixed(pale: str, full: str, share: float) -> str:
+def mix(pale: str, full: str, share: float) -> str:
     """Return a colour between two "#rrggbb", `share` (0 .. 1) of the way from the first."""
     share = min(1.0, max(0.0, share))
     both = zip(channels(pale), channels(full), strict=True)
@@ -156,7 +159,7 @@ def sheet(
         for place, i in enumerate(row):
             left, drawing = gap + place * (cell + gap), drawings[i]
             scale = cell / drawing.width
-            shapes += [moved(shape, left, top, scale) for layer in drawing.layers for shape in layer]
+            shapes += [move(shape, left, top, scale) for layer in drawing.layers for shape in layer]
             words = paragraph(captions[i], left + cell / 2, top + tall + size, cell, size)
             shapes += words
             bottom = max([bottom, *(line.y for line in words)])

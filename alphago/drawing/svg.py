@@ -35,7 +35,7 @@ def to_svg(drawing: Drawing, size: float | None = None) -> Svg:
     return document(drawing, size, [element(shape) for layer in drawing.layers for shape in layer])
 
 
-def animated(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Svg:
+def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Svg:
     """Return drawings of the same size as one picture that shows them in turn, again and again.
 
     A shape that stays from one frame to the next is written once, with the times at which it appears.
@@ -53,7 +53,7 @@ def animated(frames: Sequence[Drawing], seconds: float, last: float, size: float
 
 
 def in_turn(layers: Sequence[Sequence[Shape]]) -> Iterator[tuple[Shape, list[bool]]]:
-    """Yield each shape of a layer, in the order in which they first appear, and in which of the frames it is shown."""
+    """Yield each shape of a layer once, in the order of first appearance, with a flag for each frame that shows it."""
     shown: dict[Shape, list[bool]] = {}
     for i, layer in enumerate(layers):
         for shape in layer:
@@ -73,7 +73,7 @@ def blink(shown: Sequence[bool], times: Sequence[float], total: float) -> str:
 
 
 def document(drawing: Drawing, size: float | None, parts: Sequence[str]) -> Svg:
-    """Return elements as a whole document with a drawing's size and label."""
+    """Return SVG elements as a whole document, with the size and the label of a drawing."""
     wide = drawing.shown if size is None else size
     high = wide * drawing.height / drawing.width
     box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}" width="{number(wide)}"'
@@ -83,7 +83,7 @@ def document(drawing: Drawing, size: float | None, parts: Sequence[str]) -> Svg:
 
 
 def element(shape: Shape, inside: str = "") -> str:
-    """Return a shape as an element, with another one `inside` it."""
+    """Return a shape as an SVG element; inside: the text of an element that it contains, "" for none."""
     if isinstance(shape, Text):
         bold = ' font-weight="600"' if shape.bold else ""
         anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
@@ -107,7 +107,7 @@ def element(shape: Shape, inside: str = "") -> str:
 
 
 def colours(style: Style) -> str:
-    """Return a style as attributes."""
+    """Return a style as SVG attributes."""
     stroke = "" if style.stroke == "none" else f' stroke="{style.stroke}" stroke-width="{number(style.width)}"'
     return f'fill="{style.fill}"{stroke}'
 

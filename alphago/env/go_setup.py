@@ -45,7 +45,8 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
 def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = None, number: int = 0) -> GoPosition:
     """Return the position of stones [N, N] after `number` plies that are not known."""
     batch = env.new_batch(1)
-    batch.reset(np.zeros(1, np.int64), stones=stones, to_play=to_play, komi=komi)
+    placed = stones if stones.any() else None  # setting stones up is a kernel of its own, compiled where it is needed
+    batch.reset(np.zeros(1, np.int64), stones=placed, to_play=to_play, komi=komi)
     batch.rows[0, layout.PLY] = number  # type: ignore[attr-defined]
     further = {"komi": komi, "move_number": number or None}
     setup = setup_texts(env, stones, to_play) | {name: value for name, value in further.items() if value is not None}

@@ -76,8 +76,8 @@ class Pictured:
         coordinates: whether rows and columns are named.
         caption: the text below; None for whose turn it is and the like, "" for none.
         priors: the policy of a network, [action_space], as `net(position)[0]`: discs, darker for more.
-        visits: of a search, [action_space], as `SearchResult.visits`.
-        q: values for the player to move, -1 .. 1, [action_space], as `SearchResult.q`.
+        visits: of a search, [action_space], as `analyze(position, net, readouts).visits[0]`.
+        q: values for the player to move, -1 .. 1, [action_space], as `Analysis.q[0]`.
         ownership: whose each point becomes, [height, width], 1 Black's, as `net.forecast(position).ownership`.
         line: the expected moves, as actions or texts ("D4 E5"), numbered from 1; discs are then left out.
         show: what is written on the discs: "priors", "visits", "q" (as a win rate), "q+priors" or "difference" (from

@@ -1,11 +1,13 @@
 """Compilation of the tree search's kernels in a second process, while this one compiles the game's.
 
 Kernels are compiled at their first call, one after the other, since numba's compiler admits one thread, and are then
-kept on disk. If those of the search are not there yet, a command that is about to play many games starts a second
-process, `python -m alphago.mcts.warm_up`, to compile them, and later loads them from disk.
+kept on disk. If those of the search are not there yet, a command that is about to play starts a second process,
+`python -m alphago.mcts.warm_up`, to compile them, and later loads them from disk. Whatever both need at the same time
+is compiled by one of them (`alphago.system.kernels.turns`).
 """
 
 import atexit
+import gc
 import os
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import numba
 import numpy as np
 
 from alphago.env.game import Leaves, Reached
+from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.kernels import gumbel, puct
 from alphago.mcts.search import Search, SearchSettings
@@ -26,9 +29,11 @@ SEARCHES = 2  # games searched side by side
 
 
 @cache
-def warm_up() -> "subprocess.Popen[bytes] | None":
+def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     """Start the process that compiles the search's kernels, once; return None if they are compiled or no core is free.
 
+    game: of a command that is about to play a move: the planes of this packaged game come first, then what a player
+        and an analysis need; "" for self-play, which needs Gumbel search first.
     The process ends with this one at the latest.
     """
     if numba.config.DISABLE_JIT or available_cores() < 2 or all(map(is_compiled, (puct.select, gumbel.select))):
@@ -37,7 +42,7 @@ def warm_up() -> "subprocess.Popen[bytes] | None":
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "alphago.mcts.warm_up"], env={**os.environ, "PYTHONPATH": paths},
+            [sys.executable, "-m", "alphago.mcts.warm_up", game], env={**os.environ, "PYTHONPATH": paths},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     except OSError:  # no second process: this one compiles the kernels itself
@@ -97,5 +102,34 @@ def compile_tree() -> None:
         search.advance(games, np.zeros(SEARCHES, np.int32))
 
 
+def compile_planes(game: str) -> None:
+    """Compute what a network of a packaged game receives."""
+    env = make_game(game)
+    batch, slots = env.new_batch(1), np.zeros(1, np.int64)
+    batch.planes(slots, np.empty((1, env.planes, *env.plane_shape), np.float32))
+
+
+def compile_player() -> None:
+    """Run a player's search and read its analysis."""
+    from alphago.mcts.analysis_search import AnalysisSearch  # only here: self-play needs neither
+    from alphago.mcts.player import USUAL_LEAVES
+    from alphago.mcts.tree_reading import read_analysis
+
+    blank: Any = Blank()
+    games, budget = np.arange(1), np.full(1, 4, np.int32)
+    search = AnalysisSearch(blank, UniformEvaluator(), 1, SearchSettings(leaves=USUAL_LEAVES))
+    search.forget(games)
+    search.prepare(games, budget)
+    search.priors(games)
+    while search.wave(budget):
+        pass
+    read_analysis(search, games)
+    search.advance(games, np.zeros(1, np.int32))
+
+
 if __name__ == "__main__":
+    gc.disable()  # a compiler's garbage is not worth an eighth of its time
+    if len(sys.argv) > 1 and sys.argv[1] in GAMES:
+        compile_planes(sys.argv[1])
+        compile_player()
     compile_tree()

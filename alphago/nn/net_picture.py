@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from alphago.drawing.network import Box, Head, compressed, network_picture
+from alphago.drawing.network import Box, Head, join_repeats, network_picture
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import GameEnv
 from alphago.nn.blocks import Block, ConvBn, PlainBlock, PreactivationBlock
@@ -30,7 +30,7 @@ def net_svg(env: GameEnv, net: NetParts, parameters: int, size: float | None = N
     planes = torch.zeros([1, env.planes, *env.plane_shape], dtype=weight.dtype, device=weight.device)
     with torch.no_grad(), eval_mode(net.base_net):
         features = net.base_net(planes)
-    base = compressed(boxes_of(net.base_net))
+    base = join_repeats(boxes_of(net.base_net))
     if len(base) > MOST_BOXES:
         base = [*base[: MOST_BOXES - 1], Box(f"… and {len(base) - MOST_BOXES + 1} more", "")]
     base.append(Box(f"features {shape_text(features)}", "of each position"))

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from alphago.drawing.image import Gif, to_gif
 from alphago.drawing.shapes import Drawing, sheet
-from alphago.drawing.svg import Svg, animated, to_svg
+from alphago.drawing.svg import Svg, animate, to_svg
 from alphago.env.game import GameEnv, Position
 from alphago.env.pictured import Look
 from alphago.system.validation import check_int, check_positive
@@ -40,7 +40,7 @@ def record_svg(record: Game, env: GameEnv | None, ply: int | None, look: Mapping
 def record_animation(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Svg:
     """Return a moving picture; see `GameRecord.animation`."""
     frames = frames_of(record, env, seconds)
-    return animated(frames, seconds, max(seconds, LAST), size)
+    return animate(frames, seconds, max(seconds, LAST), size)
 
 
 def record_gif(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Gif:

@@ -40,7 +40,7 @@ class NotebookGame:
         self._has_state = threading.Event()
         engines = Engines([Choice(MINE, nn, env.name)], device)
         game = {"name": env.name, "title": TITLES.get(env.name, env.name), "options": options_of(env)}
-        self.welcome = {"type": "welcome", "games": [game], "networks": engines.offered(), "runs": []}
+        self.welcome = {"type": "welcome", "games": [game], "networks": engines.listing(), "runs": []}
         self.bases = {env.name: env}
         self.widget = make_widget(self._receive)
         self.session = Session(engines, self.bases, self._send)
@@ -48,14 +48,14 @@ class NotebookGame:
             self.session.post(command)
 
     def _receive(self, message: Any) -> None:
-        """Hand on what the browser asks for; a board that appears is first told what there is to choose from."""
+        """Post a message of the browser to the session; before a hello, send the games and networks on offer."""
         if isinstance(message, Mapping) and message.get("type") == "hello":
             self.widget.send(self.welcome)
         if not self.session.post(message):
             self.widget.send({"type": "notice", "kind": "error", "text": "Too many commands wait: it is still busy."})
 
     def _send(self, message: dict[str, Any]) -> None:
-        """Hand on what the session tells, and keep its state."""
+        """Send a message of the session to the browser, and keep the latest state."""
         if message["type"] == "state":
             self._state = message
             self._has_state.set()
@@ -75,7 +75,7 @@ class NotebookGame:
         return "" if result is None else str(result["text"])
 
     def close(self) -> None:
-        """End the engine's thread; the board stays as a picture that answers no more."""
+        """End the engine's thread; the board stays in its cell but answers no more."""
         self.session.close()
 
     def show(self) -> None:
@@ -87,7 +87,7 @@ class NotebookGame:
         display(self.widget)
 
     def _ipython_display_(self) -> None:
-        """Show the board where this is the value of a cell, but not twice in the cell that made it."""
+        """Show the board when this is the value of a cell, except in the cell that has shown it already."""
         shell = notebook_shell()
         if shell is None or shell.execution_count != self.shown_in:
             self.show()
@@ -98,7 +98,7 @@ class NotebookGame:
 
 
 def widget_maker() -> Any:
-    """Return a function that makes the widget for a function which takes the browser's messages.
+    """Return a function that makes a widget; its argument is called with each message of the browser.
 
     Raises ImportError with a sentence without anywidget.
     """

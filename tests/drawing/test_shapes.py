@@ -13,8 +13,8 @@ from alphago.drawing.shapes import (
     Text,
     arrow,
     ink_on,
-    mixed,
-    moved,
+    mix,
+    move,
     paragraph,
     sheet,
 )
@@ -28,10 +28,10 @@ def drawing(width: float, height: float) -> Drawing:
 
 def test_every_shape_moves_and_grows() -> None:
     half = LINE._replace(width=1.0)
-    assert moved(Circle(4, 6, 2, LINE), 10, 20, 0.5) == Circle(12, 23, 1, half)
-    assert moved(Rect(4, 6, 2, 8, LINE, 4), 10, 20, 0.5) == Rect(12, 23, 1, 4, half, 2)
-    assert moved(Text(4, 6, "a", 10), 10, 20, 0.5) == Text(12, 23, "a", 5)
-    assert moved(Polygon(((0, 0), (4, 6)), LINE), 10, 20, 0.5) == Polygon(((10, 20), (12, 23)), half)
+    assert move(Circle(4, 6, 2, LINE), 10, 20, 0.5) == Circle(12, 23, 1, half)
+    assert move(Rect(4, 6, 2, 8, LINE, 4), 10, 20, 0.5) == Rect(12, 23, 1, 4, half, 2)
+    assert move(Text(4, 6, "a", 10), 10, 20, 0.5) == Text(12, 23, "a", 5)
+    assert move(Polygon(((0, 0), (4, 6)), LINE), 10, 20, 0.5) == Polygon(((10, 20), (12, 23)), half)
 
 
 def test_an_arrow_ends_at_its_head() -> None:
@@ -41,7 +41,7 @@ def test_an_arrow_ends_at_its_head() -> None:
 
 
 def test_colours_between_two() -> None:
-    assert [mixed("#000000", "#ff8040", share) for share in (-1, 0, 0.5, 1, 2)] == [
+    assert [mix("#000000", "#ff8040", share) for share in (-1, 0, 0.5, 1, 2)] == [
         "#000000", "#000000", "#804020", "#ff8040", "#ff8040"
     ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text
-from alphago.drawing.svg import Svg, animated, number, to_svg
+from alphago.drawing.svg import Svg, animate, number, to_svg
 from tests.drawing.reading import SPACE, root_of, shapes, texts, title
 
 DOT = Style("#000000")
@@ -63,7 +63,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 def test_a_moving_picture_writes_each_shape_once() -> None:
     """A shape stays, one comes and goes, one comes and stays."""
     stays, blinks, comes = (Circle(i, i, 1, DOT) for i in range(3))
-    svg = animated([drawing(stays), drawing(stays, blinks), drawing(stays, comes)], 0.5, 3.0)
+    svg = animate([drawing(stays), drawing(stays, blinks), drawing(stays, comes)], 0.5, 3.0)
     moves = {circle.get("cx"): circle.find(f"{SPACE}animate") for circle in shapes(svg, "circle")}
     assert moves["0"] is None
     assert (moves["1"].get("values"), moves["1"].get("keyTimes")) == ("none;inline;none", "0;0.125;0.25")  # type: ignore[union-attr]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, waves
-from alphago.mcts.warm_up import compile_tree
+from alphago.mcts.warm_up import compile_planes, compile_player, compile_tree
 from alphago.system.cores import available_cores
 
 WARM_UP = """
@@ -26,8 +26,8 @@ sys.executable = "/nowhere/python"
 assert warm_up() is None, "a process could not be started"
 sys.executable = python
 warm_up.cache_clear()
-begun = warm_up()
-assert begun is warm_up(), "it is begun twice"
+begun = warm_up("connect-four")
+assert begun is warm_up("connect-four"), "it is begun twice"
 assert begun.wait() == 0
 assert is_compiled(gumbel.select) and is_compiled(puct.select)
 """
@@ -36,15 +36,20 @@ assert is_compiled(gumbel.select) and is_compiled(puct.select)
 SEARCH = """
 from alphago import ConnectFourEnv, MCTSPlayer, SearchSettings, selfplay
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, waves
+from alphago.env.kernels import connect_four
+from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, summary, waves
 from alphago.mcts.warm_up import warm_up
 assert warm_up() is None, "it is compiled, and begun all the same"
 for rule in (True, False):
     selfplay(ConnectFourEnv(), UniformEvaluator(), 8, 2, search=SearchSettings(gumbel=rule), seed=0)
-    MCTSPlayer(ConnectFourEnv(), UniformEvaluator(), 8, settings={"gumbel": rule}).suggest_move()
+    player = MCTSPlayer(ConnectFourEnv(), UniformEvaluator(), 8, settings={"gumbel": rule})
+    player.suggest_move()
+    player.analysis()
+player.position.planes()
 for kernel in (
     puct.select, puct.mix_noise, gumbel.select, gumbel.add_candidates, gumbel.improved_policy, nodes.root_visits,
-    nodes.root_priors, waves.expand, subtrees.clear_all, subtrees.restart_all, subtrees.advance,
+    nodes.root_priors, waves.expand, subtrees.clear_all, subtrees.restart_all, subtrees.advance, summary.add_up,
+    summary.write_lines, summary.root_values, connect_four.planes_batch,
 ):
     stats = kernel.stats
     assert (len(stats.cache_hits), len(stats.cache_misses)) == (1, 0), f"{kernel} is compiled again"
@@ -82,5 +87,7 @@ def test_it_ends_with_the_process(tmp_path: Path) -> None:
 def test_what_is_compiled_is_used() -> None:
     """The same in this process, whose coverage can be seen."""
     compile_tree()
+    compile_player()
+    compile_planes("connect-four")
     kernels = (puct.select, gumbel.select, waves.expand, gumbel.improved_policy, nodes.root_priors, subtrees.advance)
     assert all(kernel.signatures for kernel in kernels)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from alphago.drawing.network import Box, compressed
+from alphago.drawing.network import Box, join_repeats
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.nn.base import DenseBase, ResidualTower
@@ -75,7 +75,7 @@ def test_it_changes_nothing() -> None:
     ("xabababy", "1x 3(a, b) 1y"), ("", ""),
 ])  # fmt: skip
 def test_repeated_boxes(names: str, expected: str) -> None:
-    boxes = compressed([Box(name) for name in names])
+    boxes = join_repeats([Box(name) for name in names])
     assert " ".join(f"{box.times}{box.title}" for box in boxes) == expected
 
 

@@ -19,6 +19,8 @@ import numba
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from alphago.system.kernels.turns import Turn
+
 
 class KernelCache:
     """The compiled code of one function, one file per signature; numba asks it before compiling.
@@ -35,6 +37,7 @@ class KernelCache:
         self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")
         state = source.stat()
         self.stamp = file_digest(source, state.st_mtime_ns, state.st_size)
+        self.turns: dict[Path, Turn] = {}  # of what this process compiles now
 
     def path(self, signature: Any, codegen: Any) -> Path:
         """Return the file for a signature."""
@@ -47,10 +50,25 @@ class KernelCache:
         return Path(self.cache_path, f"{self.stem}-{hashlib.sha256(repr(depends).encode()).hexdigest()[:32]}.kernel")
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
-        """Return the compiled function; None if it has no file or a damaged one."""
+        """Return the compiled function; None if this process has to compile it.
+
+        That is if it has no file or a damaged one, and no other process is compiling it; else that one is waited for.
+        """
         target_context.refresh()
+        path = self.path(signature, target_context.codegen())
+        found = self.read(path, signature, target_context)
+        if found is None and not path.exists() and path not in self.turns:
+            turn = Turn(path)
+            if turn.take():
+                self.turns[path] = turn
+            else:
+                found = self.read(path, signature, target_context)
+        return found
+
+    def read(self, path: Path, signature: Any, target_context: Any) -> CompileResult | None:
+        """Return the compiled function in a file; None if there is no such file or a damaged one."""
         try:
-            data = self.path(signature, target_context.codegen()).read_bytes()
+            data = path.read_bytes()
             if hashlib.sha256(data[32:]).digest() != data[:32]:
                 return None
             own, payload = pickle.loads(data[32:])
@@ -60,10 +78,16 @@ class KernelCache:
 
     def save_overload(self, signature: Any, result: CompileResult) -> None:
         """Write a compiled function atomically; warn once if it cannot be written."""
-        if result.library.has_dynamic_globals or any(not lifted.can_cache for lifted in result.lifted):
-            return
-        data = dumps((signature, result._reduce()))
         path = self.path(signature, result.codegen)
+        try:
+            if not result.library.has_dynamic_globals and all(lifted.can_cache for lifted in result.lifted):
+                self.write(path, dumps((signature, result._reduce())))
+        finally:
+            if (turn := self.turns.pop(path, None)) is not None:
+                turn.end()
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Write a file with its digest; warn once if it cannot be written."""
         part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
         try:
             os.makedirs(self.cache_path, exist_ok=True)

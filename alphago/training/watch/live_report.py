@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from alphago.drawing.curves import Curve, CurvePanel, curves_picture
-from alphago.drawing.shapes import WHITE, Drawing, Rect, Style, flat, moved
+from alphago.drawing.shapes import WHITE, Drawing, Rect, Style, flat, move
 from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv
 from alphago.env.pictured import Look
@@ -156,7 +156,7 @@ def beside(left: Drawing, right: Drawing) -> Drawing:
     """Return two drawings side by side, the second as wide as a panel."""
     wide = 250.0
     scale = wide / right.width
-    shapes = tuple(moved(shape, left.width, 16, scale) for shape in flat(right.layers))
+    shapes = tuple(move(shape, left.width, 16, scale) for shape in flat(right.layers))
     high = max(left.height, right.height * scale + 32)
     ground = Rect(0, 0, left.width + wide + 16, high, Style(WHITE))
     layers = ((ground,), *left.layers[1:], shapes)

@@ -6,7 +6,7 @@ from typing import Any
 from alphago.env.game import PLAYER_NAMES, IllegalMove
 from alphago.system.validation import check_int, shown
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, Job
-from alphago.ui.web.game_tree import GameTree
+from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import game_of, open_link, start_of
 from alphago.ui.web.saved import open_file, save_file
@@ -15,7 +15,7 @@ Message = Mapping[str, Any]
 
 
 def hello(desk: Desk, message: Message) -> None:
-    """Show the page the game, or the one of its link; without one a game begins."""
+    """Send a page that opens the game of its link, or the present one if it brings no link."""
     if message.get("link"):
         tree = open_link(message["link"], desk.bases)
         desk.players = {1: HUMAN, -1: HUMAN}
@@ -88,13 +88,13 @@ def undo(desk: Desk, message: Message) -> None:
     if tree.resigned.pop(tree.current, 0):
         mover = tree.position.to_play
         if desk.players[mover] == HUMAN or ENGINE not in desk.players.values():
-            desk.moved_to(tree.current)
+            desk.look_at(tree.current)
             return
     before = tree.path()[:-1][::-1]
     own = [number for number in before if desk.players[tree.position_at(number).to_play] == HUMAN]
     if not before:
         raise ValueError("there is no move to take back")
-    desk.moved_to((own or before)[0])
+    desk.look_at((own or before)[0])
 
 
 def redo(desk: Desk, message: Message) -> None:
@@ -105,7 +105,7 @@ def redo(desk: Desk, message: Message) -> None:
         raise ValueError("there is no move to play again")
     while desk.players[tree.position_at(number).to_play] != HUMAN and (after := tree.next_of(number)) is not None:
         number = after
-    desk.moved_to(number)
+    desk.look_at(number)
 
 
 def go_to(desk: Desk, message: Message) -> None:
@@ -113,12 +113,37 @@ def go_to(desk: Desk, message: Message) -> None:
     number = message.get("node")
     if isinstance(number, bool) or not isinstance(number, int):
         raise ValueError(f"node must be a number, got {shown(number)}")
-    desk.moved_to(number)
+    desk.look_at(number)
+
+
+def step(desk: Desk, message: Message) -> None:
+    """Go `count` moves on along the line on the board, back if it is negative; at most to its ends.
+
+    Unlike a node's number, a step is right however many steps before it are still on their way.
+    """
+    line = desk.tree.line()
+    at = line.index(desk.tree.current) + check_int("count", message.get("count"), -MOST_NODES, MOST_NODES)
+    move_to(desk, line[min(max(at, 0), len(line) - 1)])
+
+
+def variation(desk: Desk, message: Message) -> None:
+    """Go to the variation after the one on the board at its last branch (`direction` 1), or before it (-1)."""
+    direction = check_int("direction", message.get("direction"), -1, 1)
+    nodes, current = desk.tree.nodes, desk.tree.current
+    siblings = nodes[nodes[current].parent].children if current else [current]
+    at = siblings.index(current) + direction
+    move_to(desk, siblings[at] if 0 <= at < len(siblings) else current)
+
+
+def move_to(desk: Desk, number: int) -> None:
+    """Put another node on the board; if it is there already, whatever is going on goes on."""
+    if number != desk.tree.current:
+        desk.look_at(number)
 
 
 def set_strength(desk: Desk, message: Message) -> None:
     """Change the network, the readouts or seconds of a move, and whether the engine searches."""
-    strength = desk.strength.changed({k: v for k, v in message.items() if k != "type"}, desk.tree.env)
+    strength = desk.strength.with_wishes({k: v for k, v in message.items() if k != "type"}, desk.tree.env)
     desk.engines.check(strength.network, desk.tree.env)
     moving = desk.job is not None and desk.job.purpose == "move"
     other = strength.network != desk.strength.network
@@ -157,6 +182,17 @@ def study(desk: Desk, message: Message) -> None:
         desk.stop()
         desk.look()
     desk.tell_state()
+
+
+def toggle(desk: Desk, message: Message) -> None:
+    """Turn "study" or "analysing" on or off, whatever it is when the message arrives; see `study`."""
+    name = message.get("what")
+    if name not in ("study", "analysing"):
+        raise ValueError(f"what must be study or analysing, got {shown(name)}")
+    wishes = {name: not getattr(desk, name)}
+    if wishes.get("analysing"):
+        wishes["study"] = True
+    study(desk, wishes)
 
 
 def review(desk: Desk, message: Message) -> None:
@@ -215,9 +251,12 @@ COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
     "undo": undo,
     "redo": redo,
     "go": go_to,
+    "step": step,
+    "variation": variation,
     "strength": set_strength,
     "move": move_now,
     "study": study,
+    "toggle": toggle,
     "review": review,
     "stop": stop,
     "save": save,

@@ -38,6 +38,7 @@ class Job:
 
     @property
     def node(self) -> int:
+        """The position that is searched now."""
         return self.nodes[0]
 
     def left(self) -> int:
@@ -95,12 +96,12 @@ class Desk:
         self.thinker.forget()
 
     def say(self, text: str, kind: str = "error") -> None:
-        """Show a sentence on the page, and what the board then is."""
+        """Send a sentence for the page to show, then the state, which may have changed before the error."""
         self.send({"type": "notice", "kind": kind, "text": text})
         self.tell_state()
 
     def status(self, text: str) -> None:
-        """Show what is going on, such as loading, in the page's line for it."""
+        """Send a text for the page's status line, such as that a network is loading; "" for its usual text."""
         self.send({"type": "status", "text": text})
 
     def set_game(self, tree: GameTree, names: Mapping[int, str] | None = None) -> None:
@@ -174,7 +175,7 @@ class Desk:
         self.job = None
 
     def wake(self) -> None:
-        """Let the engine do what is its to do now: move if it is its turn, else analyse if that is on."""
+        """Start the engine's next job: a move if it is its turn, else an analysis if that is on; tell the page."""
         self.stop()
         tree = self.tree
         if not tree.is_over() and self.players[tree.position.to_play] == ENGINE:
@@ -186,7 +187,7 @@ class Desk:
         self.tell_state()
 
     def look(self) -> None:
-        """Analyse the board if that is on; if only numbers are wanted, evaluate it once."""
+        """Start the analysis of the board if that is on; with study alone, one evaluation."""
         if self.tree.is_over() or not (self.analysing or self.study):
             return
         if not self.analysing and self.tree.nodes[self.tree.current].analysis is not None:
@@ -195,7 +196,7 @@ class Desk:
         self.job = Job("analyse", [self.tree.current], readouts)
 
     def go_on(self) -> None:
-        """Do a slice of what the engine is doing."""
+        """Work on the present job for about SLICE_SECONDS."""
         job = self.job
         assert job is not None
         if self.tree.position_at(job.node).is_over:
@@ -241,6 +242,7 @@ class Desk:
         job.reading = job.reported - began
 
     def _finish_position(self, job: Job) -> None:
+        """Do what follows the search of a position: play or resign, review the next one, or stop."""
         if job.purpose == "move":
             if self.thinker.gives_up():
                 self.resign(self.tree.position.to_play)
@@ -253,6 +255,7 @@ class Desk:
             self.tell_state()
 
     def _play(self, action: int) -> None:
+        """Play the engine's move."""
         self.tree.play(action)
         self.after_move(action)
 
@@ -273,15 +276,15 @@ class Desk:
         self.tree.resigned[self.tree.current] = loser
         self.tell_state()
 
-    def moved_to(self, number: int) -> None:
-        """Put a node on the board, to look at: an engine does not move before it is asked to or a move is played."""
+    def look_at(self, number: int) -> None:
+        """Put a node on the board; the engine does not move there before it is asked to or a move is played."""
         self.stop()
         self.tree.go_to(number)
         self.look()
         self.tell_state()
 
     def name_of(self, side: int) -> str:
-        """Return who plays a side, for a file: a name from a file, the network, or a person."""
+        """Return the name of a side's player for a file: that of an opened file, the network's, or the colour."""
         if self.names[side]:
             return self.names[side]
         return f"alphago {self.strength.network}" if self.players[side] == ENGINE else PLAYER_NAMES[side]

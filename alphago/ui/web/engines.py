@@ -84,8 +84,8 @@ class Engines:
         choice = self.choices.get(name)
         return choice is not None and choice.game in (env.name, "" if env.name != USUAL_GAME else env.name)
 
-    def offered(self) -> list[dict[str, str]]:
-        """Return the networks as the page lists them."""
+    def listing(self) -> list[dict[str, str]]:
+        """Return name and game of each network, for the page's list."""
         return [{"name": choice.name, "game": choice.game} for choice in self.choices.values()]
 
     def engine(self, name: str, env: GameEnv) -> Engine:
@@ -118,10 +118,12 @@ class Engines:
             return self.engines.get(key)
 
     def _key(self, name: str, env: GameEnv) -> Any:
+        """Return what an engine is kept under: the network, when its file was written, and the game."""
         choice = self.choices[self.check(name, env)]
         return name, file_time(choice.source), without_komi(env)
 
     def _load(self, choice: Choice, env: GameEnv) -> Engine:
+        """Return a new engine; raise ValueError for a network that does not fit the game."""
         if choice.source == PLAYOUTS:
             return Engine(env, PlayoutEvaluator(env, playouts=4))
         network = choice.source
@@ -131,11 +133,11 @@ class Engines:
 
             path = model_file(network)
             own = saved_game(path) if choice.game in GAMES else env
-            network = load_model(path, seen_by(own, env))
+            network = load_model(path, with_planes_of(own, env))
         own = getattr(network, "env", env)
         if hasattr(network, "resized") and own.plane_shape != env.plane_shape:
-            network = network.resized(seen_by(own, env))
-        return Engine(seen_by(own, env), network, self.device)
+            network = network.resized(with_planes_of(own, env))
+        return Engine(with_planes_of(own, env), network, self.device)
 
 
 def is_packaged(choice: Choice) -> bool:
@@ -143,15 +145,15 @@ def is_packaged(choice: Choice) -> bool:
     return choice.source == choice.name and choice.name != PLAYOUTS
 
 
-def seen_by(own: GameEnv, env: GameEnv) -> GameEnv:
-    """Return `env` as a network for the game `own` sees it: with the planes of that network."""
+def with_planes_of(own: GameEnv, env: GameEnv) -> GameEnv:
+    """Return `env` with the planes of the game `own`, which a network was made for."""
     if "planes" in env.config and "planes" in own.config:
         return env.replace(planes=own.config["planes"])
     return env
 
 
 def without_komi(env: GameEnv) -> GameEnv:
-    """Return the game with its usual komi: an evaluator serves games of any."""
+    """Return the game with one fixed komi, so that games of any komi share an evaluator."""
     return env.replace(komi=0.5) if "komi" in env.config else env
 
 

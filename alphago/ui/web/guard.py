@@ -47,10 +47,10 @@ class Guard:
         """
         host = headers.get("host", "")
         if not self.knows(host):
-            return f"This server does not answer to the name {shortened(host)}."
+            return f"This server does not answer to the name {shorten(host)}."
         origin = headers.get("origin")
         if origin is not None and not same_origin(origin, host):
-            return f"Pages of {shortened(origin)} may not use this server."
+            return f"Pages of {shorten(origin)} may not use this server."
         if self.token is not None and not self.has_token(headers, query):
             return "This server asks for its token: open the address that it printed, which ends in ?token=…"
         return None
@@ -101,6 +101,6 @@ def same_origin(origin: str, host: str) -> bool:
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return a header's text for a message."""
     return repr(text if len(text) <= 80 else f"{text[:77]}…")

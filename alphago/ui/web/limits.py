@@ -36,8 +36,8 @@ class Strength:
     seconds: float | None = None
     tree: bool = True
 
-    def changed(self, wishes: dict[str, Any], env: GameEnv) -> "Strength":
-        """Return it with the fields that a page sends changed; raise ValueError for a value that is not allowed."""
+    def with_wishes(self, wishes: dict[str, Any], env: GameEnv) -> "Strength":
+        """Return a copy with the fields that a page asks for; raise ValueError for a value that is not allowed."""
         readouts, seconds = wishes.get("readouts", self.readouts), wishes.get("seconds", self.seconds)
         if readouts is not None:
             readouts = check_int("readouts", readouts, 1, most_readouts(env))

@@ -109,7 +109,7 @@ class Runs:
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:
-    """Return the sizes and times of a run's logs."""
+    """Return sizes and modification times of a run's logs, by which new lines are noticed."""
     stamp: list[int] = []
     for name in (METRICS, EVALUATIONS):
         with contextlib.suppress(OSError):
@@ -122,7 +122,7 @@ def file_stamp(path: Path) -> tuple[int, ...]:
 
 
 def facts_of(folder: Folder, history: History) -> dict[str, Any]:
-    """Return what a page tells of a run in words: how far it is, how fast, how well, and what is wrong with it."""
+    """Return name, facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
     try:
         config = read_config(folder.path)
     except ValueError as error:
@@ -257,8 +257,8 @@ def run_game_env(path: Path) -> GameEnv:
     return env.replace(**config["env"]).match_variant()
 
 
-def fitting(env: GameEnv, actions: int) -> GameEnv:
-    """Return the game on the board that has so many actions, which in a curriculum is not the last one."""
+def with_actions(env: GameEnv, actions: int) -> GameEnv:
+    """Return the game on the board size with so many actions: a run on several sizes names only the largest."""
     if env.action_space == actions:
         return env
     for size in range(2, env.N):
@@ -275,7 +275,7 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
         tree = GameTree(env, env.position())
         moves = [env.from_text(word) for word in game.moves.split()]
     else:
-        env = fitting(env, record.policies.shape[1])
+        env = with_actions(env, record.policies.shape[1])
         setup = dict(record.setup)
         if "komi" in setup:
             env = env.replace(komi=setup.pop("komi"))

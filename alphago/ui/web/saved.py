@@ -71,11 +71,11 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
         "HA": str(handicap) if handicap > 1 and tree.start.to_play == -1 else "",
         "PL": PLAYER_NAMES[tree.start.to_play][0] if stones.any() else "",
     }  # fmt: skip
-    head = {name: [escaped(text)] for name, text in texts.items() if text}
+    head = {name: [escape_text(text)] for name, text in texts.items() if text}
     for name, sign in (("AB", 1), ("AW", -1)):
         if (stones == sign).any():
             head[name] = [point_text(env, int(point)) for point in np.flatnonzero(stones == sign)]
-    return head | said_of(tree, tree.nodes[0])
+    return head | analysis_properties(tree, tree.nodes[0])
 
 
 def result_of(tree: GameTree) -> str:
@@ -92,25 +92,25 @@ def node_properties(tree: GameTree, number: int) -> Properties:
     """Return the properties of a move."""
     node, env = tree.nodes[number], tree.env
     assert isinstance(env, GoEnv)
-    return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)], **said_of(tree, node)}
+    return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)], **analysis_properties(tree, node)}
 
 
-def said_of(tree: GameTree, node: Node) -> Properties:
-    """Return the comment on a node, with what an analysis found, and Black's chance to win."""
+def analysis_properties(tree: GameTree, node: Node) -> Properties:
+    """Return the SGF properties of a node's comment and analysis: C, and SBKV for Black's chance to win."""
     lines = [NUMBERS_END.split(node.comment)[0].strip()] if node.comment else []
     found: Properties = {}
     if node.win_rate is not None:
         lines.append(numbers_of(tree.env, node))
         found[WIN_RATE] = [f"{100 * node.win_rate:.2f}".encode()]
     text = "\n".join(filter(None, lines))
-    return {**({"C": [escaped(text)]} if text else {}), **found}
+    return {**({"C": [escape_text(text)]} if text else {}), **found}
 
 
 NUMBERS_END = re.compile(r"(?=^Black wins with [0-9.]+ %)", re.MULTILINE)
 
 
 def numbers_of(env: GameEnv, node: Node) -> str:
-    """Return an analysis as text, which `NUMBERS` reads again."""
+    """Return a node's analysis as the text of a comment; the pattern NUMBERS reads its first line again."""
     assert node.win_rate is not None
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
     lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
@@ -121,7 +121,8 @@ def numbers_of(env: GameEnv, node: Node) -> str:
     return "\n".join(lines)
 
 
-def escaped(text: str) -> bytes:
+def escape_text(text: str) -> bytes:
+    """Return a text as an SGF value."""
     return bytes(load_grammar().escape_text(text.encode()))
 
 
@@ -190,7 +191,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
 
 
 def follow(tree: GameTree, env: GoEnv, properties: Mapping[str, list[bytes]]) -> None:
-    """Play the moves of one node of a file on the board; a pass comes between two moves of one colour."""
+    """Play the moves of a file's node on the board, with a pass between two moves of one colour."""
     for letter, colour in SIGNS.items():
         if letter not in properties:
             continue
@@ -206,7 +207,7 @@ def follow(tree: GameTree, env: GoEnv, properties: Mapping[str, list[bytes]]) ->
 
 
 def read_analysis(node: Node, properties: Mapping[str, list[bytes]]) -> None:
-    """Keep the comment of a file's node, and the chance to win and the score that it tells."""
+    """Set a node's comment, win rate, score and visits from the properties of a file's node."""
     raw = load_grammar().text_value(properties["C"][0]) if "C" in properties else b""
     node.comment = raw.decode("utf-8", "replace").strip()
     match = NUMBERS.search(node.comment)
@@ -226,7 +227,7 @@ def read_analysis(node: Node, properties: Mapping[str, list[bytes]]) -> None:
 
 
 def set_loser(tree: GameTree, game: SgfGame) -> None:
-    """Keep who resigned at the end of the main line, as the file's result tells it."""
+    """Note a resignation at the end of the main line if the file's result is one, such as B+R."""
     line = list(tree.main_line())
     last = line[-1] if line else 0
     if game.outcome and "+R" in game.result.upper() and not tree.position_at(last).is_over:

@@ -47,6 +47,7 @@ FILES = {
     "/favicon.ico": ("favicon.svg", "image/svg+xml"),
 }
 WAIT = 0.01  # seconds
+PING_SECONDS = 120.0  # for a page's answer to a ping, which is not read while the page's commands wait for their turn
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
 
@@ -130,7 +131,7 @@ class Guarded:
 
 
 def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
-    """Return what every page is told first: the games and the networks that it may choose from."""
+    """Return the first message to every page: the games and networks to choose from, and the runs to watch."""
     games = []
     for name in dict.fromkeys([*bases, *GAMES]):
         try:
@@ -139,7 +140,7 @@ def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None"
             continue
         games.append({"name": name, "title": TITLES.get(name, name), "options": options_of(env)})
     names = [] if runs is None else [folder.name for folder in runs.folders]
-    return {"type": "welcome", "games": games, "networks": engines.offered(), "runs": names}
+    return {"type": "welcome", "games": games, "networks": engines.listing(), "runs": names}
 
 
 async def refuse(socket: WebSocket, code: int, text: str) -> None:
@@ -162,7 +163,7 @@ async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -
         await socket.send_json({**welcome, "key": key, "resumed": known})
         sender = asyncio.create_task(deliver(socket, outbox))
         while True:
-            message = parsed(await socket.receive_text())
+            message = parse_message(await socket.receive_text())
             # A page that sends faster than it is answered, or reads, has to wait: nothing piles up here.
             while not session.post(message):
                 await asyncio.sleep(WAIT)
@@ -182,8 +183,8 @@ async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -
                 await sender
 
 
-def parsed(text: str) -> Any:
-    """Return the message in a text; None for what is no JSON, about which the session then complains."""
+def parse_message(text: str) -> Any:
+    """Return the message in a text; None for what is no JSON, which the session answers with an error."""
     if len(text) > MOST_MESSAGE:
         return f"a message of {len(text)} letters"
     try:
@@ -231,6 +232,7 @@ def new_server(app: Starlette) -> uvicorn.Server:
     """Return a server for the application, without a log."""
     config = uvicorn.Config(
         app, log_level="error", ws="websockets-sansio", ws_max_size=MOST_MESSAGE + 1000, ws_ping_interval=20.0,
+        ws_ping_timeout=PING_SECONDS,
         timeout_graceful_shutdown=2, server_header=False, date_header=False, access_log=False,
     )  # fmt: skip
     return uvicorn.Server(config)

@@ -81,20 +81,20 @@ class Session:
             try:
                 command = self.commands.get(block=desk.job is None)
             except queue.Empty:
-                guarded(desk, desk.go_on)
+                call_guarded(desk, desk.go_on)
                 continue
             if command is CLOSE:
                 desk.drop()
                 return
             if not isinstance(command, tuple):
-                guarded(desk, obey, desk, command)
+                call_guarded(desk, obey, desk, command)
             elif command[0] == "attach":
-                guarded(desk, desk.connect, command[1])
+                call_guarded(desk, desk.connect, command[1])
             else:
                 desk.disconnect()
 
 
-def guarded(desk: Desk, call: Callable[..., Any], *arguments: Any) -> None:
+def call_guarded(desk: Desk, call: Callable[..., Any], *arguments: Any) -> None:
     """Call, and tell the page of an error in a sentence; whatever was going on stops."""
     try:
         call(*arguments)

@@ -1,4 +1,4 @@
-"""The search behind one board: it follows the board, thinks in short slices, and tells what it sees as plain data."""
+"""`Thinker`, the search behind one board: it follows the board, works in short slices, and reports plain data."""
 
 import math
 import time
@@ -92,9 +92,9 @@ class Thinker:
         return int(priors[0].argmax())
 
     def gives_up(self) -> bool:
-        """Return whether the player to move should resign, by what the network's run has measured.
+        """Return whether the player to move should resign, by the threshold that the network's run has measured.
 
-        That is of games that began on the empty board.
+        It holds for games that began on the empty board; in others nobody resigns.
         """
         assert self.search is not None
         assert self.engine is not None
@@ -125,26 +125,26 @@ class Thinker:
             "mover": mover,
             "visits": self.visits,
             "win": round((1 + mover * float(found.value[0])) / 2, 4),
-            "score": rounded(mover * float(found.root_score[0]), 1),
+            "score": round_known(mover * float(found.root_score[0]), 1),
             "moves": [plain_move(move) for move in [*best, *unseen][:SHOWN]],
             "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
         }
 
     def forget(self) -> None:
-        """Give the memory of the search back."""
+        """Free the memory of the search."""
         self.search = self.engine = self.at = None
 
 
 def plain_move(move: MoveAnalysis) -> list[Any]:
     """Return action, visits, prior, chance to win, score and line of a move; the mover's view, None for the unknown."""
     return [
-        move.action, move.visits, round(move.prior, 4), rounded(move.win_rate, 4), rounded(move.score, 1),
+        move.action, move.visits, round(move.prior, 4), round_known(move.win_rate, 4), round_known(move.score, 1),
         list(move.line),
     ]  # fmt: skip
 
 
-def rounded(number: float, digits: int) -> float | None:
-    """Return a number rounded; None for NaN."""
+def round_known(number: float, digits: int) -> float | None:
+    """Return a number rounded to some digits; None for NaN."""
     return None if math.isnan(number) else round(number, digits) + 0.0
 
 

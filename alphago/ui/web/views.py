@@ -69,7 +69,7 @@ def options_of(env: GameEnv) -> dict[str, Any]:
 
 
 def position_view(position: Position) -> dict[str, Any]:
-    """Return a position as the page draws it; what a kind of board lacks is left out."""
+    """Return a position as plain data for the page; fields that a kind of board does not have are left out."""
     env = position.env
     view: dict[str, Any] = {
         "toPlay": position.to_play,

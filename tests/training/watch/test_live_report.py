@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from alphago.drawing.curves import Curve, CurvePanel, curves_picture, ends, thinned
+from alphago.drawing.curves import Curve, CurvePanel, curves_picture, ends, thin_out
 from alphago.drawing.svg import to_svg
 from alphago.training.session import train
 from alphago.training.watch.live_report import EVERY, LiveReport, usual_report
@@ -117,7 +117,7 @@ def test_a_curve_is_named_at_its_end() -> None:
 
 
 def test_long_curves_are_thinned() -> None:
-    curve = thinned(Curve("a", list(range(1000)), [1.0] * 1000))
+    curve = thin_out(Curve("a", list(range(1000)), [1.0] * 1000))
     assert len(curve.x) == 200
     assert (curve.x[0], set(curve.y)) == (2.0, {1.0})
 

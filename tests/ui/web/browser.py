@@ -31,12 +31,21 @@ class Visitor:
     """A page, what its console said, and the verbs that tests need."""
 
     def __init__(
-        self, browser: Any, address: str, width: int = 1280, height: int = 860, *, lines: bool = False
+        self,
+        browser: Any,
+        address: str,
+        width: int = 1280,
+        height: int = 860,
+        *,
+        lines: bool = False,
+        touch: bool = False,
     ) -> None:
-        """lines: whether the page's connection goes through here, so that it can be cut."""
+        """lines: whether the page's connection goes through here, so that it can be cut. touch: fingers, no mouse."""
         from playwright.sync_api import expect
 
-        self.context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+        self.context = browser.new_context(
+            viewport={"width": width, "height": height}, accept_downloads=True, has_touch=touch, is_mobile=touch
+        )
         self.context.set_default_timeout(PATIENCE)
         expect.set_options(timeout=PATIENCE)
         self.expect = expect

@@ -90,7 +90,8 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.click("B2")
         visitor.press("Space")
         visitor.expect(visitor.page.locator(".ag-knot")).to_have_count(5)
-        visitor.press("ArrowLeft", "ArrowUp", "ArrowRight")
+        visitor.press("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowUp", "ArrowDown")  # faster than any answer
+        visitor.expect(visitor.page.locator(".ag-current")).to_have_attribute("data-node", "4")
         visitor.press("a")
         visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
         visitor.expect(visitor.page.locator(".ag-moves li")).to_have_count(6)
@@ -148,6 +149,55 @@ def test_the_keyboard_alone(chromium: Any) -> None:
         visitor.page.keyboard.type("a1\n")
         visitor.says("Move 4")
         assert visitor.stones() == (2, 1)
+
+
+def test_lines_by_keyboard_and_cursor(chromium: Any) -> None:
+    """What the mouse shows by pointing at a move, the keys 1 to 6 and the cursor show too."""
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        ghosts = visitor.page.locator(".ag-ghost")
+        visitor.part("white").select_option("human")
+        visitor.page.locator("body").click(position={"x": 5, "y": 5})
+        visitor.press("a", "a", "a")  # faster than any answer: on, off, on
+        visitor.expect(visitor.page.locator(".ag-moves li")).to_have_count(6)
+        visitor.press("Escape")
+        visitor.expect(visitor.part("stop")).to_be_disabled()
+        for key in ("1", "2"):
+            visitor.press(key)
+            visitor.expect(ghosts.first).to_be_visible()
+            visitor.expect(visitor.page.locator(f".ag-moves li:nth-child({key}).ag-chosen")).to_have_count(1)
+        visitor.press("2")
+        visitor.expect(ghosts).to_have_count(0)
+        best = int(visitor.page.locator(".ag-moves li").first.get_attribute("data-action"))
+        column, row = best % 5, best // 5
+        visitor.press("Shift+ArrowLeft")  # the cursor comes up in the middle
+        visitor.press(*["Shift+ArrowRight"] * ((column - 2) % 5), *["Shift+ArrowDown"] * ((row - 2) % 5))
+        visitor.expect(visitor.page.locator(".ag-moves li:first-child.ag-chosen")).to_have_count(1)
+        visitor.expect(ghosts.first).to_be_visible()
+        visitor.press("d")
+        visitor.expect(visitor.part("mode")).to_have_value("visits")
+        visitor.press("Escape", "Enter")
+        visitor.says("Move 2")
+
+
+def test_a_finger(chromium: Any) -> None:
+    """A tap plays; a finger that stays on a move shows its line until it goes, and does not play."""
+    with serving() as served, Visitor(chromium, served.address, 390, 780, touch=True) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.part("analyse").tap()
+        visitor.expect(visitor.page.locator(".ag-moves li")).to_have_count(6)
+        visitor.part("stop").tap()
+        visitor.expect(visitor.part("stop")).to_be_disabled()
+        action = visitor.page.locator(".ag-moves li").first.get_attribute("data-action")
+        box = visitor.page.locator(f'.ag-target[data-action="{action}"]').bounding_box()
+        spot = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        fingers = visitor.context.new_cdp_session(visitor.page)
+        fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [spot]})
+        visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
+        fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        visitor.expect(visitor.page.locator(".ag-ghost")).to_have_count(0)
+        visitor.says("Move 1")
+        visitor.page.touchscreen.tap(spot["x"], spot["y"])
+        visitor.says("Move 2")
 
 
 def test_files_there_and_back(chromium: Any, tmp_path: Path) -> None:

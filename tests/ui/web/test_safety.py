@@ -3,11 +3,13 @@
 import contextlib
 import gc
 import json
+import os
 import random
 import sys
 import threading
 import time
 import urllib.error
+from pathlib import Path
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -19,6 +21,7 @@ from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE, MOST_SESSIONS
 from tests.ui.web.served import PATIENCE, Served, say, serving, told
 
 TOKEN = "a long secret"
+FLAT = 60.0  # megabytes by which memory may grow: thousands of messages that each left a trace would take more
 
 
 def test_the_page_and_its_headers() -> None:
@@ -116,27 +119,39 @@ def junk(chance: random.Random) -> str:
     return chance.choice([message, message, message[: chance.randrange(len(message) + 1)], "[" * 2000, "null"])
 
 
+def resident() -> float:
+    """Megabytes of this process's memory; 0 where the system does not tell."""
+    path = Path("/proc/self/statm")
+    return int(path.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if path.exists() else 0.0
+
+
 def test_ten_thousand_random_messages() -> None:
-    """Each is answered or obeyed; the board beside it is untouched, and so is the number of threads."""
+    """Each is answered or obeyed; the board beside it is untouched, and threads and memory stay as few as they were."""
     chance = random.Random(1)
     with serving() as served, served.page() as other:
         say(other, "hello")
         say(other, "players", white="human")
         say(other, "play", move="C3")
-        answered = list[str]()
+        answered, memory = list[bool](), list[float]()  # of each answer, whether it is the end of a part
         with served.page() as page:
-            reader = threading.Thread(target=lambda: [answered.append(message[:20]) for message in page], daemon=True)
+            reader = threading.Thread(
+                target=lambda: [answered.append('"oware.json"' in message) for message in page], daemon=True
+            )
             reader.start()
-            for _ in range(10_000):
-                page.send(junk(chance))
-            say(page, "new", game="go", options={"board_size": 7}, black="human", white="human")
-            say(page, "save")
-            deadline = time.monotonic() + PATIENCE
-            while not any(text.startswith('{"type":"file"') for text in answered[-5:]):
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+            for part in range(1, 5):
+                for _ in range(2500):
+                    page.send(junk(chance))
+                say(page, "new", game="oware", black="human", white="human")
+                say(page, "save")
+                deadline = time.monotonic() + PATIENCE
+                while sum(answered) < part:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.05)
+                gc.collect()
+                memory.append(resident())
         reader.join(PATIENCE)
         assert len(answered) > 5000
+        assert memory[-1] - memory[0] < FLAT, memory
         say(other, "play", move="D4")
         while told(other, "state")["view"]["moves"] < 2:
             pass
@@ -182,10 +197,16 @@ def test_two_hundred_connections() -> None:
         for page in pages:
             page.close()
         await_quiet(served)
-        with served.page() as page:
-            assert told(page, "welcome")["key"]
+        before = resident()
+        for _ in range(200):  # one after the other: each has a board, and the oldest boards make room
+            with served.page() as page:
+                assert told(page, "welcome")["key"]
+            await_quiet(served)
         gc.collect()
         assert len(served.app.state.boards.sessions) <= MOST_SESSIONS
+        boards = [thread for thread in threading.enumerate() if thread.name == "alphago-board"]
+        assert len(boards) <= MOST_SESSIONS + 1  # one may be ending
+        assert resident() - before < FLAT
 
 
 def await_quiet(served: Served) -> None:

@@ -74,6 +74,38 @@ def test_undo_redo_and_variations() -> None:
         assert guest.refused("undo") == "There is no move to take back."
 
 
+def test_steps_count_from_where_the_board_is_when_they_arrive() -> None:
+    """Keys come faster than answers: a page cannot know the node that its next step begins at."""
+    with Guest() as guest:
+        guest.play("C3 C4 D4")
+        guest.ask("go", node=2)
+        guest.play("B2")
+        for kind, fields in (("step", {"count": -1}), ("variation", {"direction": -1}), ("step", {"count": -1}),
+                             ("step", {"count": 1}), ("step", {"count": 1}), ("variation", {"direction": 1}),
+                             ("variation", {"direction": -1})):  # fmt: skip
+            guest.post(kind, **fields)
+        nodes = [guest.until("state")["node"] for _ in range(5)]
+        assert nodes == [2, 1, 2, 4, 3]
+        assert guest.ask("step", count=-4000)["line"] == [0, 1, 2, 3]
+        assert guest.ask("step", count=4000)["node"] == 3
+        assert guest.refused("step", count=5000).startswith("Count must be an integer from -4000 to 4000, got 5000")
+        assert guest.refused("variation", direction=True).startswith("Direction must be an integer from -1 to 1, got")
+
+
+def test_study_and_analysis_are_turned_on_and_off_without_knowing_which_they_are() -> None:
+    with Guest() as guest:
+        assert guest.ask("toggle", what="study")["study"]
+        guest.post("toggle", what="analysing")
+        guest.post("toggle", what="study")
+        guest.post("toggle", what="analysing")
+        state = guest.until("state", lambda state: not state["analysing"] and not state["study"])
+        assert not state["busy"]
+        guest.post("toggle", what="analysing")
+        assert guest.until("state", lambda state: state["analysing"])["study"]
+        guest.ask("stop")
+        assert guest.refused("toggle", what="players").startswith("What must be study or analysing, got 'players'")
+
+
 def test_against_the_engine_undo_goes_back_to_the_persons_own_move() -> None:
     with Guest() as guest:
         guest.ask("strength", readouts=8)

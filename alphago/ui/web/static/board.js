@@ -22,6 +22,9 @@ const MODES = {
   sum: "Q + prior",
   none: "no numbers",
 };
+const FAR = 4000; // plies, more than any game has
+const ROWS = 6; // of the list of moves
+const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
 const SIDES = { 1: "Black", "-1": "White" };
 
 export function mount(element, connection, options = {}) {
@@ -82,7 +85,6 @@ class Board {
     this.nodes = new Map();
     this.state = null;
     this.thought = null; // the latest message of the search
-    this.asked = null; // the node that the keys have asked for
     this.look = { mode: "loss", moves: true, ownership: true, numbers: false, sound: false };
     this.hovered = null; // the move whose line is shown
     this.cursor = null; // the point that the keyboard is on
@@ -124,7 +126,7 @@ class Board {
     this.game = message.game;
     this.names = message.names;
     this.nodes.clear();
-    this.state = this.thought = this.hovered = this.cursor = this.asked = null;
+    this.state = this.thought = this.hovered = this.cursor = null;
     this.fillNetworks();
     this.title.textContent = this.game.title;
     this.passButton.hidden = this.game.pass === null;
@@ -143,7 +145,6 @@ class Board {
     }
     for (const [node, win, score] of message.evaluations) this.evaluate(node, win, score);
     this.state = message;
-    if (this.asked === message.node || !message.line.includes(this.asked)) this.asked = null;
     if (!before || before.node !== message.node) {
       this.hovered = null;
       if (before && this.look.sound && message.view.moves > before.view.moves) click();
@@ -213,7 +214,7 @@ class Board {
     this.studyButton = button("Study", "numbers on the board (Space)", () => this.toggle("study"), "study");
     this.analyseButton = button("Analyse", "think about every position that is shown (A)",
       () => this.toggle("analysing"), "analyse");
-    this.stopButton = button("Stop", "stop thinking (Escape)", () => this.send("stop"), "stop");
+    this.stopButton = button("Stop", "stop thinking (Escape)", () => this.stop(), "stop");
     this.moveButton = button("Move now", "let the engine move now, for either side (M)",
       () => this.send("move"), "move");
     const play = h("div", { class: "ag-row" },
@@ -225,17 +226,17 @@ class Board {
     const files = h("div", { class: "ag-row" },
       button("New game", "another game, size, komi, handicap, colour (N)", () => this.openDialog(), "new"),
       this.openButton,
-      button("Save", "save the game as a file, with variations and analysis", () => this.send("save"), "save"),
-      button("Copy link", "a link that restores this position", () => this.copyLink(), "link"),
+      button("Save", "save the game as a file, with variations and analysis (S)", () => this.send("save"), "save"),
+      button("Copy link", "a link that restores this position (L)", () => this.copyLink(), "link"),
       this.file,
       h("label", { title: "a sound at each move" }, h("input", { type: "checkbox", "data-name": "sound",
         onchange: (event) => { this.look.sound = event.target.checked; if (this.look.sound) click(); } }), "sound"));
     const move = h("div", { class: "ag-row ag-steps" },
-      ...[["◀◀", "first position (Home)", -1e9, "first"], ["◀", "a move back (←)", -1, "back"],
-        ["▶", "a move on (→)", 1, "on"], ["▶▶", "last position (End)", 1e9, "last"]].map(
+      ...[["◀◀", "first position (Home)", -FAR, "first"], ["◀", "a move back (←)", -1, "back"],
+        ["▶", "a move on (→)", 1, "on"], ["▶▶", "last position (End)", FAR, "last"]].map(
         ([text, title, step, name]) => button(text, title, () => this.step(step), name)),
       this.studyButton, this.analyseButton, this.stopButton);
-    this.modes = h("select", { "aria-label": "numbers on the points", "data-name": "mode",
+    this.modes = h("select", { "aria-label": "numbers on the points", title: "numbers on the points (D)", "data-name": "mode",
       onchange: () => { this.look.mode = this.modes.value; this.render(); } },
       ...Object.entries(MODES).map(([name, text]) => h("option", { value: name }, text)));
     this.ownershipBox = box("ownership", "small squares: whose each point becomes (O)", "ownership");
@@ -248,7 +249,7 @@ class Board {
     this.study = h("section", { class: "ag-study", hidden: true },
       h("div", { class: "ag-row" }, h("label", {}, "numbers ", this.modes), this.ownershipBox,
         box("move numbers", "the number of each stone's move (K)", "numbers"),
-        button("Review", "evaluate every position of this line", () => this.review(), "review")),
+        button("Review", "evaluate every position of this line (R)", () => this.review(), "review")),
       this.candidates, this.graph, this.graphText, this.tree, this.comment,
       h("details", { class: "ag-legend", "data-name": "legend" }, h("summary", {}, "Legend"), this.legend()));
     this.dialog = h("dialog", { class: "ag-dialog", "data-name": "dialog" });
@@ -267,12 +268,25 @@ class Board {
       const target = this.svg.getRootNode().elementFromPoint(event.clientX, event.clientY);
       return target && this.svg.contains(target) ? target.dataset.action : undefined;
     };
-    this.svg.addEventListener("pointerdown", (event) => { this.pressed = event.button === 0 ? under(event) : undefined; });
-    this.svg.addEventListener("pointercancel", () => { this.pressed = undefined; });
+    this.svg.addEventListener("pointerdown", (event) => {
+      this.pressed = event.button === 0 ? under(event) : undefined;
+      if (event.pointerType === "mouse" || !this.lineOf(Number(this.pressed))) return;
+      this.holding = setTimeout(() => { // a finger that stays asks, and does not play
+        this.hover(Number(this.pressed));
+        this.pressed = undefined;
+      }, HOLD);
+    });
+    const release = (event) => {
+      clearTimeout(this.holding);
+      if (event.pointerType !== "mouse") this.hover(null);
+      this.pressed = undefined;
+    };
+    this.svg.addEventListener("pointercancel", release);
     this.svg.addEventListener("pointerup", (event) => {
       if (this.pressed !== undefined && under(event) === this.pressed) this.play(Number(this.pressed));
-      this.pressed = undefined;
+      release(event);
     });
+    this.svg.addEventListener("contextmenu", (event) => event.pointerType !== "mouse" && event.preventDefault());
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.candidates.addEventListener("pointerover", (event) => { // its rows are drawn anew too
       const row = event.target.closest("li");
@@ -348,14 +362,16 @@ class Board {
         " in points (else in % of the chance to win), visits below it; ", h("b", {}, "visits"),
         ", simulations through the move; ", h("b", {}, "prior"), ", what the network alone gives it, in %; ",
         h("b", {}, "Q"), ", the mean value of its simulations, −1 to 1; ", h("b", {}, "Q + prior"), ", their sum."),
-      h("p", {}, "Point at a move, or tap it in the list, to see the line that is expected, numbered."),
+      h("p", {}, "Point at a move to see the line that is expected, numbered: with the mouse, with a finger that stays on it, ",
+        "by a tap in the list, with the cursor, or with the keys 1 to 6 in the list's order."),
       h("ul", {}, h("li", {}, owner("#111", "#fff"), "becomes Black's"), h("li", {}, owner("#fff", "#111"),
         "becomes White's; a larger square is surer"), h("li", {}, "□ ko: may not be taken back now"),
         h("li", {}, "○ in the stone: the last move")),
       h("p", {}, "Graph: the line is Black's chance to win, 100 % on top; the dashed line is Black's lead in points. ",
         "Click it to go there. Chances and leads are always Black's, whoever is to move."),
       h("p", {}, "Keys: ← → a move back or on, Home End first and last, ↑ ↓ other variations, Space study, A analyse, ",
-        "Escape stop, M engine moves, P pass, U undo, Y redo, N new game, O ownership, K move numbers, / type a move; ",
+        "Escape stop, M engine moves, P pass, U undo, Y redo, N new game, R review, D other numbers, O ownership, ",
+        "K move numbers, 1 to 6 the lines of the listed moves, S save, L copy the link, / type a move; ",
         "Shift and arrows move a cursor on the board, Enter plays there."));
   }
 
@@ -371,30 +387,21 @@ class Board {
     this.typed.value = "";
   }
 
-  toggle(name) {
-    if (!this.state) return;
-    const wishes = { study: this.state.study, analysing: this.state.analysing, [name]: !this.state[name] };
-    if (name === "analysing" && wishes.analysing) wishes.study = true;
-    this.send("study", wishes);
+  // Keys may come faster than answers: what they ask for is counted from where the board then is.
+  toggle(what) {
+    if (this.state) this.send("toggle", { what });
   }
 
   step(count) {
-    if (!this.state) return;
-    const { line, node } = this.state;
-    const at = line.indexOf(this.asked ?? node); // keys may come faster than answers
-    const to = Math.min(Math.max((at < 0 ? line.indexOf(node) : at) + count, 0), line.length - 1);
-    if (line[to] !== (this.asked ?? node)) this.send("go", { node: this.asked = line[to] });
+    if (this.state) this.send("step", { count });
   }
 
   sibling(direction) {
-    const node = this.nodes.get(this.state.node);
-    if (!node || node.parent < 0) return;
-    const all = this.nodes.get(node.parent).children;
-    const next = all[all.indexOf(node.node) + direction];
-    if (next !== undefined) this.send("go", { node: next });
+    if (this.state) this.send("variation", { direction });
   }
 
   review() {
+    if (!this.state.study) return;
     const readouts = this.state.strength.readouts || 100;
     this.send("review", { readouts: this.state.strength.tree ? readouts : 1 });
   }
@@ -428,17 +435,36 @@ class Board {
       return;
     }
     const action = {
-      ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), Home: () => this.step(-1e9),
-      End: () => this.step(1e9), ArrowUp: () => this.sibling(-1), ArrowDown: () => this.sibling(1),
-      " ": () => this.toggle("study"), a: () => this.toggle("analysing"), Escape: () => this.send("stop"),
+      ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), Home: () => this.step(-FAR),
+      End: () => this.step(FAR), ArrowUp: () => this.sibling(-1), ArrowDown: () => this.sibling(1),
+      " ": () => this.toggle("study"), a: () => this.toggle("analysing"), Escape: () => this.stop(),
       m: () => this.send("move"), p: () => this.play(this.game.pass), u: () => this.send("undo"),
       y: () => this.send("redo"), n: () => this.openDialog(), o: () => this.flip("ownership"),
       k: () => this.flip("numbers"), "/": () => this.typed.focus(), Enter: () => this.playCursor(),
+      d: () => this.nextMode(), r: () => this.review(), s: () => this.send("save"), l: () => this.copyLink(),
+      ...Object.fromEntries(Array.from({ length: ROWS }, (_, row) => [row + 1, () => this.showLine(row)])),
     }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action) {
       action();
       event.preventDefault();
     }
+  }
+
+  stop() {
+    this.hover(null);
+    this.send("stop");
+  }
+
+  nextMode() {
+    const all = Object.keys(MODES);
+    this.modes.value = this.look.mode = all[(all.indexOf(this.look.mode) + 1) % all.length];
+    this.render();
+  }
+
+  // The line of a listed move, by its row; the same again hides it.
+  showLine(row) {
+    const move = this.analysis()?.moves[row];
+    if (move) this.hover(this.hovered === move[0] ? null : move[0]);
   }
 
   flip(name) {
@@ -450,19 +476,29 @@ class Board {
 
   moveCursor(dx, dy) {
     const { kind, width, height } = this.game;
+    if (kind === "text") return;
     const columns = kind === "houses" ? 6 : width;
     const rows = kind === "columns" || kind === "houses" ? 1 : height;
     const [x, y] = this.cursor || [Math.floor(columns / 2), Math.floor(rows / 2)];
     this.cursor = this.cursor ? [(x + dx + columns) % columns, (y + dy + rows) % rows] : [x, y];
+    this.hovered = this.cursorAction(); // so that the cursor shows a move's line, as the mouse does
     this.render();
   }
 
-  playCursor() {
-    if (!this.cursor) return;
+  cursorAction() {
     const [x, y] = this.cursor;
-    const white = this.game.kind === "houses" && this.state.view.toPlay < 0;
-    this.play(this.game.kind === "houses" ? (white ? 5 - x : x) : this.game.kind === "columns" ? x
-      : y * this.game.width + x);
+    const { kind, width } = this.game;
+    if (kind === "houses") return this.state.view.toPlay < 0 ? 5 - x : x;
+    return kind === "columns" ? x : y * width + x;
+  }
+
+  playCursor() {
+    if (this.cursor) this.play(this.cursorAction());
+  }
+
+  // The analysed move of an action, whose line can be shown.
+  lineOf(action) {
+    return this.analysis()?.moves.find((move) => move[0] === action);
   }
 
   hover(action) {
@@ -706,7 +742,7 @@ class Board {
   overlays() {
     const found = this.analysis();
     const parts = [];
-    const line = found && this.hovered !== null ? found.moves.find((move) => move[0] === this.hovered) : null;
+    const line = this.hovered === null ? null : this.lineOf(this.hovered);
     const above = !found ? [] : line && this.game.kind !== "houses" ? this.ghosts(line[5], found.mover) : this.discs(found);
     if (found && found.ownership && this.look.ownership && this.game.ownership) {
       const hidden = new Set(above.map((one) => one.dataset.at).filter(Boolean).map(Number));
@@ -826,7 +862,7 @@ class Board {
 
   listMoves() {
     const found = this.analysis();
-    const rows = found ? found.moves.slice(0, 6) : [];
+    const rows = found ? found.moves.slice(0, ROWS) : [];
     const best = rows[0];
     this.candidates.replaceChildren(...rows.map((move) => {
       const [kind] = move[1] ? this.loss(move, best) : [null];
