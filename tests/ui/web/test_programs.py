@@ -149,14 +149,6 @@ def test_what_is_wrong_is_said_and_the_next_query_answered(line: str, sentence: 
         assert last_reply(program)["rootInfo"]["visits"] == 20
 
 
-def test_so_many_positions_may_wait() -> None:
-    with serving() as served, served.page("/analysis") as program:
-        turns = {**QUERY, "analyzeTurns": [0, 1] * (PROGRAM.positions // 2), "maxVisits": MOST_READOUTS}
-        ask(program, {**turns, "id": "many"})
-        ask(program, QUERY)
-        assert last_reply(program)["error"].startswith(f"at most {PROGRAM.positions} positions may wait")
-
-
 def test_so_many_programs_may_connect() -> None:
     with serving() as served, contextlib.ExitStack() as stack:
         programs = [stack.enter_context(served.page("/analysis")) for _ in range(MOST_PROGRAMS)]
