@@ -1,5 +1,6 @@
 """The call of `train`: how it stops, with which network it goes on, in which folder, on which device."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.runs.resume import TrainCall, new_run
+from alphago.training.selfplay import selfplay
 from alphago.training.session import estimate, train
 from tests.training.small_runs import (
     GO,
@@ -398,3 +400,25 @@ class TestDevice:
         with pytest.raises(MemoryError, match=f"^{sentence}$"):
             run(tmp_path / "host", 10, device="host", **settings)
         assert holds_run(tmp_path / "host")
+
+
+@pytest.mark.parametrize(("settings", "most"), [({}, 1), ({"gate": Gate(0.55, games=2, every=8, readouts=2)}, 2)])
+def test_self_play_makes_no_network_of_its_own(tmp_path: Path, settings: dict[str, Any], most: int) -> None:
+    """Seed defect 9: self-play built a second network in memory; here a gate has one, which is the best so far."""
+    before = count_networks()
+    counts: list[int] = []
+
+    def count(_: int) -> None:
+        counts.append(count_networks() - before)
+
+    net, _ = run(tmp_path, 16, listener=Listener(count), **settings)
+    assert len(counts) > 2
+    assert max(counts) <= most
+    assert net is not None
+    selfplay(GO, net, 2, 2, on_game=lambda *_: counts.append(count_networks() - before - 1))
+    assert counts[-2:] == [0, 0]
+
+
+def count_networks() -> int:
+    gc.collect()
+    return sum(type(one) is NeuralNet for one in gc.get_objects())
