@@ -411,7 +411,7 @@ def test_self_play_makes_no_network_of_its_own(tmp_path: Path, settings: dict[st
     def count(_: int) -> None:
         counts.append(count_networks() - before)
 
-    net, _ = run(tmp_path, 16, listener=Listener(count), **settings)
+    net, _ = run(tmp_path, 16, report=Listener(count), **settings)
     assert len(counts) > 2
     assert max(counts) <= most
     assert net is not None
