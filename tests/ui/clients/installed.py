@@ -1,6 +1,7 @@
 """The programs that drive our engines, where ALPHAGO_CLIENTS says they are; CONTRIBUTING.md says how to install them."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,14 @@ def client(name: str, *parts: str) -> Path:
     if not path.exists():
         pytest.skip(f"{name} is not installed: there is no {path} (CONTRIBUTING.md)")
     return path
+
+
+def node() -> str:
+    """The program of Node.js."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("Node.js is not installed, which runs the modules of Sabaki and Ogatak (CONTRIBUTING.md)")
+    return found
 
 
 def our_command(folder: Path, *before: str, drop_arguments: bool = False) -> Path:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.ui.clients.installed import HERE, client, driven, our_command
+from tests.ui.clients.installed import HERE, client, driven, node, our_command
 
 pytestmark = pytest.mark.slow
 RECORDINGS = ("test", "resources", "engine-transcripts")
@@ -25,13 +25,6 @@ export const engines = [{
 export const sgfs = ['empty-19.sgf', 'opening-19.sgf', 'corner-9.sgf', 'endgame-9.sgf']
 export const capture = {interval: 20, settleMs: 1500, maxMs: 120000}
 """
-
-
-def node() -> str:
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("node is not installed: Sabaki's modules are JavaScript (CONTRIBUTING.md)")
-    return found
 
 
 def test_its_controller(tmp_path: Path) -> None:
