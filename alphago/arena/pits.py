@@ -19,6 +19,7 @@ from alphago.mcts.evaluator import as_network
 from alphago.mcts.search import SearchSettings
 from alphago.nn.model_files import fingerprint
 from alphago.system.files import write_atomic
+
 LOG = "pits.jsonl"
 
 
@@ -65,6 +66,8 @@ class PitFolder:
       tuning.json     what determines the games, the values excepted
       pits.jsonl      a row for each finished pit
       pits/A-B/       the games of value A against value B, as `ResultFolder` keeps them
+
+    A game is written as soon as it is over, a row as soon as its pit is.
     """
 
     def __init__(self, plan: PitPlan, network: Any, folder: str | Path | None, device: str) -> None:

@@ -72,8 +72,7 @@ class Tuning:
                 rows.append([shown(value), "0", "", str(games), "winner"])
                 continue
             span = f"{rating.low:+.0f} to {rating.high:+.0f}"
-            word = "weaker" if rating.high < 0 else "stronger in all games together" if rating.low > 0 else "not told apart"
-            rows.append([shown(value), f"{rating.elo:+.0f}", span, str(games), word])
+            rows.append([shown(value), f"{rating.elo:+.0f}", span, str(games), in_words(rating)])
         return table(rows)
 
     def _pits_table(self) -> str:
@@ -86,6 +85,13 @@ class Tuning:
                 f"{result.win_rate:.1%}", f"{low:.1%} to {high:.1%}", words[verdict.state],
             ])  # fmt: skip
         return table(rows)
+
+
+def in_words(rating: Rating) -> str:
+    """Return what a rating beside the winner says of a value."""
+    if rating.high < 0:
+        return "weaker"
+    return "stronger in all games together" if rating.low > 0 else "not told apart"
 
 
 @checks_keywords(TournamentSettings)

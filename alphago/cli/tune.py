@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from alphago.cli.models import add_device, add_game, add_model, load
@@ -80,7 +80,7 @@ def read_values(name: str, text: str) -> list[Any]:
     """Return typed values of a search setting; raise ValueError for an unknown setting, or what it cannot be."""
     settings = {setting.name: setting for setting in settings_of(SearchSettings)}
     if name not in settings:
-        raise ValueError(f"no search setting {name!r}: {near_misses(name, [field.name for field in fields(SearchSettings)])}")
+        raise ValueError(f"no search setting {name!r}: {near_misses(name, list(settings))}")
     if bool in settings[name].types:
         truths = {"true": True, "false": False}
         if unknown := [word for word in text.split(",") if word.lower() not in truths]:

@@ -36,7 +36,7 @@ class AnalysisEngine:
     version: what `query_version` answers.
     limits: what clients may ask for.
     notes: whether a query's warnings stand in its first reply, each once for the engine, instead of being replies of
-        their own: KaTrain takes those for results where it reads from a WebSocket (1.20, katrain/core/remote_engine.py).
+        their own: KaTrain takes those for results where it reads from a WebSocket (1.20.0, core/remote_engine.py).
     """
 
     def __init__(

@@ -28,6 +28,7 @@ class Limits(NamedTuple):
 
 OWN_USER = Limits()
 
+
 @dataclass(order=True)
 class Job:
     """One position of a query, in the order in which they are searched: by priority, then by age."""

@@ -116,7 +116,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     ]
     env = defaults.board(size, rules)
     return Query(
-        query_id, env, turns_of(fields, env, bonus, defaults.most_turns), visits, positive(override, "maxTime") or float("inf"), side,
+        query_id, env, turns_of(fields, env, bonus, defaults.most_turns), visits,
+        positive(override, "maxTime") or float("inf"), side,
         forbidden_moves(fields, env), positive(fields, "reportDuringSearchEvery"),
         positive(fields, "firstReportDuringSearchAfter"), {name for name in FLAGS if truth(fields, name)}, warnings,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Seed defect 8 of AlphaGOZero-TF: weights were named by how many networks the process had made before.
 
 So a saved network could not be loaded beside another one, nor by a program that made its networks in another order
-("duplicate variable", "key not found in checkpoint"; its issues 4, 13 and 19), nor be compared with the best one stored.
+("duplicate variable", "key not found in checkpoint"; its issues 4, 13 and 19), nor be compared with the best one.
 """
 
 import subprocess

@@ -20,9 +20,8 @@ MOST_PROGRAMS = 4  # connections to /analysis, each with an engine of its own
 MOST_THREADS = 4  # of such an engine
 MOST_UNREAD = 8_000_000  # characters of replies that a program has not taken, beyond which its engine waits
 UNREAD_SECONDS = 60.0  # for which a program may take no reply
-PROGRAM = Limits(
-    characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kept=2, tree_bytes=TREE_BYTES
-)  # of a connection
+# Of such a connection:
+PROGRAM = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kept=2, tree_bytes=TREE_BYTES)
 
 
 def most_readouts(env: GameEnv) -> int:

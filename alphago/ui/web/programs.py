@@ -39,7 +39,7 @@ class OfferedNetworks(Networks):
         return self._engine(env).evaluator
 
     def _engine(self, env: GoEnv) -> Engine:
-        env = require_go(seen_by(self.env, env), self.name)  # engines are kept by games as they are offered, whatever their planes
+        env = require_go(seen_by(self.env, env), self.name)  # as it is offered, whatever the network's planes
         return self.engines.engine(self.chosen or self.engines.usual(env), env)
 
 

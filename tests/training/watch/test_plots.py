@@ -97,7 +97,8 @@ def supervised(folder: Path, **changes: Any) -> Path:
     """A run on given games: it examines its network on games held out."""
     rows = [metrics(i, top_move_agreement=0.3, fresh_policy_loss=3.0, black_wins=0.5, draws=0.0, moves_per_second=9.0,
                     selfplay_share=0.1, **changes) for i in (1, 2)]  # fmt: skip
-    held_out = [match(i, "held-out games", judge="held-out", win_rate=None, readouts=None, accuracy=0.3) for i in (1, 2)]
+    judged = {"judge": "held-out", "win_rate": None, "readouts": None, "accuracy": 0.3}
+    held_out = [match(i, "held-out games", **judged) for i in (1, 2)]
     return make(folder, rows, held_out)
 
 

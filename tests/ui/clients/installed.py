@@ -1,4 +1,4 @@
-"""The programs that drive our engines, where ALPHAGO_CLIENTS says they are; CONTRIBUTING.md says how to install them."""
+"""The programs that drive our engines, in the folder that ALPHAGO_CLIENTS names; CONTRIBUTING.md installs them."""
 
 import os
 import shutil

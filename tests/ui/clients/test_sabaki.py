@@ -29,7 +29,8 @@ export const capture = {interval: 20, settleMs: 1500, maxMs: 120000}
 
 def test_its_controller(tmp_path: Path) -> None:
     folder = client("@sabaki/gtp", "node_modules", "@sabaki", "gtp").parents[2]
-    words = [node(), HERE / "drive_sabaki.mjs", folder, sys.executable, "-m", "alphago", "gtp", "7x7", "--readouts", "20"]
+    engine = [sys.executable, "-m", "alphago", "gtp", "7x7", "--readouts", "20"]
+    words = [node(), HERE / "drive_sabaki.mjs", folder, *engine]
     seen: dict[str, Any] = json.loads(driven(words, tmp_path).splitlines()[-1])
     assert seen["name"]["content"].lower().startswith("alphago")
     assert seen["protocol_version"]["content"] == "2"
@@ -70,8 +71,10 @@ def test_its_transcripts(tmp_path: Path) -> None:
 
     shutil.copy(source / "src" / "modules" / "analysis.js", tmp_path / "analysis.mjs")
     manifests = [root.joinpath(*RECORDINGS) for root in (source, tmp_path)]
-    cells = [{(cell["sgf"], cell["command"]): cell for cell in json.loads((path / "manifest.json").read_text())["cells"]}
-             for path in manifests]  # fmt: skip
+    cells = [
+        {(cell["sgf"], cell["command"]): cell for cell in json.loads((path / "manifest.json").read_text())["cells"]}
+        for path in manifests
+    ]
     assert cells[0].keys() == cells[1].keys()
     assert len(cells[1]) == 8
     shown = []
@@ -91,5 +94,3 @@ def test_its_transcripts(tmp_path: Path) -> None:
             assert len(move["vertex"]) == 2
             assert move["moves"]
             assert (move["scoreLead"] is None) == (key[1] == "lz-analyze")
-
-

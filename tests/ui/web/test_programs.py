@@ -62,12 +62,13 @@ def test_a_query_is_answered() -> None:
         assert message["rootInfo"]["visits"] == 20
         assert message["moveInfos"][0]["order"] == 0
         for size in (3, 7):  # several lines in a message, and boards other than the server's first
-            program.send(f"{json.dumps({**QUERY, 'id': str(size), 'boardXSize': size, 'boardYSize': size, 'moves': []})}\n")
+            query = {**QUERY, "id": str(size), "boardXSize": size, "boardYSize": size, "moves": []}
+            program.send(f"{json.dumps(query)}\n\n")
             assert last_reply(program, str(size))["rootInfo"]["visits"] == 20
 
 
 def test_a_warning_stands_in_the_first_reply() -> None:
-    """KaTrain takes a reply of its own, without `isDuringSearch`, for the end of its query, and then finds no result."""
+    """KaTrain takes a warning of its own, which has no `isDuringSearch`, for the end of its query."""
     with serving() as served, served.page("/analysis") as program:
         ask(program, KATRAIN)
         messages = [reply(program)]
