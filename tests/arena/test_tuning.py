@@ -138,7 +138,7 @@ class TestValues:
         assert not (tmp_path / "t").exists()
 
     def test_what_is_no_number_has_no_range(self) -> None:
-        with pytest.raises(ValueError, match="^between must be left out for gumbel, which is False and no number"):
+        with pytest.raises(ValueError, match=r"^between must be left out for gumbel, which is False and no number"):
             tune(GO, HashEvaluator(), "gumbel", between=(0, 1), **SMALL)
 
     def test_who_is_not_searched(self, tmp_path: Path) -> None:
