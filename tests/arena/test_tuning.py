@@ -65,7 +65,7 @@ class TestClimbing:
         assert ratings[3.0].low < 0 < ratings[3.0].high
         text = repr(tuning)
         assert text.endswith("c_puct 2 won; not told apart from it: 3")
-        rows = {line.split()[0]: line for line in text.splitlines() if line}
+        rows = {line.split()[0]: line for line in text.split("\n\n")[0].splitlines()}
         assert rows["2"].endswith("winner")
         assert rows["3"].endswith("not told apart")
         assert rows["0.5"].endswith("weaker")
@@ -88,7 +88,7 @@ class TestClimbing:
 class TestValues:
     def test_a_range(self) -> None:
         """By ratios, the value in use first, then those nearest to it."""
-        assert spread(SearchSettings(), "c_puct", (0.5, 2.0), 3) == [0.96, 1.0, 0.5, 2.0]
+        assert spread(SearchSettings(), "c_puct", (0.5, 2.0), 3) == [0.96, 0.5, 1.0, 2.0]
         assert spread(SearchSettings(), "c_puct", (2.0, 8.0), 3) == [2.0, 4.0, 8.0]
         assert spread(SearchSettings(), "first_play_reduction", (0.0, 0.4), 3) == [0.2, 0.0, 0.4]
         assert spread(SearchSettings(gumbel=True), "considered", (2, 32), 5) == [16, 8, 32, 4, 2]

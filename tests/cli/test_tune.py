@@ -47,7 +47,7 @@ def test_a_range_of_another_search(capsys: pytest.CaptureFixture[str]) -> None:
         ("cpuct net.safetensors --values 1,2", "no search setting 'cpuct': did you mean c_puct"),
         ("c_puct net.safetensors --values 1,two", "--values of c_puct must be a number, got 'two'"),
         ("gumbel net.safetensors --values 1,2", "--values of gumbel must be true or false, got '1'"),
-        ("c_puct net.safetensors --values 1", "values must be at least two, got 1"),
+        ("c_puct net.safetensors --values 1", "--values must be at least two, got 1"),
         ("c_puct net.safetensors", "one of the arguments --values --range is required"),
         ("c_scale net.safetensors --values 1,2", "name must be a setting of PUCT search, got c_scale"),
         ("c_puct nowhere --values 1,2", "there is no file nowhere"),

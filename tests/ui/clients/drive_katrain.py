@@ -1,7 +1,7 @@
 """KaTrain without its window: its own engine, game and AI styles, played by a few moves.  Runs in KaTrain's Python.
 
     python drive_katrain.py remote ws://127.0.0.1:8270/analysis
-    python drive_katrain.py custom "alphago analysis 7x7"
+    python drive_katrain.py custom "exec alphago analysis 7x7"
 
 Prints a JSON object: what was seen.
 """
