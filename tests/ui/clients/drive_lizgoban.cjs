@@ -13,6 +13,12 @@ global.set_board_size(9)
 const { create_leelaz } = own("engine")
 
 const seen = { failures: [], illegal: [] }
+// What its main.js hands over with every board.
+const AUX = {
+  bturn: true, komi: 7, gorule: "chinese", handicaps: 0, init_len: 0, ownership_p: true, humansl_stronger_profile: "",
+  humansl_weaker_profile: "", humansl_scan_profiles: [], tmp_humansl_profile: null, analysis_after_raw_nn_p: true,
+  avoid_resign_p: false,
+}
 let suggestion = null
 let ready = 0
 const engine = create_leelaz()
@@ -26,7 +32,7 @@ async function until(what, holds) {
 }
 
 async function analysed(history, aux) {
-  engine.set_board(history, { ...engine.get_aux(), ...aux })
+  engine.set_board(history, { ...AUX, ...aux })
   suggestion = null
   await until("analysis", () => suggestion && suggestion.suggest.length > 0 && suggestion.visits > 20)
   const best = suggestion.suggest[0]
@@ -53,7 +59,7 @@ async function main() {
   seen.supported = features.filter((name) => engine.is_supported(name))
   seen.katago = engine.is_katago()
   const moves = ["E5", "C3", "G7"].map((move, k) => ({ move, is_black: k % 2 === 0 }))
-  seen.first = await analysed(moves, { bturn: false, komi: 7, gorule: "chinese", ownership_p: true })
+  seen.first = await analysed(moves, { bturn: false })
   seen.variation = await analysed([...moves.slice(0, 2), { move: "D7", is_black: true }], { bturn: false })
   engine.update_analysis_region([[0, 2], [0, 2]])
   suggestion = null

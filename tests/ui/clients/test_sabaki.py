@@ -57,6 +57,7 @@ def fields_of(path: Path) -> list[str]:
 
 
 def test_its_transcripts(tmp_path: Path) -> None:
+    client("@sabaki/sgf", "node_modules", "@sabaki", "sgf")
     folder = client("@sabaki/go-board", "node_modules", "@sabaki", "go-board").parents[2]
     source = client("Sabaki's source", "Sabaki", *RECORDINGS).parents[2]
     script = tmp_path / "scripts" / "engine-transcripts"
@@ -65,6 +66,7 @@ def test_its_transcripts(tmp_path: Path) -> None:
     command = our_command(tmp_path, "gtp", "13x13", drop_arguments=True)
     (script / "engines.config.mjs").write_text(CONFIG.replace("BIN", json.dumps(str(command))))
     shutil.copytree(source.joinpath(*RECORDINGS, "sgf"), tmp_path.joinpath(*RECORDINGS, "sgf"))
+    (tmp_path / "node_modules").symlink_to(folder / "node_modules")
     (tmp_path / ".engine-cache" / "nets").mkdir(parents=True)
     (tmp_path / ".engine-cache" / "nets" / "any.bin.gz").write_bytes(b"")  # else it would be downloaded
     driven([node(), script / "capture.mjs"], tmp_path)
