@@ -18,7 +18,7 @@ from katrain.core.constants import AI_HUMAN, AI_PRO, AI_STRATEGIES, OUTPUT_ERROR
 from katrain.core.game import Game, Move
 from katrain.core.remote_engine import make_engine
 
-PATIENCE = 240.0
+PATIENCE = 900.0
 MOVES = (("B", "D4"), ("W", "C5"), ("B", "E5"))
 
 

@@ -24,7 +24,7 @@ let ready = 0
 const engine = create_leelaz()
 
 async function until(what, holds) {
-  const end = Date.now() + 240000
+  const end = Date.now() + 900000
   while (!holds()) {
     if (Date.now() > end) throw new Error(`no ${what}; ${JSON.stringify(seen)}`)
     await new Promise((resolve) => setTimeout(resolve, 10))

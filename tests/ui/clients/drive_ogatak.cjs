@@ -34,7 +34,7 @@ global.hub = {
 }
 
 async function until(what, holds) {
-  const end = Date.now() + 240000
+  const end = Date.now() + 900000
   while (!holds()) {
     if (Date.now() > end) throw new Error(`no ${what}; ${JSON.stringify(seen)}`)
     await new Promise((resolve) => setTimeout(resolve, 10))

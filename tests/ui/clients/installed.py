@@ -12,7 +12,7 @@ import pytest
 VARIABLE = "ALPHAGO_CLIENTS"
 HERE = Path(__file__).parent
 ROOT = Path(__file__).parents[3]
-PATIENCE = 600  # seconds for a client's whole program
+PATIENCE = 2400  # seconds for a client's whole program
 
 
 def client(name: str, *parts: str) -> Path:
