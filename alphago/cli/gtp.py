@@ -1,7 +1,6 @@
 """`alphago gtp`."""
 
 import argparse
-import sys
 from typing import Any
 
 from alphago.cli.models import add_device, add_model, load
@@ -42,8 +41,6 @@ def run(options: argparse.Namespace) -> int:
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
         env, network = opened(options)
-        # KataGo's words, for which LizGoban waits.
-        print("alphago gtp: GTP ready, beginning main protocol loop", file=sys.stderr, flush=True)
         try:
             serve(
                 require_go(env, "GTP"), network, readouts, resign_threshold=options.resign,
