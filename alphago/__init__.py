@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from alphago.arena.match import MatchResult, evaluate
+    from alphago.arena.tuning import Tuning, tune
     from alphago.env.check import check_game
     from alphago.env.connect_four import ConnectFourEnv
     from alphago.env.game import GameBatch, GameEnv, IllegalMove, Position
@@ -61,6 +62,8 @@ _HOMES = {
     "iter_analysis": "alphago.mcts.analysis",
     "MatchResult": "alphago.arena.match",
     "evaluate": "alphago.arena.match",
+    "Tuning": "alphago.arena.tuning",
+    "tune": "alphago.arena.tuning",
     "ReplayMemory": "alphago.training.memory",
     "selfplay": "alphago.training.selfplay",
     "train": "alphago.training.session",
@@ -89,6 +92,7 @@ __all__ = [
     "ReplayMemory",
     "ReversiEnv",
     "SearchSettings",
+    "Tuning",
     "analyze",
     "check_game",
     "evaluate",
@@ -102,6 +106,7 @@ __all__ = [
     "train",
     "train_on",
     "train_supervised",
+    "tune",
 ]
 
 

@@ -22,6 +22,7 @@ class ProgressBar:
         self.bar: LiveBar | None = None
 
     def start(self, games: int, done: int) -> None:
+        self.close()  # the bar of an evaluation before this one
         self.bar = LiveBar(total=games, initial=done, unit="game")
 
     def game(self, match: str, result: MatchResult) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 METRICS = "metrics.jsonl"
 EVALUATIONS = "evaluations.jsonl"
+HELD_OUT = "held-out"  # the judge of supervised learning, in the rows of its examinations
 
 Row = Mapping[str, Any]
 
@@ -22,6 +23,11 @@ class History:
     folder: Path
     metrics: list[Row]  # one per iteration of training
     evaluations: list[Row]  # one per match
+
+    @property
+    def is_supervised(self) -> bool:
+        """Whether the run learns from given games: only such a run examines its network on games held out."""
+        return any(row.get("judge") == HELD_OUT for row in self.evaluations)
 
 
 def read_history(folder: str | Path) -> History:

@@ -10,28 +10,33 @@ from typing import Any
 from alphago import __version__
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
-from alphago.mcts.evaluator import Evaluator, as_forecast_evaluator
+from alphago.mcts.evaluator import Evaluator
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, shown
-from alphago.ui.analysis_jobs import Job, no_results
-from alphago.ui.analysis_query import MOST_VISITS, Defaults, QueryError, read_query
+from alphago.ui.analysis_jobs import OWN_USER, Job, Limits, no_results
+from alphago.ui.analysis_networks import Networks, OneNetwork
+from alphago.ui.analysis_query import MOST_VISITS, Defaults, Query, QueryError, read_query
 from alphago.ui.analysis_reply import error
 from alphago.ui.analysis_worker import Worker
 from alphago.ui.katago import SIDES
 
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
-LARGEST = 10_000_000  # characters of a query
+THREAD = "alphago-analysis"  # the name of the threads that search
+MOST_WARNINGS = 10_000  # that are remembered, so as to be given once
 
 
 class AnalysisEngine:
     """The engine of the analysis protocol for one network: lines in, replies out, in any order.
 
     env: the game that the network is for; a size-free one analyses other boards too.
-    network: as `MCTSPlayer` takes it.
+    network: as `MCTSPlayer` takes it, or several as `Networks`, to which `env` and `device` do not matter.
     write: gets each reply as one line of JSON, without its end, from any thread but one at a time.
     visits: of a query that names none. side: from whose view, "BLACK", "WHITE" or "SIDETOMOVE", the same.
     threads: that search; None for all cores. device: where the network is computed.
     version: what `query_version` answers.
+    limits: what clients may ask for.
+    notes: whether a query's warnings stand in its first reply, each once for the engine, instead of being replies of
+        their own: KaTrain takes those for results where it reads from a WebSocket (1.20.0, core/remote_engine.py).
     """
 
     def __init__(
@@ -45,18 +50,19 @@ class AnalysisEngine:
         threads: int | None = None,
         device: str = "auto",
         version: str = __version__,
+        limits: Limits = OWN_USER,
+        notes: bool = False,
     ) -> None:
         if side not in SIDES:
             raise ValueError(f"side must be one of {', '.join(SIDES)}, got {shown(side)}")
-        self.env = env
-        self.network = network
-        self.device = device
+        self.networks: Networks = network if isinstance(network, Networks) else OneNetwork(env, network, device)
         self.version = version
-        self.defaults = Defaults(self.board, check_int("visits", visits, 1, MOST_VISITS), side)
+        self.limits = limits
+        self.notes = notes
+        visits = min(check_int("visits", visits, 1, MOST_VISITS), limits.visits)
+        self.defaults = Defaults(self.board, visits, side, limits.visits, limits.positions)
         self._write, self._writing = write, threading.Lock()
         self._boards: dict[tuple[int, Rules], GoEnv] = {}
-        self._evaluators: dict[GoEnv, Evaluator] = {}
-        self._making = threading.Lock()
         self._warned: set[tuple[str, str]] = set()
         self.changed = threading.Condition()  # guards what follows
         self._queue: list[Job] = []
@@ -64,7 +70,7 @@ class AnalysisEngine:
         self._numbers = itertools.count()
         self._closing = self._ending = False
         count = available_cores() if threads is None else check_int("threads", threads, 1)
-        self._workers = [threading.Thread(target=Worker(self).run, daemon=True) for _ in range(count)]
+        self._workers = [threading.Thread(target=Worker(self).run, name=THREAD, daemon=True) for _ in range(count)]
         for worker in self._workers:
             worker.start()
 
@@ -74,8 +80,8 @@ class AnalysisEngine:
         """Take one line: a query, or an action."""
         if not line.strip():
             return
-        if len(line) > LARGEST:
-            self.send(error(f"a query must have at most {LARGEST} characters, got {len(line)}"))
+        if len(line) > self.limits.characters:
+            self.send(error(f"a query must have at most {self.limits.characters} characters, got {len(line)}"))
             return
         try:
             fields = json.loads(line)
@@ -98,17 +104,30 @@ class AnalysisEngine:
         except QueryError as problem:
             self.send(error(str(problem), problem.field, fields.get("id")))
             return
-        for name, text in query.warnings:
-            if name == "rules" or (name, text) not in self._warned:  # others once for the engine
-                self._warned.add((name, text))
-                self.send(error(text, name, query.id, kind="warning"))
+        self.warn(query)
         with self.changed:
-            for turn in query.turns:
+            waiting = len(self._jobs)
+            for turn in query.turns if waiting + len(query.turns) <= self.limits.positions else ():
                 number = next(self._numbers)
                 job = Job((-turn.priority, number), query, turn)
                 heapq.heappush(self._queue, job)
                 self._jobs[number] = job
             self.changed.notify_all()
+        if waiting + len(query.turns) > self.limits.positions:
+            most = self.limits.positions
+            self.send(error(f"at most {most} positions may wait, got {len(query.turns)} more than {waiting}",
+                            "analyzeTurns", query.id))  # fmt: skip
+
+    def warn(self, query: Query) -> None:
+        """Send a query's warnings, those about rules with every query, others once; or leave them to its replies."""
+        fresh = [one for one in query.warnings if one not in self._warned or (one[0] == "rules" and not self.notes)]
+        if len(self._warned) < MOST_WARNINGS:
+            self._warned.update(fresh)
+        if self.notes:
+            query.note = "; ".join(text for _, text in fresh)
+            return
+        for name, text in fresh:
+            self.send(error(text, name, query.id, kind="warning"))
 
     def act(self, fields: dict[str, Any]) -> None:
         """Do an action and echo it."""
@@ -118,7 +137,7 @@ class AnalysisEngine:
         elif action == "query_version":
             self.send({**fields, "version": self.version, "git_hash": "<omitted>"})
         elif action == "query_models":
-            self.send({**fields, "models": [{"name": str(self.network)[:200], "version": self.version}]})
+            self.send({**fields, "models": [{"name": self.networks.name, "version": self.version}]})
         elif action == "clear_cache":  # there is none
             self.send(fields)
         elif action in ("terminate", "terminate_all"):
@@ -175,12 +194,19 @@ class AnalysisEngine:
         """Whether work is to end at once."""
         return self._ending
 
+    def report(self, job: Job, reply: dict[str, Any]) -> None:
+        """Send one of a job's replies, with the warning that its query still has to give."""
+        if note := job.query.note:
+            job.query.note = ""
+            reply = {**reply, "warning": note}
+        self.send(reply)
+
     def finish(self, job: Job, reply: dict[str, Any]) -> None:
         """Send a job's last reply."""
         with self.changed:
             self._jobs.pop(job.rank[1], None)
         if not self._ending:
-            self.send(reply)
+            self.report(job, reply)
 
     def send(self, reply: Mapping[str, Any]) -> None:
         """Write a reply as one line."""
@@ -190,17 +216,13 @@ class AnalysisEngine:
 
     def evaluator(self, env: GoEnv) -> Evaluator:
         """Return the network's evaluator for a board and rules."""
-        with self._making:
-            if env not in self._evaluators:
-                self._evaluators[env] = as_forecast_evaluator(self.network, env, self.device)
-            return self._evaluators[env]
+        return self.networks.evaluator(env)
 
     def board(self, size: int, rules: Rules) -> GoEnv:
         """Return the game of a query; raise QueryError for a board that the network cannot play."""
-        if size != self.env.N and not getattr(self.network, "size_free", False):
-            raise QueryError("boardXSize", f"the network plays on {self.env.N}x{self.env.N}, got {size}x{size}")
         if (size, rules) not in self._boards:
-            given = self.env if size == self.env.N else self.env.resized(size)
-            limit = max(given.max_moves, 3 * size * size)
-            self._boards[size, rules] = given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
+            try:
+                self._boards[size, rules] = self.networks.game(size, rules)
+            except ValueError as problem:
+                raise QueryError("boardXSize", str(problem)) from None
         return self._boards[size, rules]

@@ -1,12 +1,32 @@
-"""The positions that an analysis engine has to search, and where its threads get them."""
+"""The positions that an analysis engine has to search, where its threads get them, and what clients may ask for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.ui.analysis_query import Query, Turn
+from alphago.ui.analysis_query import MOST_VISITS, Query, Turn
+
+
+class Limits(NamedTuple):
+    """What the clients of an engine may ask of it; by default what the user of this machine may.
+
+    characters: of a line. positions: that wait or are searched at a time.
+    visits: of a position; a query for more gets as many, and a warning.
+    slots: positions that a thread searches side by side. kept: boards and rules whose searches a thread keeps.
+    tree_bytes: of a thread's trees together; where they are full, positions end before their visits.
+    """
+
+    characters: int = 10_000_000
+    positions: int = 1_000_000
+    visits: int = MOST_VISITS
+    slots: int = 64
+    kept: int = 16
+    tree_bytes: int = 2**31
+
+
+OWN_USER = Limits()
 
 
 @dataclass(order=True)
@@ -22,6 +42,8 @@ class Job:
 class JobSource(Protocol):
     """Where workers get their jobs and send their replies."""
 
+    limits: Limits
+
     @property
     def ending(self) -> bool:
         """Whether work is to end at once."""
@@ -34,6 +56,9 @@ class JobSource(Protocol):
 
     def send(self, reply: Mapping[str, Any]) -> None:
         """Send a reply that is not a job's last one."""
+
+    def report(self, job: Job, reply: dict[str, Any]) -> None:
+        """Send one of a job's replies before the last."""
 
     def finish(self, job: Job, reply: dict[str, Any]) -> None:
         """Send a job's last reply."""

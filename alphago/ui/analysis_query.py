@@ -74,14 +74,20 @@ class Query:
     first: float | None
     flags: set[str] = field(default_factory=set)
     warnings: list[tuple[str, str]] = field(default_factory=list)  # (field, message)
+    note: str = ""  # a warning that its next reply carries
 
 
 class Defaults(NamedTuple):
-    """What holds where a query does not say otherwise; `board` makes the game of a size, QueryError for no such one."""
+    """What holds where a query does not say otherwise; `board` makes the game of a size, QueryError for no such one.
+
+    most_visits: of a position; more are cut to as many, with a warning. most_turns: of a query.
+    """
 
     board: Callable[[int, Rules], GoEnv]
     visits: int
     side: str
+    most_visits: int = MOST_VISITS
+    most_turns: int = 1_000_000
 
 
 def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
@@ -97,6 +103,9 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     if not isinstance(override, Mapping):
         raise QueryError("overrideSettings", f"overrideSettings must be an object, got {shown(override)}")
     visits = whole(override if "maxVisits" in override else fields, "maxVisits", defaults.visits, 1, MOST_VISITS)
+    if visits > defaults.most_visits:
+        warnings.append(("maxVisits", f"visits are limited to {defaults.most_visits} here"))
+        visits = defaults.most_visits
     side = str(override.get("reportAnalysisWinratesAs", defaults.side)).upper()
     if side not in SIDES:
         raise QueryError("overrideSettings", f"reportAnalysisWinratesAs must be one of {', '.join(SIDES)}, got {side}")
@@ -107,7 +116,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     ]
     env = defaults.board(size, rules)
     return Query(
-        query_id, env, turns_of(fields, env, bonus), visits, positive(override, "maxTime") or float("inf"), side,
+        query_id, env, turns_of(fields, env, bonus, defaults.most_turns), visits,
+        positive(override, "maxTime") or float("inf"), side,
         forbidden_moves(fields, env), positive(fields, "reportDuringSearchEvery"),
         positive(fields, "firstReportDuringSearchAfter"), {name for name in FLAGS if truth(fields, name)}, warnings,
     )  # fmt: skip
@@ -143,13 +153,15 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
     return rules, str(bonus), told
 
 
-def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str) -> list[Turn]:
-    """Return the positions to analyse."""
+def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> list[Turn]:
+    """Return the positions to analyse; raise QueryError for more than `most`."""
     moves = pairs(fields, "moves", env, required=True)
     stones = pairs(fields, "initialStones", env)
     chosen = fields.get("analyzeTurns", [len(moves)])
     if not isinstance(chosen, list) or not all(is_int(turn, 0) and turn <= len(moves) for turn in chosen):
         raise QueryError("analyzeTurns", f"analyzeTurns must be integers from 0 to {len(moves)}, got {shown(chosen)}")
+    if len(chosen) > most:
+        raise QueryError("analyzeTurns", f"analyzeTurns must be at most {most} here, got {len(chosen)}")
     priorities = fields.get("priorities", [fields.get("priority", 0)] * len(chosen))
     if not isinstance(priorities, list) or not all(is_int(number, -(2**62)) for number in priorities):
         raise QueryError("priority", f"priorities must be integers, got {shown(priorities)}")

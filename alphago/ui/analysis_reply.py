@@ -26,7 +26,7 @@ def reply_of(query: Query, turn: Turn, own: Analysis, i: int, during: bool) -> d
         "moveInfos": move_infos(own, i, query),
         "rootInfo": {
             **root_fields(own, i),
-            **hashes(turn.position),
+            "symHash": symmetric_hash(turn.position),
             "currentPlayer": "B" if turn.position.to_play == 1 else "W",
             **raw_fields(own, i),
         },
@@ -59,15 +59,16 @@ def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]
     return found
 
 
-def hashes(position: GoPosition) -> dict[str, str]:
-    """Return a hash of board, side to move and ko, and one that is the same for boards turned or mirrored."""
+def symmetric_hash(position: GoPosition) -> str:
+    """Return a hash of board, side to move and ko, the same for boards turned or mirrored.
+
+    There is no `thisHash` beside it: Ogatak compares that with KataGo's own hash of the position, which this is not.
+    """
     marked = position.board.ravel().copy()
     marked[list(position.ko_points)] = 2
-    turned = [marked[order].tobytes() for order in position.env.symmetries.points]
     side = bytes([position.to_play & 3])
-    boards = (marked.tobytes(), min(turned))
-    digests = [hashlib.blake2b(side + board, digest_size=16).hexdigest().upper() for board in boards]
-    return {"thisHash": digests[0], "symHash": digests[1]}
+    board = min(marked[order].tobytes() for order in position.env.symmetries.points)
+    return hashlib.blake2b(side + board, digest_size=16).hexdigest().upper()
 
 
 def error(message: str, field: str | None = None, query_id: Any = None, kind: str = "error") -> dict[str, Any]:

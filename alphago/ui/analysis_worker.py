@@ -15,10 +15,8 @@ from alphago.ui.analysis_jobs import Job, JobSource, no_results
 from alphago.ui.analysis_reply import error, reply_of
 from alphago.ui.katago import seen_by
 
-SLOTS = 64  # positions that a worker searches side by side
 LONG = 1000  # visits from which a position has trees of its own, since trees side by side grow together
 LEAVES = 8
-TREE_BYTES = 2**30  # at which a search ends before its visits
 
 
 class Worker:
@@ -32,13 +30,14 @@ class Worker:
     def run(self) -> None:
         """Search until the engine ends."""
         while True:
-            jobs = self.engine.take(SLOTS - self.busy, idle=self.busy == 0)
+            jobs = self.engine.take(self.engine.limits.slots - self.busy, idle=self.busy == 0)
             if jobs is None or self.engine.ending:
                 return
             for job in jobs:
                 self.begin(job)
+            share = self.engine.limits.tree_bytes // max(1, len(self.searches))
             for search in list(self.searches):
-                self.step(search)
+                self.step(search, share)
 
     @property
     def busy(self) -> int:
@@ -52,8 +51,8 @@ class Worker:
             if job.query.visits > LONG:
                 slots = Slots(env, self.engine, 1)
             else:
-                slots = self.free.get(env) or Slots(env, self.engine, SLOTS)
-                self.free[env] = slots
+                slots = self.free.get(env) or Slots(env, self.engine, self.engine.limits.slots)
+                self.keep(env, slots)
             slots.begin(job)
         except ValueError as problem:
             self.engine.send(error(str(problem), "avoidMoves", job.query.id))
@@ -62,10 +61,17 @@ class Worker:
         if slots not in self.searches:
             self.searches.append(slots)
 
-    def step(self, slots: "Slots") -> None:
+    def keep(self, env: GoEnv, slots: "Slots") -> None:
+        """Keep a search for further queries, and no more of them than may be kept."""
+        self.free.pop(env, None)
+        self.free[env] = slots  # the newest last
+        if len(self.free) > self.engine.limits.kept:
+            del self.free[next(iter(self.free))]
+
+    def step(self, slots: "Slots", tree_bytes: int) -> None:
         """Run a wave and reply to what is due; an error of the network is the reply of all queries concerned."""
         try:
-            slots.step()
+            slots.step(tree_bytes)
         except Exception as problem:
             traceback.print_exc()
             for job in slots.jobs.values():
@@ -87,8 +93,8 @@ class Slots:
         self.budget = np.zeros(count, np.int32)
         self.due: dict[int, float] = {}  # when to report, in seconds of `time.monotonic`
         self.end: dict[int, float] = {}  # when to end
-        points = env.plane_shape[0] * env.plane_shape[1]
-        self.most_nodes = TREE_BYTES // (count * (4 * env.action_space + points))
+        # What nodes take grows with the board: a prior for each action, and a byte for each point's owner.
+        self.bytes_of_a_node = count * (4 * env.action_space + env.plane_shape[0] * env.plane_shape[1])
 
     def begin(self, job: Job) -> None:
         """Put a job's position into a free slot; its own evaluation is its first visit."""
@@ -99,11 +105,14 @@ class Slots:
         self.end[slot] = now + query.seconds
         self.due[slot] = now + (query.first or query.every or float("inf")) if query.every else float("inf")
 
-    def step(self) -> None:
-        """Run a wave, and send the replies that are due."""
+    def step(self, tree_bytes: int) -> None:
+        """Run a wave, and send the replies that are due.
+
+        tree_bytes: of all trees together; where they are full, positions end before their visits.
+        """
         fewest = min(job.query.visits for job in self.jobs.values())
         self.search.wave(self.budget, leaves_for(len(self.jobs), fewest))
-        now, full = time.monotonic(), self.search.tree.used >= self.most_nodes
+        now, full = time.monotonic(), self.search.tree.used >= tree_bytes // self.bytes_of_a_node
         done = [
             slot
             for slot, job in self.jobs.items()
@@ -130,6 +139,6 @@ class Slots:
             job = self.jobs[slot]
             reply: dict[str, Any] = reply_of(job.query, job.turn, seen[job.query.side], i, during)
             if during:
-                self.engine.send(reply)
+                self.engine.report(job, reply)
             else:
                 self.engine.finish(job, reply)

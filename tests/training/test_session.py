@@ -1,5 +1,6 @@
 """The call of `train`: how it stops, with which network it goes on, in which folder, on which device."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from alphago.training.judges.criteria import Gate, Opponent
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.runs.resume import TrainCall, new_run
+from alphago.training.selfplay import selfplay
 from alphago.training.session import estimate, train
 from tests.training.small_runs import (
     GO,
@@ -398,3 +400,24 @@ class TestDevice:
         with pytest.raises(MemoryError, match=f"^{sentence}$"):
             run(tmp_path / "host", 10, device="host", **settings)
         assert holds_run(tmp_path / "host")
+
+
+def test_self_play_makes_no_network_of_its_own(tmp_path: Path) -> None:
+    """Seed defect 9: self-play built a second network in memory.
+
+    A run has as many after each iteration as after the first: the learner's, a replica for each of its other threads,
+    and the gate's best.
+    """
+    counts: list[int] = []
+    net, _ = run(tmp_path, 16, report=Listener(lambda _: counts.append(count_networks())), gate=Gate(0.55, games=2))
+    assert len(counts) > 2
+    assert len(set(counts)) == 1
+    alone: list[int] = []
+    before = count_networks()
+    selfplay(GO, net, 2, 2, on_game=lambda *_: alone.append(count_networks()))
+    assert alone == [before, before]
+
+
+def count_networks() -> int:
+    gc.collect()
+    return sum(type(one) is NeuralNet for one in gc.get_objects())

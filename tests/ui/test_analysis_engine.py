@@ -17,6 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.ui.analysis_engine import AnalysisEngine
+from alphago.ui.analysis_jobs import Limits
 
 ROOT = Path(__file__).parents[2]
 QUERY: dict[str, Any] = {
@@ -71,7 +72,8 @@ def test_every_field(net: NeuralNet) -> None:
     assert (root["visits"], root["currentPlayer"]) == (20, "W")
     for name in ("winrate", "scoreLead", "scoreSelfplay", "scoreStdev", "utility", "rawWinrate", "rawLead", "weight"):
         assert isinstance(root[name], float)
-    assert len(root["thisHash"]) == len(root["symHash"]) == 32
+    assert len(root["symHash"]) == 32
+    assert "thisHash" not in root  # Ogatak complains of one that is not KataGo's
     moves = reply["moveInfos"]
     assert sum(move["visits"] for move in moves) == 19
     for order, move in enumerate(moves):
@@ -117,15 +119,14 @@ def test_turns_and_positions(net: NeuralNet) -> None:
     players = {reply["turnNumber"]: reply["rootInfo"]["currentPlayer"] for reply in found}
     assert players == {0: "B", 2: "B", 3: "W"}
     alone = answers(net, {**query, "analyzeTurns": [2]}, threads=1)[0]
-    assert {reply["rootInfo"]["thisHash"] for reply in found if reply["turnNumber"] == 2} == {
-        alone["rootInfo"]["thisHash"]
+    assert {reply["rootInfo"]["symHash"] for reply in found if reply["turnNumber"] == 2} == {
+        alone["rootInfo"]["symHash"]
     }
 
 
 def test_boards_that_are_turned_have_one_symmetric_hash(net: NeuralNet) -> None:
     found = answers(net, *({**QUERY, "moves": [["B", point]], "maxVisits": 1} for point in ("B2", "D4", "C3")))
     roots = [reply["rootInfo"] for reply in found]
-    assert len({root["thisHash"] for root in roots}) == 3
     assert len({root["symHash"] for root in roots}) == 2
 
 
@@ -335,6 +336,44 @@ def test_actions(net: NeuralNet) -> None:
 def test_networks_without_forecasts_have_no_scores() -> None:
     (reply,) = answers(HashEvaluator(), {**QUERY, "includeOwnership": True})
     assert (reply["rootInfo"]["scoreLead"], set(reply["ownership"])) == (0.0, {0.0})
+
+
+class TestLimits:
+    def test_positions_that_wait(self) -> None:
+        client = Client(HashEvaluator(), threads=1, limits=Limits(positions=3))
+        client.send(ENDLESS, {**QUERY, "analyzeTurns": [0, 1, 2]}, {**QUERY, "id": "b", "analyzeTurns": [0, 1, 2, 3]})
+        found = [client.next(), client.next()]
+        client.engine.close(wait=False)
+        assert [(reply["id"], reply["field"]) for reply in found] == [("a", "analyzeTurns"), ("b", "analyzeTurns")]
+        assert found[0]["error"] == "at most 3 positions may wait, got 3 more than 1"
+        assert found[1]["error"] == "analyzeTurns must be at most 3 here, got 4"
+
+    def test_visits_are_cut_with_a_warning(self) -> None:
+        warning, reply = answers(HashEvaluator(), ENDLESS, limits=Limits(visits=50))
+        assert warning["warning"] == "visits are limited to 50 here"
+        assert reply["rootInfo"]["visits"] == 50
+
+    def test_full_trees_end_their_searches(self) -> None:
+        """Whether one position is searched alone, as those with many visits are, or many side by side."""
+        found = answers(HashEvaluator(), ENDLESS, QUERY, {**QUERY, "id": "b"}, limits=Limits(tree_bytes=20_000))
+        assert {reply["id"] for reply in found} == {"endless", "a", "b"}
+        assert all(1 <= reply["rootInfo"]["visits"] < 1000 for reply in found)
+
+    def test_few_searches_are_kept(self) -> None:
+        """Each board has searches of its own; those of the oldest are made anew when they are needed again."""
+        queries = [{**QUERY, "id": str(i), "rules": rules} for i, rules in enumerate(("aga", "chinese", "nz", "aga"))]
+        found = answers(HashEvaluator(), *queries, threads=1, limits=Limits(kept=1, slots=2))
+        assert sorted(reply["id"] for reply in found) == ["0", "1", "2", "3"]
+        assert all(reply["rootInfo"]["visits"] == 20 for reply in found)
+
+
+def test_notes_stand_in_the_first_reply(net: NeuralNet) -> None:
+    """Where a client cannot tell a warning from a result, it comes with one, and once."""
+    query = {**QUERY, "rules": "japanese", "analyzeTurns": [0, 1], "colour": "red"}
+    found = answers(net, query, {**query, "id": "b"}, threads=1, notes=True)
+    assert len(found) == 4
+    assert all("rootInfo" in reply for reply in found)
+    assert [reply["warning"].count(";") for reply in found if "warning" in reply] == [1]
 
 
 def test_closing_without_waiting(net: NeuralNet) -> None:

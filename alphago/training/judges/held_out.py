@@ -10,6 +10,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
+from alphago.training.history import HELD_OUT
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.run import Run
 from alphago.training.watch.metrics import EXAMINATION
@@ -21,7 +22,7 @@ PREFIX = "held-out."  # of the names of the best network's tensors in a run's st
 class HeldOut:
     """The judge that counts how well the network predicts games held out; logs to evaluations.jsonl."""
 
-    name = "held-out"
+    name = HELD_OUT
     ends_run = False
     decides = True
     lineup = None

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.watch.board_panels import board_panels
 from alphago.training.watch.panels import AXES, SHARE, STYLES, Line, Panel, Style, points
+from alphago.training.watch.words import in_words_of
 
 LONGEST_NAME = 30  # letters of an opponent's name
 OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}
@@ -95,7 +96,7 @@ def shared_panels(history: History, x: str) -> Iterator[Panel]:
 
     other = OTHER_AXIS[x]
     yield panel(WIN_RATE, x, "Win rate (dashed: the policy alone)")
-    yield panel(WIN_RATE, other, f"Win rate by {other}", AXES[other][2])
+    yield panel(WIN_RATE, other, f"Win rate by {other}", in_words_of([history], AXES[other][2]))
     for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS):
         yield panel(measure, x)
 

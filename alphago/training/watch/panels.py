@@ -64,7 +64,7 @@ def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[flo
     return [row[source] / divisor for row in rows], [float(row[key]) for row in rows], rows
 
 
-def draw_figure(figure: "Figure", panels: Sequence[Panel], names: Sequence[str], x: str) -> None:
+def draw_figure(figure: "Figure", panels: Sequence[Panel], names: Sequence[str], x_label: str) -> None:
     """Draw panels row by row, with a legend of the runs above them."""
     from matplotlib import colormaps
     from matplotlib.lines import Line2D
@@ -77,7 +77,7 @@ def draw_figure(figure: "Figure", panels: Sequence[Panel], names: Sequence[str],
     colours = [colormaps["turbo"](i / len(names)) if many else colormaps["tab10"](i) for i in range(len(names))]
     for i, panel in enumerate(panels):
         draw_panel(figure.add_subplot(rows, columns, i + 1), panel, colours)
-    figure.supxlabel(AXES[x][2], fontsize=10)
+    figure.supxlabel(x_label, fontsize=10)
     handles = [
         Line2D([], [], color=colour, linewidth=3, label=name) for name, colour in zip(names, colours, strict=True)
     ]

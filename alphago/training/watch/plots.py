@@ -9,6 +9,7 @@ from alphago.system.validation import checks_keywords
 from alphago.training.history import History, read_history
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import AXES, SHARE, STYLES, Line, Panel, draw_figure, points
+from alphago.training.watch.words import in_words_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,7 +63,7 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
     runs: folders of runs, finished or in progress.
     out: a file with a suffix that matplotlib writes: .png, .svg, .pdf, …
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
-        self-play.
+        self-play or, in supervised runs, of the given games.
     Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
     written, ModuleNotFoundError without matplotlib.
     """
@@ -78,7 +79,7 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
     panels = [*match_panels(histories, x), *training_panels(histories, x)]
     if not panels:
         raise ValueError(f"nothing to draw: no row of {', '.join(map(str, folders))} has {AXES[x][0]!r} and a metric")
-    draw_figure(figure, panels, names_of(folders), x)
+    draw_figure(figure, panels, names_of(folders), in_words_of(histories, AXES[x][2]))
     if out is not None:
         figure.savefig(out)
     return figure
@@ -125,6 +126,6 @@ def training_panels(histories: Sequence[History], x: str) -> Iterator[Panel]:
             for (key, label), style in zip(keys, STYLES, strict=False):
                 at, values, _ = points(history.metrics, key, x)
                 if at:
-                    lines.append(Line(run, label, style, at, values))
+                    lines.append(Line(run, in_words_of(histories, label), style, at, values))
         if lines:
-            yield Panel(title, unit, lines)
+            yield Panel(in_words_of(histories, title), unit, lines)

@@ -80,6 +80,7 @@ def serve(
         )  # fmt: skip
         lines = lines_of_stdin() if input is None else input
         stack.callback(engine.background.join)  # the process must not end within a wave
+        print_message("GTP ready, beginning main protocol loop")  # KataGo's words, for which LizGoban waits
         converse(engine.commands, lines, output, idle=engine.idle, awake=engine.awake)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import check_int, check_positive
+from alphago.ui.analysis_jobs import Limits
 
 MOST_MESSAGE = 1_000_000  # bytes of a message, and so of an SGF file
 MOST_WAITING = 200  # messages of a page that wait for their turn
@@ -15,6 +16,12 @@ MOST_SECONDS = 600.0  # of one move's thinking
 MOST_READOUTS = 100_000  # of one search
 TREE_BYTES = 128 * 1024 * 1024  # of one search's tree
 TREE_WIDTH = 5  # bytes that a node takes for each action: its prior and the owner of a point
+MOST_PROGRAMS = 4  # connections to /analysis, each with an engine of its own
+MOST_THREADS = 4  # of such an engine
+MOST_UNREAD = 8_000_000  # characters of replies that a program has not taken, beyond which its engine waits
+UNREAD_SECONDS = 60.0  # for which a program may take no reply
+# Of such a connection:
+PROGRAM = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kept=2, tree_bytes=TREE_BYTES)
 
 
 def most_readouts(env: GameEnv) -> int:

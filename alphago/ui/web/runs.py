@@ -20,6 +20,7 @@ from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import AXES, Panel
 from alphago.training.watch.plots import names_of, training_panels
+from alphago.training.watch.words import in_words_of
 from alphago.ui.web.game_tree import GameTree
 
 MOST_POINTS = 240  # of a curve that is sent; longer ones are thinned out
@@ -70,7 +71,8 @@ class Runs:
         read = [history for history in histories if history.metrics or history.evaluations]
         panels = [*match_panels(read, x), *training_panels(read, x)]
         runs = [facts_of(folder, history) for folder, history in zip(self.folders, histories, strict=True)]
-        return {"runs": runs, "x": x, "label": AXES[x][2], "axes": list(AXES), "panels": list(plain_panels(panels))}
+        label = in_words_of(read, AXES[x][2])
+        return {"runs": runs, "x": x, "label": label, "axes": list(AXES), "panels": list(plain_panels(panels))}
 
     def history(self, folder: Folder) -> History:
         """Return a run's rows, read again only if there are new ones; none before its first iteration is over."""

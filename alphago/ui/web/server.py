@@ -1,4 +1,4 @@
-"""The server of `alphago web`: the page, a WebSocket for each board, and what the page watches of runs."""
+"""The server of `alphago web`: the page, a WebSocket for each board or program, and what the page watches of runs."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES
+from alphago.env.games import GAMES, require_go
+from alphago.env.go import GoEnv
 from alphago.ui.web.boards import Boards, Outbox
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
@@ -24,8 +25,10 @@ try:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-    from starlette.routing import Route, WebSocketRoute
+    from starlette.routing import BaseRoute, Route, WebSocketRoute
     from starlette.websockets import WebSocket, WebSocketDisconnect
+
+    from alphago.ui.web.programs import Programs
 except ImportError as error:
     raise ImportError(
         f"the board in the browser needs starlette, uvicorn and websockets: pip install 'alphago[web]' brings them "
@@ -54,6 +57,7 @@ TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs: "Runs | None" = None) -> Starlette:
     """Return the application: `bases` are the games that are offered first, with their usual options."""
     boards = Boards(engines, bases, runs)
+    programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
 
     async def static(request: Request) -> Response:
         name, kind = FILES[request.url.path]
@@ -101,11 +105,12 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
         yield
         boards.close()
 
-    routes = [Route(path, static) for path in FILES]
+    routes: list[BaseRoute] = [Route(path, static) for path in FILES]
     routes += [Route("/watch", watch), Route("/watch/games", games)]
-    app = Starlette(routes=[*routes, WebSocketRoute("/board", board)], lifespan=lifespan)
+    routes += [WebSocketRoute("/board", board), WebSocketRoute("/analysis", programs.serve)]
+    app = Starlette(routes=routes, lifespan=lifespan)
     app.add_middleware(Guarded, guard=guard)
-    app.state.boards = boards
+    app.state.boards, app.state.programs = boards, programs
     return app
 
 

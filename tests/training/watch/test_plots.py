@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text as MplText
 
 from alphago.cli import main
 from alphago.drawing.shapes import Text, flat
@@ -90,6 +91,33 @@ def test_the_x_axis(tmp_path: Path, x: str, expected: list[float], label: str) -
     assert losses == [3.9, 3.8, 3.7]
     assert curves(drawn["Score, gnugo:10@64 [points]"]) == [(expected, [-2.5, -2.5, -2.5])]
     assert figure.get_supxlabel() == label
+
+
+def supervised(folder: Path, **changes: Any) -> Path:
+    """A run on given games: it examines its network on games held out."""
+    rows = [metrics(i, top_move_agreement=0.3, fresh_policy_loss=3.0, black_wins=0.5, draws=0.0, moves_per_second=9.0,
+                    selfplay_share=0.1, **changes) for i in (1, 2)]  # fmt: skip
+    judged = {"judge": "held-out", "win_rate": None, "readouts": None, "accuracy": 0.3}
+    held_out = [match(i, "held-out games", **judged) for i in (1, 2)]
+    return make(folder, rows, held_out)
+
+
+def test_supervised_runs_do_not_speak_of_self_play(tmp_path: Path) -> None:
+    """They read given games: neither titles nor legends nor axes name self-play or search."""
+    run = supervised(tmp_path / "run")
+    for x, label in (("games", "given games"), ("positions", "positions of given games")):
+        figure = plot(run, x=x)
+        assert figure.get_supxlabel() == label
+        texts = [text.get_text() for axes in figure.axes for text in axes.findobj(MplText)]
+        assert not [text for text in texts if "elf-play" in text or "search" in text]
+        titles = " ".join(panels(figure))
+        for title in ("Results of the given games", "Speed of reading games", "Policy's top move: as played"):
+            assert title in titles
+    other = make(tmp_path / "other", [metrics(i, moves_per_second=9.0) for i in (1, 2)], [match(1)])
+    both = plot([run, other], x="games")
+    assert both.get_supxlabel() == "games"
+    assert "Speed of playing or reading games [moves/s]" in panels(both)
+    assert plot(other, x="games").get_supxlabel() == "games of self-play"
 
 
 def test_several_runs_share_their_axes(tmp_path: Path) -> None:

@@ -1,0 +1,151 @@
+"""Pits: matches of one value of a search setting against another, in a folder from which they resume."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from alphago.arena.entrant import Entrant
+from alphago.arena.match import MatchResult
+from alphago.arena.players import PlayerSource, resolve_player
+from alphago.arena.sprt import Verdict
+from alphago.arena.tournament import ProgressListener, Tournament, TournamentSettings
+from alphago.arena.tuned_values import shown
+from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import as_network
+from alphago.mcts.search import SearchSettings
+from alphago.nn.model_files import fingerprint
+from alphago.system.files import write_atomic
+
+LOG = "pits.jsonl"
+
+
+class Pit(NamedTuple):
+    """A match of a value against the champion of that time.
+
+    result: from the candidate's side, of the pairs of games that were played.
+    verdict: "accept" if the candidate is stronger, "reject" if it is not by as much as the test asks for, "continue" if
+        the games did not suffice.
+    """
+
+    candidate: Any
+    champion: Any
+    result: MatchResult
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class PitPlan:
+    """What determines the games of a tuning, the values excepted.
+
+    env: the game. name: of the search setting that is tuned. search: the other settings. readouts: of a move.
+    settings: of the matches.
+    """
+
+    env: GameEnv
+    name: str
+    search: SearchSettings
+    readouts: int
+    settings: TournamentSettings
+
+    def identity(self, weights: str) -> dict[str, Any]:
+        """Return it as JSON, with the digest of the network's weights."""
+        others = {key: value for key, value in asdict(self.search).items() if key != self.name}
+        game = {"game": self.env.name, **self.env.rule_options}
+        found = {"tuned": self.name, "weights": weights, "readouts": self.readouts, **game, **others}
+        as_saved: dict[str, Any] = json.loads(json.dumps({**found, **asdict(self.settings)}))
+        return as_saved
+
+
+class PitFolder:
+    """The folder of a tuning, and the pits in it.
+
+      tuning.json     what determines the games, the values excepted
+      pits.jsonl      a row for each finished pit
+      pits/A-B/       the games of value A against value B, as `ResultFolder` keeps them
+
+    A game is written as soon as it is over, a row as soon as its pit is.
+    """
+
+    def __init__(self, plan: PitPlan, network: Any, folder: str | Path | None, device: str) -> None:
+        """Open or make the folder; the default is one in `runs`, named after everything that determines the games.
+
+        Raises ValueError for a folder with other contents, and for a network that is none.
+        """
+        self.plan = plan
+        network = as_network(network, plan.env)
+        self.player: PlayerSource = resolve_player(network, plan.env, device)
+        if not hasattr(self.player, "evaluate"):
+            raise ValueError(f"network must be one that can be searched, got {network!r}")
+        self.weights = fingerprint(network.state_dict()) if hasattr(network, "state_dict") else ""
+        identity = plan.identity(self.weights)
+        if folder is None:
+            digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+            folder = Path("runs") / f"tune-{plan.name}-{digest[:10]}"
+        self.path = Path(folder)
+        self._open(identity)
+        self.rows = self._earlier_rows()
+
+    def _open(self, identity: Mapping[str, Any]) -> None:
+        path = self.path / "tuning.json"
+        if path.exists():
+            try:
+                saved = dict(json.loads(path.read_text(encoding="utf-8")))
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"{path} is damaged: {error!r}") from error
+            for key in identity:
+                if saved.get(key) != identity[key]:
+                    raise ValueError(
+                        f"{self.path} holds another tuning (its {key} is {saved.get(key)!r}, got {identity[key]!r}): "
+                        "choose another folder"
+                    )
+            return
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise ValueError(f"{self.path} must be a new or empty folder or a tuning's: choose another one")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise type(error)(f"the folder {self.path} cannot be made: {error.strerror}") from error
+        write_atomic(path, (json.dumps(identity, indent=2) + "\n").encode())
+
+    def play(self, candidate: Any, champion: Any, listener: ProgressListener) -> Pit:
+        """Play the games of a pit that are missing, and return it."""
+        plan = self.plan
+        entrants = [
+            Entrant(
+                self.player, plan.readouts, replace(plan.search, **{plan.name: value}), f"{plan.name} {shown(value)}",
+                self.weights,
+            )
+            for value in (candidate, champion)
+        ]  # fmt: skip
+        folder = self.path / "pits" / f"{shown(candidate)}-{shown(champion)}"
+        tournament = Tournament(plan.env, entrants, plan.settings, folder)
+        tournament.play(listener)
+        verdict = tournament.verdict((0, 1))
+        return Pit(candidate, champion, tournament.result((0, 1)), verdict or Verdict("continue", 0.0, 0))
+
+    def save(self, pits: Sequence[Pit]) -> None:
+        """Write the rows of pits to the log, which keeps those of earlier calls."""
+        rows = {
+            (pit.candidate, pit.champion): {
+                "candidate": pit.candidate, "champion": pit.champion, "games": len(pit.result.games),
+                "wins": pit.result.wins, "draws": pit.result.draws, "losses": pit.result.losses,
+                "win_rate": pit.result.win_rate, "interval": pit.result.interval, "verdict": pit.verdict.state,
+                "ratio": pit.verdict.ratio, "pairs": pit.verdict.samples,
+            }
+            for pit in pits
+        }  # fmt: skip
+        data = "".join(json.dumps(row) + "\n" for row in {**self.rows, **rows}.values())
+        write_atomic(self.path / LOG, data.encode())
+
+    def _earlier_rows(self) -> dict[tuple[Any, Any], dict[str, Any]]:
+        """Return the rows of the log, by candidate and champion; lines that do not parse are left out."""
+        path, rows = self.path / LOG, {}
+        for line in path.read_bytes().splitlines() if path.is_file() else ():
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                row = dict(json.loads(line))
+                rows[row["candidate"], row["champion"]] = row
+        return rows

@@ -1,0 +1,92 @@
+"""`alphago tune`."""
+
+import argparse
+import sys
+from dataclasses import replace
+from typing import Any
+
+from alphago.cli.models import add_device, add_game, add_model, load
+from alphago.cli.options import Parser, add_settings, given_settings, integer, number, settings_of
+from alphago.mcts.search import SearchSettings, named_search
+from alphago.system.interrupts import INTERRUPTED
+from alphago.system.validation import near_misses
+
+
+def add_options(parser: Parser) -> None:
+    from alphago.arena.tournament import TournamentSettings
+    from alphago.arena.tuning import GAMES, SPRT
+
+    parser.description = (
+        "Finds the strongest value of a search setting: each value plays the champion so far, and a sequential test "
+        "says when it is stronger. Games are saved in a folder, and the same command resumes where it was interrupted."
+    )
+    parser.epilog = "Values that the games do not tell apart are named as such: see docs/strength.md."
+    parser.add_argument("setting", metavar="SETTING", help="of the search, such as c_puct")
+    add_model(parser)
+    parser.usage = f"{parser.prog} SETTING [MODEL] [OPTIONS]"
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--values", metavar="A,B,…", help="the values to compare")
+    which.add_argument("--range", type=number, nargs=2, metavar=("LOW", "HIGH"), help="a range to search instead")
+    parser.add_argument("--steps", type=integer, default=5, metavar="N", help="values in the range (5)")
+    parser.add_argument(
+        "--rounds", type=integer, default=1, metavar="N",
+        help="how often the values halfway to the winner's neighbours in the range are tried as well (1)",
+    )  # fmt: skip
+    parser.add_argument("--readouts", type=integer, default=64, metavar="N", help="simulations a move (64)")
+    parser.add_argument(
+        "--sprt", type=number, nargs=2, metavar=("ELO0", "ELO1"), default=list(SPRT),
+        help=f"the sequential test: risks of 5 %% each ({SPRT[0]:g} {SPRT[1]:g})",
+    )  # fmt: skip
+    add_settings(parser, TournamentSettings, leave=["sprt"], defaults={"games": GAMES})
+    parser.add_argument("--folder", metavar="PATH", help="where games are saved (one in runs, named after the tuning)")
+    add_game(parser, "the network's own, or go", "the network's own, or 9")
+    parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
+    add_device(parser)
+    group = parser.add_argument_group("the search, in which SETTING is tuned")
+    add_settings(group, SearchSettings)
+
+
+def run(options: argparse.Namespace) -> int:
+    from alphago.arena.standings import ProgressBar
+    from alphago.arena.tournament import TournamentSettings
+    from alphago.arena.tuning import Tuning, tune
+
+    name = options.setting.replace("-", "_")
+    given = given_settings(options, SearchSettings)
+    usual = named_search("gumbel" if given.get("gumbel") else "puct", options.readouts, 1)
+    values = read_values(name, options.values) if options.values is not None else []
+    env, network = load(options.model, options.board_size, options.komi, options.game)
+    bar, told = ProgressBar(), list[Tuning]()
+    stopped = False
+    try:
+        tune(
+            env, network, name, values, between=None if options.range is None else tuple(options.range),
+            steps=options.steps, rounds=options.rounds, readouts=options.readouts, search=replace(usual, **given),
+            folder=options.folder, device=options.device, listener=bar, on_pit=told.append,
+            **{**given_settings(options, TournamentSettings), "sprt": tuple(options.sprt)},
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        stopped = True
+    finally:
+        bar.close()
+    if told:
+        print(told[-1])
+    if stopped:
+        print("stopped; the same command resumes", file=sys.stderr)
+    return INTERRUPTED if stopped else 0
+
+
+def read_values(name: str, text: str) -> list[Any]:
+    """Return typed values of a search setting; raise ValueError for an unknown setting, or what it cannot be."""
+    settings = {setting.name: setting for setting in settings_of(SearchSettings)}
+    if name not in settings:
+        raise ValueError(f"no search setting {name!r}: {near_misses(name, list(settings))}")
+    if bool in settings[name].types:
+        truths = {"true": True, "false": False}
+        if unknown := [word for word in text.split(",") if word.lower() not in truths]:
+            raise ValueError(f"--values of {name} must be true or false, got {unknown[0]!r}")
+        return [truths[word.lower()] for word in text.split(",")]
+    try:
+        return [settings[name].read(word.strip()) for word in text.split(",")]
+    except argparse.ArgumentTypeError as error:
+        raise ValueError(f"--values of {name} {error}") from None

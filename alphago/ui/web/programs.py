@@ -1,0 +1,145 @@
+"""The analysis protocol over a WebSocket, for programs such as KaTrain: a query or reply a line, as by pipes."""
+
+import asyncio
+import contextlib
+import threading
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from alphago.env.games import require_go
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules
+from alphago.mcts.evaluator import Evaluator
+from alphago.system.cores import available_cores
+from alphago.ui.analysis_engine import AnalysisEngine
+from alphago.ui.analysis_networks import Networks, analysed_game
+from alphago.ui.analysis_reply import error
+from alphago.ui.web.engines import Engine, Engines, seen_by
+from alphago.ui.web.limits import MOST_PROGRAMS, MOST_THREADS, MOST_UNREAD, PROGRAM, UNREAD_SECONDS
+
+TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
+
+
+class OfferedNetworks(Networks):
+    """The networks that a server offers: the one that a program names or, for each board, the usual one."""
+
+    def __init__(self, engines: Engines, env: GoEnv, chosen: str | None) -> None:
+        self.engines, self.env = engines, env
+        self.chosen = None if chosen is None else engines.check(chosen, env)
+
+    @property
+    def name(self) -> str:
+        return self.chosen or self.engines.usual(self.env)
+
+    def game(self, size: int, rules: Rules) -> GoEnv:
+        env = analysed_game(self.env, size, rules)
+        return require_go(seen_by(self._engine(env).env, env), self.name)
+
+    def evaluator(self, env: GoEnv) -> Evaluator:
+        return self._engine(env).evaluator
+
+    def _engine(self, env: GoEnv) -> Engine:
+        env = require_go(seen_by(self.env, env), self.name)  # as it is offered, whatever the network's planes
+        return self.engines.engine(self.chosen or self.engines.usual(env), env)
+
+
+class Programs:
+    """The programs that analyse with a server's networks, each with an engine of its own while it is connected."""
+
+    def __init__(self, engines: Engines, env: GoEnv) -> None:
+        self.engines, self.env = engines, env
+        self.connections = 0
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Answer a program until it goes away; its queries end with it."""
+        await socket.accept()
+        if self.connections >= MOST_PROGRAMS:
+            await refuse(socket, TRY_AGAIN, f"this server serves {MOST_PROGRAMS} programs already: close one first")
+            return
+        self.connections += 1
+        try:
+            networks = OfferedNetworks(self.engines, self.env, socket.query_params.get("network"))
+            await converse(socket, networks, self.env)
+        except ValueError as problem:  # an unknown network
+            await refuse(socket, REFUSED, str(problem))
+        finally:
+            self.connections -= 1
+
+
+async def refuse(socket: WebSocket, code: int, text: str) -> None:
+    """Tell a program why it is turned away, and close its connection."""
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        await socket.send_json(error(text))
+        await socket.close(code, text[:120])
+
+
+async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:
+    """Carry queries to an engine and replies back; neither piles up: whoever is faster waits."""
+    replies = Replies(asyncio.get_running_loop())
+    threads = min(available_cores(), MOST_THREADS)
+    engine = AnalysisEngine(env, networks, replies.put, threads=threads, limits=PROGRAM, notes=True)
+    sender = asyncio.create_task(deliver(socket, replies))
+    try:
+        while True:
+            for line in (await socket.receive_text()).splitlines():
+                await asyncio.to_thread(engine.receive, line)  # it may have to load a network
+    except (WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: a message of bytes instead of text
+        pass
+    finally:
+        replies.close()
+        sender.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await sender
+        await asyncio.shield(asyncio.to_thread(engine.close, False))
+
+
+async def deliver(socket: WebSocket, replies: "Replies") -> None:
+    """Send replies as they come; disconnect a program that takes none."""
+    try:
+        while True:
+            for line in await replies.take():
+                await asyncio.wait_for(socket.send_text(line), UNREAD_SECONDS)
+    except TimeoutError:
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            await socket.close(TRY_AGAIN, "no reply was taken")
+    finally:
+        replies.close()
+
+
+class Replies:
+    """Replies on their way to a program, from an engine's threads to the event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.changed = threading.Condition()
+        self.lines: list[str] = []
+        self.size = 0
+        self.closed = False
+        self.ready = asyncio.Event()
+
+    def put(self, line: str) -> None:
+        """Queue a reply, once there is room; drop it if nobody will take it."""
+        with self.changed:
+            while self.size > MOST_UNREAD and not self.closed:
+                self.changed.wait()
+            if self.closed:
+                return
+            self.lines.append(line)
+            self.size += len(line)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
+            self.loop.call_soon_threadsafe(self.ready.set)
+
+    async def take(self) -> list[str]:
+        """Wait for replies and return them."""
+        await self.ready.wait()
+        self.ready.clear()
+        with self.changed:
+            lines, self.lines, self.size = self.lines, [], 0
+            self.changed.notify_all()
+        return lines
+
+    def close(self) -> None:
+        """Let those that wait for room go on; what they have to say is lost."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()

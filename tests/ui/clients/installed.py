@@ -1,0 +1,62 @@
+"""The programs that drive our engines, in the folder that ALPHAGO_CLIENTS names; CONTRIBUTING.md installs them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+VARIABLE = "ALPHAGO_CLIENTS"
+HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[3]
+PATIENCE = 2400  # seconds for a client's whole program
+
+
+def client(name: str, *parts: str) -> Path:
+    """The file of a client below the folder of all; the test is skipped, with a sentence, where there is none."""
+    folder = os.environ.get(VARIABLE)
+    if not folder:
+        pytest.skip(f"{name} is not installed: {VARIABLE} must name the folder with it (CONTRIBUTING.md)")
+    path = Path(folder, *parts).absolute()
+    if not path.exists():
+        pytest.skip(f"{name} is not installed: there is no {path} (CONTRIBUTING.md)")
+    return path
+
+
+def node() -> str:
+    """The program of Node.js."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("Node.js is not installed, which runs the modules of Sabaki and Ogatak (CONTRIBUTING.md)")
+    return found
+
+
+def our_command(folder: Path, *before: str, drop_arguments: bool = False) -> Path:
+    """A program in the folder that is `alphago`, as a client finds it, whatever is installed.
+
+    before: words before the client's own, which are left out with `drop_arguments`.
+    """
+    path = folder / "alphago"
+    given = "" if drop_arguments else ' "$@"'
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m alphago {" ".join(before)}{given}\n')
+    path.chmod(0o755)
+    return path
+
+
+def surroundings(home: Path) -> dict[str, str]:
+    """Environment variables for a client, which writes its settings to `home`; its `alphago` is the one under test."""
+    return {**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default"}
+
+
+def driven(command: list[Any], home: Path, **environment: str) -> str:
+    """What a client's program prints; it must end without an error."""
+    done = subprocess.run(
+        list(map(str, command)), cwd=home, env={**surroundings(home), **environment}, capture_output=True, text=True,
+        timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout

@@ -1,0 +1,198 @@
+"""The analysis protocol over a WebSocket: what programs are answered, what they may ask for, and who may not ask."""
+
+import asyncio
+import contextlib
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection
+
+from alphago.ui.analysis_engine import THREAD
+from alphago.ui.web.limits import MOST_PROGRAMS, MOST_READOUTS, MOST_UNREAD, PROGRAM
+from alphago.ui.web.programs import Replies
+from tests.ui.web.served import PATIENCE, Served, serving, told
+
+QUERY: dict[str, Any] = {
+    "id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, "boardXSize": 5, "boardYSize": 5, "maxVisits": 20,
+    "moves": [["B", "C3"], ["W", "D3"]],
+}  # fmt: skip
+KATRAIN: dict[str, Any] = {  # the keys of KaTrain 1.20's first query
+    **QUERY, "rules": "japanese", "priority": -100, "analyzeTurns": [2], "includeOwnership": True,
+    "includeMovesOwnership": True, "includePolicy": True, "initialStones": [], "initialPlayer": "B",
+    "overrideSettings": {"reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "maxTime": 8.0},
+    "reportDuringSearchEvery": 1,
+}  # fmt: skip
+
+
+def ask(program: ClientConnection, query: dict[str, Any]) -> None:
+    program.send(json.dumps(query))
+
+
+def reply(program: ClientConnection) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(program.recv(timeout=PATIENCE))
+    return message
+
+
+def last_reply(program: ClientConnection, query_id: str = "QUERY:1") -> dict[str, Any]:
+    """The reply that ends a query of one position; replies to others before it are lost."""
+    while True:
+        message = reply(program)
+        if message.get("id") == query_id and (message.get("isDuringSearch") is False or "error" in message):
+            return message
+
+
+def await_none(served: Served) -> None:
+    """Wait until no program is connected, and no engine is left."""
+    deadline = time.monotonic() + PATIENCE
+    while served.app.state.programs.connections or any(thread.name == THREAD for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_query_is_answered() -> None:
+    with serving() as served, served.page("/analysis") as program:
+        ask(program, {"id": "version", "action": "query_version"})
+        assert reply(program)["version"]
+        ask(program, QUERY)
+        message = last_reply(program)
+        assert message["rootInfo"]["visits"] == 20
+        assert message["moveInfos"][0]["order"] == 0
+        for size in (3, 7):  # several lines in a message, and boards other than the server's first
+            query = {**QUERY, "id": str(size), "boardXSize": size, "boardYSize": size, "moves": []}
+            program.send(f"{json.dumps(query)}\n\n")
+            assert last_reply(program, str(size))["rootInfo"]["visits"] == 20
+
+
+def test_a_warning_stands_in_the_first_reply() -> None:
+    """KaTrain takes a warning of its own, which has no `isDuringSearch`, for the end of its query."""
+    with serving() as served, served.page("/analysis") as program:
+        ask(program, KATRAIN)
+        messages = [reply(program)]
+        while messages[-1]["isDuringSearch"]:
+            messages.append(reply(program))
+        assert "area" in messages[0]["warning"]
+        assert all({"rootInfo", "moveInfos"} <= message.keys() for message in messages)
+        assert not any("warning" in message for message in messages[1:])
+        ask(program, {**KATRAIN, "id": "QUERY:2"})
+        assert "warning" not in last_reply(program, "QUERY:2")
+
+
+def test_pondering_is_limited_and_can_be_ended() -> None:
+    with serving() as served, served.page("/analysis") as program:
+        ask(program, {**QUERY, "maxVisits": 10_000_000, "reportDuringSearchEvery": 0.01})
+        message = reply(program)
+        assert message["isDuringSearch"]
+        assert message["warning"] == f"visits are limited to {MOST_READOUTS} here"
+        ask(program, {"id": "t", "action": "terminate", "terminateId": "QUERY:1"})
+        assert last_reply(program)["rootInfo"]["visits"] >= 1
+        ask(program, {**QUERY, "id": "QUERY:2"})
+        assert last_reply(program, "QUERY:2")["rootInfo"]["visits"] == 20
+
+
+def test_a_page_beside_it() -> None:
+    with serving() as served, served.page("/analysis") as program, served.page() as page:
+        assert told(page, "welcome")["networks"]
+        ask(program, QUERY)
+        assert last_reply(program)
+
+
+def test_the_network_may_be_named() -> None:
+    with serving() as served:
+        with served.page("/analysis?network=hash") as program:
+            ask(program, {"id": "m", "action": "query_models"})
+            assert reply(program)["models"][0]["name"] == "hash"
+        with served.page("/analysis?network=other") as program:
+            assert reply(program) == {"error": "network must be one of hash, playouts, got 'other'"}
+            with pytest.raises(ConnectionClosed):
+                program.recv(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("headers", [{"Origin": "http://evil.example"}, {"Host": "evil.example"}])
+def test_pages_from_elsewhere_may_not_ask(headers: dict[str, str]) -> None:
+    with serving() as served:
+        with pytest.raises(InvalidStatus):
+            served.page("/analysis", **headers)
+        # As websocket-client does it, KaTrain's library.
+        with served.page("/analysis", Origin=served.address) as program:
+            ask(program, QUERY)
+            assert last_reply(program)
+
+
+def test_with_a_token_only_those_who_have_it() -> None:
+    with serving(token="a long secret") as served:
+        with pytest.raises(InvalidStatus):
+            served.page("/analysis")
+        with served.page("/analysis?token=a%20long%20secret") as program:
+            ask(program, QUERY)
+            assert last_reply(program)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("x" * (PROGRAM.characters + 1), f"a query must have at most {PROGRAM.characters} characters"),
+        ("genmove b", "this is the JSON analysis protocol"),
+        ("[" * 2000, "no JSON"),
+        ('"a"', "a query must be a JSON object"),
+        (json.dumps({**QUERY, "boardXSize": 29, "boardYSize": 29}), "boardXSize must be an integer"),
+        (json.dumps({**QUERY, "analyzeTurns": [0] * (PROGRAM.positions + 1)}), "analyzeTurns must be at most"),
+    ],
+)
+def test_what_is_wrong_is_said_and_the_next_query_answered(line: str, sentence: str) -> None:
+    with serving() as served, served.page("/analysis") as program:
+        program.send(line)
+        assert reply(program)["error"].startswith(sentence)
+        ask(program, QUERY)
+        assert last_reply(program)["rootInfo"]["visits"] == 20
+
+
+def test_so_many_programs_may_connect() -> None:
+    with serving() as served, contextlib.ExitStack() as stack:
+        programs = [stack.enter_context(served.page("/analysis")) for _ in range(MOST_PROGRAMS)]
+        for program in programs:
+            ask(program, QUERY)
+            assert last_reply(program)
+        with served.page("/analysis") as another:
+            assert reply(another)["error"].startswith(f"this server serves {MOST_PROGRAMS} programs already")
+        programs[0].close()
+        deadline = time.monotonic() + PATIENCE
+        while served.app.state.programs.connections == MOST_PROGRAMS:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        with served.page("/analysis") as another:
+            ask(another, QUERY)
+            assert last_reply(another)
+
+
+def test_the_queries_of_a_program_that_leaves_are_ended() -> None:
+    with serving() as served:
+        for _ in range(3):
+            with served.page("/analysis") as program:
+                ask(program, {**QUERY, "maxVisits": MOST_READOUTS, "reportDuringSearchEvery": 0.01})
+                assert reply(program)["isDuringSearch"]
+        await_none(served)
+        assert served.get()[0] == 200
+
+
+def test_an_engine_waits_for_a_program_that_reads_slower() -> None:
+    async def read() -> None:
+        replies = Replies(asyncio.get_running_loop())
+        line = "x" * (MOST_UNREAD + 1)
+        writer = threading.Thread(target=lambda: [replies.put(line) for _ in range(3)], daemon=True)
+        writer.start()
+        for _ in range(2):
+            assert await replies.take() == [line]
+        assert await replies.take() == [line]
+        writer.join(PATIENCE)
+        replies.put(line)
+        blocked = threading.Thread(target=replies.put, args=[line], daemon=True)
+        blocked.start()
+        replies.close()  # whoever waits for room goes on
+        await asyncio.to_thread(blocked.join, PATIENCE)
+        assert not blocked.is_alive()
+
+    asyncio.run(read())
