@@ -188,7 +188,9 @@ def test_a_finger(chromium: Any) -> None:
         visitor.part("stop").tap()
         visitor.expect(visitor.part("stop")).to_be_disabled()
         action = visitor.page.locator(".ag-moves li").first.get_attribute("data-action")
-        box = visitor.page.locator(f'.ag-target[data-action="{action}"]').bounding_box()
+        target = visitor.page.locator(f'.ag-target[data-action="{action}"]')
+        target.scroll_into_view_if_needed()
+        box = target.bounding_box()
         spot = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
         fingers = visitor.context.new_cdp_session(visitor.page)
         fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [spot]})
