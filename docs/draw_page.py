@@ -22,6 +22,7 @@ from alphago.ui.web.server import listen, make_app, new_server
 DOCS = Path(__file__).parent
 LINK = "game=go&board_size=9&komi=7.5&rules=Chinese&moves=E5.E3.C4.D6.E6.D5.D4.E7.F7.E8.F8.C5.C3.G3.G4.H4.F3.F2.F4"
 VISITS = 1500  # of the analysis that is shown
+PATIENCE = 600  # seconds
 
 
 def served(runs: list[str]) -> tuple[Any, int]:
@@ -36,16 +37,13 @@ def served(runs: list[str]) -> tuple[Any, int]:
 
 
 def study(page: Page) -> None:
-    """Evaluate the game, and analyse its last position."""
-    page.locator('[data-name="study"]').click()
-    page.locator('[data-name="review"]').click()
-    expect(page.locator('[data-name="stop"]')).to_be_disabled(timeout=120_000)
+    """Analyse the position that the link gives."""
     page.keyboard.press("a")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and visits(page) < VISITS:
         time.sleep(0.2)
     page.keyboard.press("Escape")
-    expect(page.locator('[data-name="stop"]')).to_be_disabled()
+    expect(page.locator('[data-name="stop"]')).to_be_disabled(timeout=1000 * PATIENCE)
 
 
 def visits(page: Page) -> float:
@@ -61,8 +59,9 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1180, "height": 800})
+        page.set_default_timeout(1000 * PATIENCE)
         page.goto(f"http://127.0.0.1:{port}/#{LINK}")
-        expect(page.locator(".ag-status")).to_contain_text("to play", timeout=120_000)
+        expect(page.locator(".ag-status")).to_contain_text("to play", timeout=1000 * PATIENCE)
         study(page)
         page.screenshot(path=DOCS / "web.png")
         page.set_viewport_size({"width": 390, "height": 780})

@@ -130,9 +130,10 @@ def variation(desk: Desk, message: Message) -> None:
     """Go to the variation after the one on the board at its last branch (`direction` 1), or before it (-1)."""
     direction = check_int("direction", message.get("direction"), -1, 1)
     nodes, current = desk.tree.nodes, desk.tree.current
-    siblings = nodes[nodes[current].parent].children if current else [current]
+    siblings = nodes[nodes[current].parent].children if current else [0]
     at = siblings.index(current) + direction
-    move_to(desk, siblings[at] if 0 <= at < len(siblings) else current)
+    if 0 <= at < len(siblings):
+        move_to(desk, siblings[at])
 
 
 def move_to(desk: Desk, number: int) -> None:

@@ -1,18 +1,15 @@
 """The page in a real browser: every game to its end, study, files, runs, reconnects, errors; an empty console."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.training.session import train
-from alphago.ui.web.server import STATIC
 from tests.ui.web.browser import Visitor
 from tests.ui.web.desks import GO5, engines
 from tests.ui.web.served import serving
@@ -188,7 +185,9 @@ def test_a_finger(chromium: Any) -> None:
         visitor.part("stop").tap()
         visitor.expect(visitor.part("stop")).to_be_disabled()
         action = visitor.page.locator(".ag-moves li").first.get_attribute("data-action")
-        box = visitor.page.locator(f'.ag-target[data-action="{action}"]').bounding_box()
+        target = visitor.page.locator(f'.ag-target[data-action="{action}"]')
+        target.scroll_into_view_if_needed()
+        box = target.bounding_box()
         spot = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
         fingers = visitor.context.new_cdp_session(visitor.page)
         fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [spot]})
@@ -318,33 +317,3 @@ def test_nothing_is_wider_than_the_screen(chromium: Any, width: int) -> None:
         box = visitor.page.locator(".ag-svg").bounding_box()
         assert box["width"] <= width
         assert box["height"] <= high
-
-
-# Vienot, Brettel and Mollon 1999: linear RGB as people without long-wave, or without middle-wave cones see it.
-BLINDNESS = {
-    "protanopia": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
-    "deuteranopia": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
-}
-
-
-@pytest.mark.parametrize("blindness", [None, *BLINDNESS])
-def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | None) -> None:
-    """By the CIE's distance in Lab, of which 2 to 3 are just noticed; beside them every number says the same."""
-    (listed,) = re.findall(r"const LOSSES = (\[.*\]);", (STATIC / "board.js").read_text())
-    colours = np.array([[int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)] for text in json.loads(listed)])
-    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-    if blindness:
-        linear = np.clip(linear @ np.array(BLINDNESS[blindness]).T, 0, 1)
-    xyz = linear @ np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]).T
-    root = np.cbrt(xyz / [0.9505, 1, 1.089])
-    lab = np.stack([116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
-    distances = np.linalg.norm(lab[:, None] - lab[None], axis=2)
-    assert distances[~np.eye(len(lab), dtype=bool)].min() > 12
-
-
-def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:
-    files = {path.name: path.read_text() for path in STATIC.iterdir()}
-    assert sum(len(text.encode()) for text in files.values()) < 150_000
-    for name, text in files.items():
-        assert not re.search(r"https?://(?!www\.w3\.org/)", text), name
-    assert "import " not in re.sub(r"^\s*//.*$", "", files["board.js"], flags=re.MULTILINE)  # a widget takes one module
