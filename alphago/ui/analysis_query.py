@@ -278,8 +278,6 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
         given = fields.get(name, [])
         if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
             raise QueryError(name, f"{name} must be a list of objects, got {shown(given)}")
-        if name == "allowMoves" and (len(given) > 1 or (given and found)):
-            raise QueryError(name, "allowMoves must have one object, and no avoidMoves beside it")
         for one in given:
             moves = one.get("moves")
             if not isinstance(moves, list):
@@ -290,7 +288,10 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
             depth = one.get("untilDepth")
             if not is_int(depth, 1):
                 raise QueryError(name, f"untilDepth must be an integer >= 1, got {shown(depth)}")
-            found.append(Forbidden(colour(name, one.get("player")), actions, depth))
+            player = colour(name, one.get("player"))
+            if name == "allowMoves" and any(player == other.player for other in found):
+                raise QueryError(name, "allowMoves must have one object for each player, and no avoidMoves beside it")
+            found.append(Forbidden(player, actions, depth))
     return found
 
 

@@ -243,6 +243,7 @@ class TestErrors:
             ({"reportDuringSearchEvery": -1}, "reportDuringSearchEvery"),
             ({"avoidMoves": [{"player": "B", "moves": ["C4"]}]}, "avoidMoves"),
             ({"allowMoves": [{}, {}]}, "allowMoves"),
+            ({"allowMoves": [{"player": "B", "moves": ["A1"], "untilDepth": 1}] * 2}, "allowMoves"),
             ({"overrideSettings": 3}, "overrideSettings"),
             ({"overrideSettings": {"reportAnalysisWinratesAs": "RED"}}, "overrideSettings"),
         ],
@@ -317,8 +318,10 @@ def test_avoid_and_allow(net: NeuralNet) -> None:
     assert not {"A1", "pass"} & {move["move"] for move in reply["moveInfos"]}
     assert not any(move["pv"][1:2] == ["A2"] for move in reply["moveInfos"])
     allow = [{"player": "W", "moves": ["A1", "B2"], "untilDepth": 1}]
-    (reply,) = answers(net, {**QUERY, "allowMoves": allow})
+    allow += [{"player": "B", "moves": ["E5"], "untilDepth": 2}]
+    (reply,) = answers(net, {**QUERY, "allowMoves": allow, "maxVisits": 50})
     assert {move["move"] for move in reply["moveInfos"]} <= {"A1", "B2"}
+    assert all(move["pv"][1:2] in ([], ["E5"]) for move in reply["moveInfos"])
 
 
 def test_actions(net: NeuralNet) -> None:

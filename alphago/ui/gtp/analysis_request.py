@@ -49,14 +49,15 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             request.interval = seconds(word)
         else:
             raise GtpFailure(f"unknown key {word}")
-    allowed = False
+    given: list[tuple[str, int]] = []
     while words:
         key = words.pop(0)
         if key in ("avoid", "allow"):
-            if allowed or (key == "allow" and request.forbidden):
-                raise GtpFailure("allow must be given once, and without avoid")
-            allowed = key == "allow"
             request.forbidden.append(forbidden(key, [words.pop(0) for _ in range(min(3, len(words)))], env))
+            player = request.forbidden[-1].player
+            if ("allow", player) in given or (key == "allow" and ("avoid", player) in given):
+                raise GtpFailure("allow must be given once for each player, and without avoid")
+            given.append((key, player))
         elif key in KEYS or (kata and key in FLAGS):
             if not words:
                 raise GtpFailure(f"{key} needs a value")

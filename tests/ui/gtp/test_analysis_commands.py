@@ -135,6 +135,8 @@ class TestAnalyze:
         assert {move["move"][0] for move in moves_of(line)} <= {"A1", "B2", "pass"}
         line = controller.analyse("lz-analyze b 1 avoid B A1,B2 2 avoid W C3 1")
         assert not {move["move"][0] for move in moves_of(line)} & {"A1", "B2"}
+        line = controller.analyse("kata-analyze b 1 allow B A1,B2 1 allow W A1,B2 1")  # as LizGoban shows a region
+        assert {move["move"][0] for move in moves_of(line)} <= {"A1", "B2"}
         controller.end()
 
     @pytest.mark.parametrize("command", ["name", "play b A1", "", "# a comment", "kata-analyze 1", "genmove b"])
@@ -174,8 +176,8 @@ class TestAnalyze:
             ("kata-analyze 1 avoid B D4", "avoid needs a player, vertices and a depth"),
             ("kata-analyze 1 avoid B Z9 1", "avoid needs vertices such as D4,Q16, got Z9"),
             ("kata-analyze 1 avoid B D4 0", "avoid needs a depth >= 1, got 0"),
-            ("kata-analyze 1 avoid B D4 1 allow B D4 1", "allow must be given once, and without avoid"),
-            ("kata-analyze b 1 allow B C3,C3 1 allow B D4 1", "allow must be given once, and without avoid"),
+            ("kata-analyze 1 avoid B D4 1 allow B D4 1", "allow must be given once for each player, and without avoid"),
+            ("kata-analyze b 1 allow B C3,C3 1 allow B D4 1", "allow must be given once for each player, and without avoid"),
             ("kata-raw-nn 8", "the symmetry must be 0 to 7 or all, got 8"),
         ],
     )
