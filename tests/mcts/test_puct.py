@@ -98,7 +98,7 @@ def test_same_trees_with_noise(env: GameEnv, weight: float) -> None:
         twin.expand_root()
         noise = random.random((1, env.action_space), np.float32) * twin.root.position.legal_mask
         noise /= noise.sum()
-        mix_noise(search.tree, np.zeros(1, np.int64), noise, np.float32(weight))
+        mix_noise(search.tree, np.zeros(1, np.int64), noise, np.array([weight], np.float32))
         twin.add_noise(noise[0], weight)
         assert_same_tree(search, 0, twin)
         visits = run(search, 40)[0]
