@@ -156,10 +156,10 @@ RECIPES: dict[str, Recipe] = {
             "gate": {"win_rate": 0.55, "games": 400, "every": 25_000},
         },
     ),
-    # Oware as CodinGame's contest has it, learned as marchete/CGZero (2020) does: its network, search, targets and losses,
-    # with the constants of its training notebook (where it has ranges, their middle).  Not as there: it plays 2 000
-    # readouts, 800 games a generation, and learns up to 20 epochs of each generation's samples with momentum 0.87.
-    # Its pool of merged samples, its champions and their mixed games join here as settings of their own.
+    # Oware as CodinGame's contest has it, learned as by marchete/CGZero (2020): its network, search, targets and losses
+    # with the constants of its training notebook, or the middle of their ranges.  Not as there: it plays 2 000 readouts
+    # and 800 games a generation, learns up to 20 epochs of each, and its momentum is 0.87.  Its pool of merged samples
+    # and its champions join here, as settings of their own.
     "cgzero": Recipe(
         {"rules": "cgzero", "planes": "one-hot"},
         {"preset": "cgzero"},

@@ -17,14 +17,13 @@ def drawn(seed, node):
 def add_value_noise(wave, over, noise, values):
     """Multiply the values of the wave's leaves by 1 + spread u, u uniform over -1 .. 1, but not beyond -1 .. 1.
 
-    over: bool [n]; values of finished games are left as they are, and so are those of roots.
+    over: bool [n]; values of finished games are left as they are, and so are those of roots, and what is no value.
     noise: a `ValueNoise`; a seed of 0 stands for none. values: float32 [n], overwritten.
     """
     for i in range(wave.game.shape[0]):
         leaf = load(wave.leaf, i)
         seed = load(noise.seeds, load(wave.game, i))
-        if seed == 0 or over[i] or leaf == ROOT:
+        if seed == 0 or over[i] or leaf == ROOT or not abs(values[i]) <= 1:
             continue
-        limit = max(abs(values[i]), 1.0)
         noisy = values[i] * (1.0 + noise.spread * drawn(seed, leaf))
-        values[i] = min(max(noisy, -limit), limit)
+        values[i] = min(max(noisy, -1.0), 1.0)
