@@ -155,7 +155,7 @@ def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
                 raise ValueError(f"the run in {folder} has {name} {was}, got {now}")
         return with_settings(env, given)
     named = None if options.preset is None else named_recipe(options.preset)
-    env = make_game(options.game or (named and named.game), options.board_size, **given)
+    env = make_game(options.game or (named.game if named else None), options.board_size, **given)
     recipe = named or recipe_for(env)
     if recipe.game != env.name:
         return env

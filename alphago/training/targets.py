@@ -73,7 +73,9 @@ class Targets:
         """Return the share of the move played in a policy target, at a place in its game: ply / plies, 0 .. 1."""
         if place >= self.played_from:
             return 1.0
-        return max(0.0, (place - self.visits_until) / (self.played_from - self.visits_until))
+        if place <= self.visits_until:
+            return 0.0
+        return (place - self.visits_until) / (self.played_from - self.visits_until)
 
 
 def lambda_returns(record: GameRecord, search_share: float) -> np.ndarray:

@@ -31,7 +31,7 @@ def mixed(x: int) -> int:
 
 
 def uniform(seed: int, node: int) -> float:
-    return (mixed(signed(seed + signed((node + 1) * -7046029254386353131))) >> 11) / 2**52
+    return (mixed(signed(seed + signed((node + 1) * -7046029254386353131))) >> 10) / 2**52 - 1
 
 
 def test_by_the_formula() -> None:

@@ -4,13 +4,14 @@ from alphago.mcts.kernels.nodes import ROOT
 from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import inlined, kernel, load, wrap
 
-UNIT = 2.0**-52  # times 53 bits with a sign: -1 .. 1
+UNIT = 2.0**-52  # times 53 bits: 0 .. 2
 
 
 @inlined
 def drawn(seed, node):
     """Return a number of a uniform distribution over -1 .. 1, the same for the same seed and node."""
-    return (mix(wrap(seed + wrap((node + 1) * GOLDEN))) >> 11) * UNIT
+    # `mix` ends with a signed shift, so that its sign bit is 0: there are 63 bits.
+    return (mix(wrap(seed + wrap((node + 1) * GOLDEN))) >> 10) * UNIT - 1.0
 
 
 @kernel
