@@ -144,10 +144,10 @@ class TestCGZero:
         assert again.model.config == plan.model.config
 
     def test_the_rates_of_its_generations(self) -> None:
-        """8, 6, 2 and 1 thousandths."""
+        """8, 6, 2 and 1 thousandths for 32 samples."""
         settings = self.plan().settings
         rates = [settings.learning_rate * rate_factor(settings.schedule, progress) for progress in (0, 0.1, 0.3, 0.6)]
-        assert rates == pytest.approx([8e-3, 6e-3, 2e-3, 1e-3])
+        assert rates == pytest.approx([32e-3, 24e-3, 8e-3, 4e-3])
 
     def test_it_trains(self, tmp_path: Path) -> None:
         small = {"readouts": 4, "first_readouts": None, "start_training_after": 40, "samples_per_position": 1.0}
