@@ -16,7 +16,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.hardware import torch_device
-from alphago.nn.loss import ILLEGAL, LossWeights
+from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
@@ -236,25 +236,6 @@ class TestParts:
         fall = self.fall(net, go_sample, rate, optimizer=optimizer, losses=losses)
         assert fall["value_loss"] < 0.7
         assert fall["policy_loss"] < 0.98
-
-    def test_illegal_moves_are_not_learned(self, workers: Workers) -> None:
-        """CGZero's network and losses: logits of moves that are always illegal in the samples stay as they were."""
-        env = OwareEnv(rules="cgzero", planes="one-hot")
-        torch.manual_seed(0)
-        net = NeuralNet(env, preset="cgzero")
-        memory = ReplayMemory(env, masked=True)
-        memory.add(selfplay(env, HashEvaluator(), 6, 8, search=SearchSettings(), groups=1, device="cpu", seed=0))
-        sample = memory.sample(400, np.random.default_rng(0))
-        blocked = sample.policy[:, 2] == ILLEGAL
-        sample = Sample(*(array[blocked] for array in sample))
-        assert len(sample.value) > 8
-        before = state(net)
-        learner = learner_of(net, workers, 0.05, optimizer="sgd", losses="cgzero")
-        rows = [learner.step(sample) for _ in range(30)]
-        assert torch.equal(net.policy.last.weight[2], before["policy.last.weight"][2])
-        assert torch.equal(net.policy.last.bias[2], before["policy.last.bias"][2])
-        assert not torch.equal(net.policy.last.weight[1], before["policy.last.weight"][1])
-        assert rows[-1]["policy_loss"] < rows[0]["policy_loss"]  # type: ignore[index]
 
     @pytest.mark.parametrize("head", ["beside", "added"])
     def test_forecasts_with_alphago_zeros_heads(self, go_sample: Sample, head: str) -> None:

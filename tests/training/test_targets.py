@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
-from alphago.nn.loss import ILLEGAL
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
 from alphago.training.memory import ReplayMemory
 from alphago.training.selfplay import selfplay
@@ -121,29 +118,6 @@ class TestInMemory:
         sample = memory.sample(100, np.random.default_rng(0))
         assert set(sample.value) <= set(targets.values(record))
         assert set(sample.policy.ravel()) == {0, 1}
-
-    @pytest.mark.parametrize("env", [TIC_TAC_TOE, GoEnv(3, komi=0.5), OwareEnv(planes="one-hot")], ids=str)
-    def test_illegal_actions_are_marked(self, env: GameEnv) -> None:
-        """Exactly those, under each symmetry; all else is as without marks."""
-        records = games(env, 3)
-        illegal = {}
-        for record in records:
-            for ply in range(len(record)):
-                position = record.position(env, ply)
-                for points, actions in zip(*env.symmetries, strict=True):
-                    planes = position.planes().reshape(env.planes, -1)[:, points].astype(np.float32)
-                    illegal[planes.tobytes()] = ~position.legal_mask[actions]
-        samples = []
-        for masked in (False, True):
-            memory = ReplayMemory(env, masked=masked)
-            memory.add(records)
-            samples.append(memory.sample(150, np.random.default_rng(1)))
-        plain, marked = samples
-        for planes, policy in zip(marked.planes, marked.policy, strict=True):
-            assert np.array_equal(policy == ILLEGAL, illegal[planes.tobytes()])
-        assert (marked.policy == ILLEGAL).any()
-        assert np.array_equal(np.maximum(marked.policy, 0), plain.policy)
-        assert all(np.array_equal(a, b) for a, b in zip(plain[2:], marked[2:], strict=True))
 
 
 class TestSettings:
