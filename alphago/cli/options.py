@@ -102,7 +102,7 @@ class Setting:
         """The help text, with tuples as users type them, and the default if there is one."""
         text = TUPLES.sub(lambda match: typed(match[0]), self.text)
         nothing = self.default in (None, (), inspect.Parameter.empty)
-        return text if nothing else f"{text} ({self.default})"
+        return text if nothing else f"{text} ({format_value(self.default)})"
 
     @property
     def metavar(self) -> str:

@@ -21,11 +21,12 @@ from alphago.env.games import GAMES, make_game, with_settings
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
-from alphago.training.judges.criteria import Gate
+from alphago.training.judges.criteria import Champions, Gate
+from alphago.training.pool import Pool
 from alphago.training.settings import TrainingSettings
 
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
-LOSS, GATE = "loss_", "gate_"  # before the names of their settings
+LOSS, GATE, CHAMPIONS, POOL = "loss_", "gate_", "champions_", "pool_"  # before the names of their settings
 
 
 def add_options(parser: Parser) -> None:
@@ -67,6 +68,10 @@ def add_options(parser: Parser) -> None:
     add_settings(losses, LossWeights, prefix=LOSS)
     gate = parser.add_argument_group("the gate", "One of these is enough to have a gate.")
     add_settings(gate, Gate, prefix=GATE, leave=["win_rate"])
+    champions = parser.add_argument_group("the champions", "One of these is enough to have champions.")
+    add_settings(champions, Champions, prefix=CHAMPIONS, leave=["win_rate"])
+    pool = parser.add_argument_group("the pool of merged samples", "One of these is enough to have a pool.")
+    add_settings(pool, Pool, prefix=POOL, leave=["positions"])
     search = parser.add_argument_group("the search of self-play")
     add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
     add_game_settings(parser)
@@ -109,17 +114,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def given_training(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the training settings that were given; nested settings (search, losses, gate) as dictionaries."""
+    """Return the training settings that were given; nested ones (search, losses, gate, …) as dictionaries."""
     given = given_settings(options, TrainingSettings)
     if search := given_settings(options, SearchSettings):
         given["search"] = search
     if weights := given_settings(options, LossWeights, LOSS):
         named = vars(LOSSES[given["losses"]]) if "losses" in given else {}
         given["losses"] = {**named, **weights}
-    if gate := given_settings(options, Gate, GATE):
-        if "gate" in given and given["gate"] is None:
-            raise ValueError("--gate none switches the gate off, got another --gate option too")
-        given["gate"] = {**gate, **({"win_rate": given["gate"]} if "gate" in given else {})}
+    for name, kind, first in (
+        ("gate", Gate, "win_rate"),
+        ("champions", Champions, "win_rate"),
+        ("pool", Pool, "positions"),
+    ):
+        if part := given_settings(options, kind, f"{name}_"):
+            if name in given and given[name] is None:
+                raise ValueError(f"--{name} none switches the {name} off, got another --{name} option too")
+            given[name] = {**part, **({first: given[name]} if name in given else {})}
     return given
 
 

@@ -16,7 +16,9 @@ from alphago.system.validation import qualified_name
 from alphago.training.batches import apportion
 from alphago.training.group import draw_beginning
 from alphago.training.judges.resignation import AdaptiveThreshold, Resignation, calibrate
+from alphago.training.lineup import Lineup
 from alphago.training.memory import MakeMemory, ReplayMemory, Sample, window
+from alphago.training.pool import SamplePool
 from alphago.training.runs.shards import Shards
 from alphago.training.runs.state import pack_arrays, unpack_arrays
 from alphago.training.selfplay import GameSource, MakeSource
@@ -32,7 +34,7 @@ class BoardTraining:
         self,
         env: GameEnv,
         share: float,
-        memory: ReplayMemory,
+        memory: ReplayMemory | SamplePool,
         source: GameSource,
         needed: int,
         *,
@@ -48,6 +50,7 @@ class BoardTraining:
         self.adaptive = AdaptiveThreshold() if adapts else None
         self.share = share
         self.memory = memory
+        self.pool = memory if isinstance(memory, SamplePool) else None
         self.source = source
         self.needed = max(needed, 1)
         self.has_learned = self.may_learn  # whether learning from this board has begun
@@ -64,14 +67,17 @@ class BoardTraining:
 
     @property
     def may_learn(self) -> bool:
-        """Whether there are enough positions in memory to learn from."""
-        return len(self.memory) >= self.needed
+        """Whether there are enough positions in memory to learn from; of a pool, whether a generation is over."""
+        return len(self.memory) >= self.needed if self.pool is None else self.pool.can_learn
 
-    def remember(self, records: list[GameRecord], capacity: int) -> tuple[int, int]:
+    def remember(
+        self, records: list[GameRecord], capacity: int, samples_per_position: float = 1.0
+    ) -> tuple[int, float]:
         """Put finished games into memory, which keeps `capacity` positions.
 
-        Returns the number of new positions, and the number of positions that learning now owes samples for: 0 until
-        there are enough positions, then once all, later only the new ones.
+        Returns the number of new positions, and the number of samples that learning now owes for positions: 0 until
+        there are enough positions, then once for all, later only for the new ones.  A pool owes none until a generation
+        is over, and then all of that generation's epochs.
         """
         if self.adaptive is not None:
             self.adaptive.add([record for record in records if self._is_played_out(record)])
@@ -79,11 +85,14 @@ class BoardTraining:
         self.memory.capacity = max(capacity, self.needed)
         self.memory.add(records)
         new = self.memory.added - before
+        if self.pool is not None:
+            ready = self.pool.is_due and len(self.pool) >= self.needed
+            return new, float(self.pool.begin_generation()) if ready else 0.0
         if not self.may_learn:
-            return new, 0
+            return new, 0.0
         due = new if self.has_learned else self.memory.added
         self.has_learned = True
-        return new, due
+        return new, due * samples_per_position
 
     @property
     def resign_threshold(self) -> float | None:
@@ -106,8 +115,12 @@ class BoardTraining:
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         """Return what the board needs to continue, except the games in memory: tensors by name, and plain data."""
         games, source = self.source.state()
-        memory = {"games": len(self.memory.entries), "capacity": self.memory.capacity, "added": self.memory.added}
-        data = {"memory": memory, "has_learned": self.has_learned, "source": source, "source_class": self.source_class}
+        data = {
+            "memory": self.memory.state(),
+            "has_learned": self.has_learned,
+            "source": source,
+            "source_class": self.source_class,
+        }
         data["adaptive"] = None if self.adaptive is None else self.adaptive.state()
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
@@ -119,7 +132,7 @@ class BoardTraining:
         was, now = data["source_class"], self.source_class
         if was != now:
             raise ValueError(f"source must make what played the run's unfinished games, {was}, got {now}")
-        self.memory.restore(records, data["memory"]["capacity"], data["memory"]["added"])
+        self.memory.restore(records, **{name: value for name, value in data["memory"].items() if name != "games"})
         self.has_learned = data["has_learned"]
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])
@@ -139,7 +152,7 @@ class Boards:
         stage: Stage,
         settings: TrainingSettings,
         numbers: range,
-        memories: Mapping[GameEnv, ReplayMemory],
+        memories: Mapping[GameEnv, ReplayMemory | SamplePool],
         *,
         workers: Workers,
         make_source: MakeSource,
@@ -191,7 +204,7 @@ class Boards:
         return [board.source for board in self.boards]
 
     @property
-    def memories(self) -> dict[GameEnv, ReplayMemory]:
+    def memories(self) -> dict[GameEnv, ReplayMemory | SamplePool]:
         """The boards' memories."""
         return {board.env: board.memory for board in self.boards}
 
@@ -214,10 +227,11 @@ class Boards:
         """Return the board that networks are saved for: the goal's if it is in this stage, else the largest."""
         return max(self.boards, key=lambda board: (board.env == goal, board.env.N))
 
-    def publish(self, net: NeuralNet) -> None:
-        """Let the next iterations play with a snapshot of this network, on all boards."""
+    def publish(self, net: NeuralNet, lineup: Lineup | None = None) -> None:
+        """Let the next iterations play with a snapshot of this network, on all boards, and with those of a lineup."""
         for board in self.boards:
-            board.source.publish(net.resized(board.env), self.settings.selfplay_dtype)
+            others = {} if lineup is None else {"lineup": lineup.resized(board.env)}
+            board.source.publish(net.resized(board.env), self.settings.selfplay_dtype, **others)
 
     def begin(self, readouts: int, side_by_side: int) -> None:
         """Begin an iteration's moves in every game, with `side_by_side` games at once on all boards together."""
@@ -229,8 +243,18 @@ class Boards:
         """Return the boards with enough positions to learn from."""
         return [board for board in self.boards if board.may_learn]
 
-    def sample(self, generator: np.random.Generator) -> list[Sample]:
-        """Return a random batch: a Sample for each board learned from, sized in proportion to their shares."""
+    @property
+    def pool(self) -> SamplePool | None:
+        """The pool that is learned from; None for memories of records."""
+        return self.boards[0].pool  # a run with a pool has one board at a time
+
+    def sample(self, generator: np.random.Generator, number: int = 0) -> list[Sample]:
+        """Return a random batch: a Sample for each board learned from, sized in proportion to their shares.
+
+        From a pool it is batch `number` of the present generation.
+        """
+        if self.pool is not None:
+            return [self.pool.batch(number, self.settings.batch_size, generator)]
         boards = self.learning()
         counts = apportion(self.settings.batch_size, [board.share for board in boards])
         return [board.memory.sample(count, generator) for board, count in zip(boards, counts, strict=True)]

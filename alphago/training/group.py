@@ -23,6 +23,7 @@ from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord, RecordBuilder, add_moves, read_arrays, to_arrays
 from alphago.system.cores import available_cores
 from alphago.system.stopwatch import Stopwatch
+from alphago.training.lineup import BEST_ALONE, Lineup, Seats, Shares, learns
 from alphago.training.settings import SelfPlaySettings
 
 # Called with a finished game's number and its record, in any order and from several threads at once.
@@ -59,6 +60,7 @@ class Group:
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
         self.search: Search | None = None
+        self.seats = Seats(width)
         self.finished: list[tuple[int, GameRecord]] = []
         self.left = 0  # moves to play before the evaluator may change
         self.on_game: OnGame | None = None
@@ -66,9 +68,13 @@ class Group:
         self.readouts_done = 0  # simulations, and the roots' own evaluations
         self.stopwatch = Stopwatch()  # of the thread that plays
 
-    def use(self, evaluator: Evaluator) -> None:
-        """Continue with another evaluator: clear the trees, and begin games in free slots."""
+    def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: Shares = BEST_ALONE) -> None:
+        """Continue with another evaluator: clear the trees, and begin games in free slots.
+
+        others, shares: of a Lineup, where there is one.
+        """
         search = self._search_with(evaluator)
+        self.seats.use((evaluator, *others), shares)
         for slot in range(self.capacity):
             if self.builders[slot] is None:
                 self.begin(slot)
@@ -98,6 +104,7 @@ class Group:
         self.search.forget(slots)
         self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number), env=self.env)
         self.generators[slot] = generator
+        self.seats.begin(slot, generator)
         self.plies[slot] = 0
         self.opening[slot] = opening
         self.may_resign[slot] = may_resign
@@ -111,15 +118,14 @@ class Group:
             return False
         searched = self.plies[games] >= self.opening[games]
         readouts = np.where(searched, self.readouts, 0).astype(np.int32)
-        search.begin_move(games, self.plies[games])
-        search.expand_roots(games)
-        priors = search.priors(games)  # without noise
-        search.add_noise(games, [self.generators[slot] for slot in games])
-        budget = np.zeros(len(self.builders), np.int32)
-        budget[games] = readouts
-        search.run(budget)
-        values = search.root_values(games)
         movers = search.batch.to_play(games, np.empty(len(games), np.int8))
+        roles = self.seats.to_move(games, movers)
+        priors = np.empty((len(games), self.env.action_space), np.float32)
+        for role in np.unique(roles):
+            own = roles == role
+            search.evaluator = self.seats.evaluators[role]
+            priors[own] = self.look_ahead(games[own], readouts[own])
+        values = search.root_values(games)
         legal = search.batch.legal_mask(games, np.empty((len(games), self.env.action_space), np.bool_))
         policies = np.zeros((len(games), self.env.action_space), np.float32)
         actions = np.zeros(len(games), np.int32)
@@ -133,10 +139,12 @@ class Group:
         playing = games[~resigned]
         for slot in games[random & ~resigned]:
             self.builder(slot).drop_samples()
-        weights = (searched & ~random).astype(np.float32)
+        weights = (searched & ~random & learns(roles)).astype(np.float32)
         columns = (policies, actions, values, legal.sum(axis=1), movers, weights, surprises)
         add_moves([self.builder(slot) for slot in playing], *(column[~resigned] for column in columns))
         search.advance(playing, actions[~resigned])
+        if len(self.seats.evaluators) > 1:
+            search.forget(self.seats.mixed(playing))  # the other network begins with its own evaluations
         self.plies[playing] += 1
         self.moves += len(playing)
         self.readouts_done += int(readouts.sum()) + len(games)
@@ -144,6 +152,22 @@ class Group:
             self.finish(int(games[i]), -float(movers[i]), -float(movers[i]), True)
         self.finish_over(playing)
         return True
+
+    def look_ahead(self, games: np.ndarray, readouts: np.ndarray) -> np.ndarray:
+        """Search a move in these slots (int64 [n]), and return the network's priors before any noise, float32 [n, A].
+
+        readouts: int32 [n], simulations; 0 evaluates the position alone.
+        """
+        search = self.search
+        assert search is not None
+        search.begin_move(games, self.plies[games])
+        search.expand_roots(games)
+        priors = search.priors(games)
+        search.add_noise(games, [self.generators[slot] for slot in games])
+        budget = np.zeros(len(self.builders), np.int32)
+        budget[games] = readouts
+        search.run(budget)
+        return priors
 
     def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return policy targets, float32 [n, A], and moves, int32 [n], for slots (int64 [n]) that were searched."""
@@ -222,13 +246,24 @@ class Group:
         if self.builders[slot] is None:
             return None
         fields = {name: getattr(self, name)[slot].item() for name in SLOT_FIELDS}
-        return {**fields, "generator": self.generators[slot].bit_generator.state}
+        return {**fields, **self.seats.state(slot), "generator": self.generators[slot].bit_generator.state}
 
-    def restore(self, state: Mapping[str, Any], records: Iterator[GameRecord], evaluator: Evaluator) -> None:
-        """Continue from `state`, taking this group's `records` from the iterator; empty slots begin new games."""
+    def restore(
+        self,
+        state: Mapping[str, Any],
+        records: Iterator[GameRecord],
+        evaluator: Evaluator,
+        others: tuple[Evaluator, ...] = (),
+        shares: Shares = BEST_ALONE,
+    ) -> None:
+        """Continue from `state`, taking this group's `records` from the iterator; empty slots begin new games.
+
+        evaluator, others, shares: as in `use`.
+        """
         for name in ("left", "readouts", "resign_threshold", "capacity"):
             setattr(self, name, state[name])
         self._search_with(evaluator)
+        self.seats.use((evaluator, *others), shares)
         for slot, slot_state in enumerate(state["slots"]):
             if slot_state is None:
                 self.begin(slot)
@@ -247,6 +282,7 @@ class Group:
         self.builders[slot] = RecordBuilder.of(record)
         for name in SLOT_FIELDS:
             getattr(self, name)[slot] = state[name]
+        self.seats.restore(slot, state)
         self.generators[slot] = np.random.default_rng(0)
         self.generators[slot].bit_generator.state = state["generator"]
 
@@ -290,6 +326,8 @@ class SelfPlay:
         self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
         self.settings = settings.resolved(device, len(numbers))
         self.evaluator: Evaluator | None = None
+        self.others: tuple[Evaluator, ...] = ()  # of a lineup's networks
+        self.shares = BEST_ALONE
         in_flight = self.settings.games_in_flight or 1
         groups = min(self.settings.groups or 1, in_flight)
         widths = divide(in_flight, groups)
@@ -300,12 +338,20 @@ class SelfPlay:
         threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
         return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
 
-    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
-        """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator."""
-        if isinstance(self.evaluator, DeviceEvaluator):  # it keeps its buffers and graphs
-            self.evaluator.load(net.base_net, net.value, net.policy)
-        else:
-            self.evaluator = net.evaluator(dtype, self.device, exact=True, shared=False)
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
+        """Play the next iterations with a snapshot of this network, and of a lineup's; `dtype` as in NetEvaluator."""
+        self.evaluator = self._snapshot(net, dtype, self.evaluator)
+        nets = () if lineup is None else (lineup.second, lineup.recent)
+        before = self.others or (None, None)
+        self.others = tuple(self._snapshot(other, dtype, old) for other, old in zip(nets, before, strict=False))
+        self.shares = BEST_ALONE if lineup is None else lineup.shares
+
+    def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
+        """Return an evaluator of a network, on a GPU the one that played before: it keeps its buffers and graphs."""
+        if not isinstance(before, DeviceEvaluator):
+            return net.evaluator(dtype, self.device, exact=True, shared=False)
+        before.load(net.base_net, net.value, net.policy)
+        return before
 
     def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
         """Play all games to their ends and return them in the order of their numbers."""
@@ -335,7 +381,7 @@ class SelfPlay:
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
         for group, capacity in zip(self.groups, capacities, strict=True):
             group.capacity = max(1, min(capacity, len(group.builders)))  # each has games of its own to play
-            group.use(self.evaluator)
+            group.use(self.evaluator, self.others, self.shares)
             group.readouts = readouts or group.settings.readouts
             group.resign_threshold = self.settings.resign_threshold if resign_threshold is None else resign_threshold
             group.left = sys.maxsize if plies is None else plies
@@ -388,7 +434,7 @@ class SelfPlay:
         self.groups = []
         for state in data["groups"]:
             group = self._new_group(len(state["slots"]), range(state["next"], end, step), len(data["groups"]))
-            group.restore(state, records, self.evaluator)
+            group.restore(state, records, self.evaluator, self.others, self.shares)
             self.groups.append(group)
 
     def close(self) -> None:

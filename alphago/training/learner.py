@@ -46,6 +46,7 @@ class Learner:
         self.device = device
         self.steps = 0
         self.skipped = 0
+        self.factor = 1.0  # of the learning rate, beside its schedule
         net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.replicas = [net, *(replica(net) for _ in range(workers.count - 1 if device.type == "cpu" else 0))]
         make = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer
@@ -60,7 +61,7 @@ class Learner:
     def rate(self, progress: float) -> float:
         """Return the learning rate of the next step, where `progress` (0 .. 1) is how much of the run is over."""
         rise = min(1.0, (self.steps + 1) / WARM_UP_STEPS)
-        return self.settings.learning_rate * rate_factor(self.settings.schedule, progress) * rise
+        return self.settings.learning_rate * rate_factor(self.settings.schedule, progress) * rise * self.factor
 
     def step(self, *parts: Part, progress: float = 0.0) -> dict[str, float] | None:
         """Take one gradient step on a batch; return its metrics, or None if it was skipped.

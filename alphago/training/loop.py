@@ -1,9 +1,9 @@
 """The algorithm, AlphaZero's, on one page: play, remember, learn, publish, judge.
 
     Run (run.py)          everything that goes on from one iteration to the next
-    play, remember        self-play by one frozen network (group.py) fills the replay memory (memory.py)
+    play, remember        self-play by one frozen network (group.py) fills the memory (memory.py, or pool.py)
     learn                 gradient steps on samples of it (learner.py)
-    run.publish, judge    the new network plays next; a gate or a proof may decide otherwise (judges/)
+    run.publish, judge    the new network plays next; gate, champions or proof may decide otherwise (judges/)
 
 An iteration plays some moves in every game, takes the gradient steps that the finished games are worth, and lets the
 new network play.  `stop` ends it between two moves or two gradient steps; the next call continues from there, and a run
@@ -53,9 +53,9 @@ def remember(run: Run, games: list[list[GameRecord]]) -> None:
     capacity = run.boards.capacity
     losses = []
     for board, records in zip(run.boards, games, strict=True):
-        new, due = board.remember(records, round(board.share * capacity))
+        new, due = board.remember(records, round(board.share * capacity), run.settings.samples_per_position)
         run.add_games(board, records)
-        run.samples_due += due * run.settings.samples_per_position
+        run.samples_due += due
         if new and run.learner.steps:  # how well is the network doing on games it has not seen?
             sample = board.memory.sample(FRESH_POSITIONS, run.prefetcher.generator, newest=new)
             with NET:

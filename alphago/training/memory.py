@@ -26,7 +26,8 @@ class Sample(NamedTuple):
     weight: np.ndarray  # float32 [n]
     score: np.ndarray  # float32 [n], the final margin in points
     ownership: np.ndarray  # int8 [n, height * width], the mover's points at the end are 1; [n, 0] in games without
-    ended: np.ndarray  # float32 [n], 0 after a resignation (score and ownership are unknown then), else 1
+    ended: np.ndarray  # float32 [n], 0 after a resignation (score and ownership are unknown then), else 1; a pool's
+    # ownership and ended are means over several games, float32
 
 
 class Entry(NamedTuple):
@@ -118,6 +119,10 @@ class ReplayMemory:
         while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:
             self._positions -= len(self.entries.popleft().plies)
         self._ends = None
+
+    def state(self) -> dict[str, Any]:
+        """Return, as plain data, what the memory needs beside its games to continue, and how many these are."""
+        return {"games": len(self.entries), "capacity": self.capacity, "added": self.added}
 
     def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
         """Fill an empty memory with another memory's games, oldest first, its capacity and its count `added`."""

@@ -1,5 +1,6 @@
 """Run: all of a training run that lasts from one iteration to the next, and its state."""
 
+import itertools
 import math
 import threading
 import time
@@ -22,7 +23,9 @@ from alphago.training.boards import Boards, BoardTraining
 from alphago.training.group import SelfPlay
 from alphago.training.history import Row
 from alphago.training.learner import Learner
+from alphago.training.lineup import Lineup
 from alphago.training.memory import MakeMemory, ReplayMemory
+from alphago.training.pool import SamplePool
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
 from alphago.training.selfplay import MakeSource
@@ -57,6 +60,10 @@ class Judge(Protocol):
     @property
     def best(self) -> NeuralNet | None:
         """The network that self-play uses instead of the latest one; None if it uses the latest."""
+
+    @property
+    def lineup(self) -> Lineup | None:
+        """The networks that play beside `best`, the same object until that changes; None for none."""
 
     @property
     def ends_run(self) -> bool:
@@ -132,7 +139,7 @@ class Run:
         """Close the sources of games; no more games can be played."""
         self._sources.close()
 
-    def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory]) -> None:
+    def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory | SamplePool]) -> None:
         """Begin a stage after `games` games, with new games numbered from `first` and with these memories."""
         self._sources.close()
         self.stage, self.entered, self.first = stage, games, first
@@ -143,7 +150,8 @@ class Run:
         )  # fmt: skip
         for source in self.boards.sources:
             self._sources.callback(source.close)
-        self._published: tuple[NeuralNet, int] | None = None  # the network that self-play uses, and its steps
+        # The network that self-play uses, its steps, and who plays beside it.
+        self._published: tuple[NeuralNet, int, Lineup | None] | None = None
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
         self.samples_due = 0.0
@@ -195,6 +203,12 @@ class Run:
         return int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
 
     @property
+    def samples_per_position(self) -> float:
+        """How many samples learning owes for a new position on average, at present."""
+        pool = self.boards.pool
+        return self.settings.samples_per_position if pool is None else pool.samples_per_position
+
+    @property
     def standing(self) -> dict[str, float]:
         """Time, games and positions so far, as rows of the logs begin."""
         return {
@@ -235,12 +249,18 @@ class Run:
 
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
         """Yield the batches that are due (see batches.py) while `may_go_on`; each is drawn while another is learned."""
+        pool = self.boards.pool
+        numbers = itertools.count(0 if pool is None else pool.taken)
+        self.learner.factor = 1.0 if pool is None else pool.rate
 
         def draw(generator: np.random.Generator) -> list[Part]:
-            return [to_device(sample, self.learner.device) for sample in self.boards.sample(generator)]
+            samples = self.boards.sample(generator, next(numbers))
+            return [to_device(sample, self.learner.device) for sample in samples]
 
         for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
             self.samples_due -= self.settings.batch_size
+            if pool is not None:
+                pool.taken += 1
             yield batch
 
     def end_iteration(self, steps: list[dict[str, float]]) -> None:
@@ -271,6 +291,7 @@ class Run:
             **self.pace.metrics(),
             **time_shares(self.stopwatch.take(), self.boards.time_spent(), self.workers.count),
             "compacted": self.compacted,
+            **({} if self.boards.pool is None else self.boards.pool.metrics()),
             **mean_metrics(steps),
             **self.game_metrics,
             "gpu_busy": self.reporter.gpu_busy(),
@@ -279,10 +300,11 @@ class Run:
     @PUBLISHING
     def publish(self) -> None:
         """Let self-play continue with a snapshot of the network that should play now, if that has changed."""
-        version = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
-        if version != self._published:
-            self.boards.publish(self.player)
-            self._published = version
+        lineup = next((judge.lineup for judge in self.judges if judge.lineup is not None), None)
+        net, steps = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
+        if (net, steps, lineup) != self._published:
+            self.boards.publish(self.player, lineup)
+            self._published = net, steps, lineup
 
     def judge(self, stop: threading.Event) -> None:
         """Ask each judge that is due, between two iterations; raise Stopped if `stop` is set before it has judged."""

@@ -15,6 +15,7 @@ from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord
 from alphago.system.validation import check_int, checks_keywords, make_settings
 from alphago.training.group import OnGame, SelfPlay
+from alphago.training.lineup import Lineup
 from alphago.training.settings import NO_LIMIT, SelfPlaySettings
 
 
@@ -26,8 +27,11 @@ class GameSource(Protocol):
     for each board of a stage, and closes it when the stage or the call of `train` ends.
     """
 
-    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
-        """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator."""
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
+        """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator.
+
+        lineup: the networks that play beside it, which only a run with `champions` has.
+        """
 
     def begin(
         self,

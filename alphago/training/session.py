@@ -22,12 +22,14 @@ from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.group import SelfPlay
 from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
-from alphago.training.judges.criteria import Gate, Opponent
+from alphago.training.judges.champions import ChampionKeeper
+from alphago.training.judges.criteria import Champions, Gate, Opponent
 from alphago.training.judges.gate import Gatekeeper
 from alphago.training.judges.proof import Examiner, expectation
 from alphago.training.judges.watcher import Watcher
 from alphago.training.loop import train_loop
 from alphago.training.memory import MakeMemory, ReplayMemory
+from alphago.training.pool import Pool, SamplePool
 from alphago.training.run import Judge, Run, Stopped
 from alphago.training.runs.compact import check_network, make_compact
 from alphago.training.runs.config import holds_run, version_errors
@@ -101,8 +103,8 @@ def train(
             it was saved.  It is not a setting of the run, which may be resumed on another device.
         source: the class of the boards' GameSource (see `alphago.training.selfplay`): by default the threads of this
             process play; a class of your own may have the games played elsewhere.
-        settings: keywords of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` it is the
-            best network that is kept, saved and returned, instead of the latest.
+        settings: keywords of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` or
+            `champions` it is the best network that is kept, saved and returned, instead of the latest.
 
     Raises:
         ValueError: for settings that a run cannot change, with both values, and for values out of range.
@@ -225,9 +227,12 @@ def run_for(
     """Make the run of a plan, with its threads, reports and judges, for use within the block."""
     groups = plan.settings.groups or 1
     parts = parts or RunParts()
+    memory = parts.memory
+    if isinstance(plan.settings.pool, Pool):
+        memory = partial(SamplePool, settings=plan.settings.pool, seed=plan.settings.seed)
     with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report() as console:
         run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source,
-                  make_memory=parts.memory)  # fmt: skip
+                  make_memory=memory)  # fmt: skip
         rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []
         run.reporter = Reporter(
             [console] if reports is None else reports,
@@ -235,6 +240,8 @@ def run_for(
         )  # fmt: skip
         if isinstance(plan.settings.gate, Gate):
             run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
+        if isinstance(plan.settings.champions, Champions):
+            run.judges.append(ChampionKeeper(plan.settings.champions, plan.model))
         if plan.until is not None:
             run.judges.append(Examiner(env, plan.until, folder.path))
         run.judges += parts.judges

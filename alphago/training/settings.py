@@ -5,7 +5,7 @@ setting of runs and a flag of `alphago selfplay` and `alphago train`.
 """
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from alphago.system.validation import (
     MOST_READOUTS,
     check_bool,
     check_float,
+    check_int,
     check_ranges,
     make_settings,
     plain_number,
@@ -28,8 +29,9 @@ from alphago.system.validation import (
     setting,
     settings,
 )
-from alphago.training.judges.criteria import Gate, check_watch
+from alphago.training.judges.criteria import Champions, Gate, check_watch
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
+from alphago.training.pool import Pool
 from alphago.training.targets import Targets, ValueTargets
 
 Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
@@ -275,6 +277,18 @@ class TrainingSettings(SelfPlaySettings):
         "rate against it; None: self-play uses the latest network; a dictionary changes some settings of the Gate",
         default=None,
     )
+    champions: Champions | float | Mapping[str, Any] | None = setting(
+        "a win rate, such as 0.556, or Champions: the two best networks so far play, against themselves, each other "
+        "and recent networks, until a later one has this win rate against the best; None: one network plays; a "
+        "dictionary changes some settings of the Champions.  Not with a `gate`",
+        default=None,
+    )
+    pool: Pool | int | Mapping[str, Any] | None = setting(
+        "positions of self-play, or a Pool: learn from a pool of merged samples, in generations of so many new "
+        "positions (see SamplePool), where `memory_size`, `samples_per_position` and `surprise_share` have no effect; "
+        "None: learn from the latest games, as they come; a dictionary changes some settings of the Pool",
+        default=None,
+    )
     adaptive_resignation: bool = setting(
         "fit the threshold of resignation to the games in which no one resigns, again after each iteration, so that at "
         "most 5 % of the resignations are wrong (AlphaGo Zero); `resign_threshold` holds until enough games are over",
@@ -321,10 +335,13 @@ class TrainingSettings(SelfPlaySettings):
             value, most = getattr(self, name), self.boards_at_once
             if value is not None and value < most:
                 raise ValueError(f"{name} must be at least the number of boards side by side ({most}), got {value!r}")
-        if isinstance(self.gate, Mapping):
-            self._set("gate", make_settings(Gate, **self.gate))
-        elif self.gate is not None and not isinstance(self.gate, Gate):
-            self._set("gate", Gate(check_float("gate, a win rate,", self.gate)))
+        self._set("gate", nested(Gate, self.gate, lambda rate: check_float("gate, a win rate,", rate)))
+        self._set("champions", nested(Champions, self.champions, lambda r: check_float("champions, a win rate,", r)))
+        self._set("pool", nested(Pool, self.pool, lambda count: check_int("pool, positions of self-play,", count, 1)))
+        if self.gate is not None and self.champions is not None:
+            raise ValueError(f"gate must be None where there are champions, got {self.gate!r}")
+        if self.pool is not None and self.boards_at_once > 1:
+            raise ValueError(f"pool must be None where a run plays several boards side by side, got {self.pool!r}")
         self._check_learning()
         _ = self.targets  # raises where they do not fit together
 
@@ -387,6 +404,16 @@ class TrainingSettings(SelfPlaySettings):
         in_flight = self.games_in_flight or max(self.boards_at_once, min(most, self.game_limit // 8))
         own = {one.name: getattr(self, one.name) for one in fields(SelfPlaySettings)}
         return SelfPlaySettings(**{**own, "games_in_flight": in_flight, "search": self.search_for(in_flight)})
+
+
+def nested(kind: type[Any], given: Any, check: Callable[[Any], Any]) -> Any:
+    """Return a setting that holds settings: None or one of `kind` as given, else made from a dictionary or a number.
+
+    check: returns the number, which is the first of the settings, or raises ValueError.
+    """
+    if given is None or isinstance(given, kind):
+        return given
+    return make_settings(kind, **given) if isinstance(given, Mapping) else kind(check(given))
 
 
 def optimizer_name(optimizer: Any) -> str:

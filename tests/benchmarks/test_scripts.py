@@ -96,6 +96,16 @@ TRAINING = {  # the same, of those that train
         "--minutes 0.001 --seeds 0 --games 2 --readouts 0 --only PUCT",
         [r"seed 0, 0\.001 minutes, PUCT: \d+\.\d%, Elo .* with 0 readouts\n"],
     ),
+    "pool_and_champions.py": (
+        "--game oware --games-each 12 --seeds 0 --generation 100 --pit 2 --games 2 --readouts 0 --readouts-each 2 "
+        "--variants champions pool",
+        [
+            r"oware, seed 0, recipe: [\d,]+ positions, \d+ steps, \d+ s of the processor\n",
+            r"oware, seed 0, champions: .* of \d+ candidates accepted\n",
+            r"oware, seed 0, champions, 0 readouts: \d+\.\d% of 2 games \(\d distinct\), Elo ",
+            r"oware, seed 0, pool: .*, [\d,]+ merged samples in the end\n",
+        ],
+    ),
     "strength.py": (
         "--minutes 0.001 --games 2 --anchor rave:1",
         [r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n"],

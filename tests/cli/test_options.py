@@ -246,6 +246,8 @@ class TestTrain:
             ("--gate 0.6", {"gate": 0.6}),
             ("--gate 0.6 --gate-games 40", {"gate": {"win_rate": 0.6, "games": 40}}),
             ("--gate-sprt 0:40 --gate-readouts none", {"gate": {"sprt": (0.0, 40.0), "readouts": None}}),
+            ("--champions 0.6 --champions-recent 3", {"champions": {"win_rate": 0.6, "recent": 3}}),
+            ("--pool 500 --pool-rates 0:4,5:1", {"pool": {"positions": 500, "rates": ((0, 4.0), (5, 1.0))}}),
         ],
     )
     def test_values_with_parts(self, command: str, settings: dict, given: Callable[[str], tuple]) -> None:

@@ -21,6 +21,7 @@ from alphago.records.record import GameRecord, RecordBuilder, load_records, read
 from alphago.system.validation import UNSET, Unset
 from alphago.training.group import SelfPlay
 from alphago.training.judges.criteria import Opponent
+from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Judge, Run
 from alphago.training.runs.folder import RunFolder
@@ -197,7 +198,7 @@ class RandomGames:
     def begun(self) -> int:
         return self.numbers.start
 
-    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
         self.published.append(frozen_copy(net))
 
     def begin(

@@ -288,7 +288,7 @@ class TestBoardsSideBySide:
 class FirstForEver:
     """A Judge that lets the run's first network play for ever, and ends the run at its third look."""
 
-    name, decides = "first", True
+    name, decides, lineup = "first", True, None
 
     def __init__(self) -> None:
         self.best: NeuralNet | None = None

@@ -14,7 +14,8 @@ from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
 from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET
-from alphago.training.judges.criteria import Gate, Opponent
+from alphago.training.judges.criteria import Champions, Gate, Opponent
+from alphago.training.pool import Pool
 from alphago.training.runs.resume import TrainCall, new_run
 from alphago.training.settings import SelfPlaySettings, TrainingSettings
 from tests.training.small_runs import RandomGames, run
@@ -31,7 +32,7 @@ def ranged(kind: Any) -> list[Any]:
     return [pytest.param(kind, one, id=f"{kind.__name__}.{one.name}") for one in found]
 
 
-KINDS = (SelfPlaySettings, TrainingSettings, Gate, Opponent)
+KINDS = (SelfPlaySettings, TrainingSettings, Gate, Champions, Pool, Opponent)
 RANGED = [one for kind in KINDS for one in ranged(kind)]
 
 

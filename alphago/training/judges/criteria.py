@@ -1,4 +1,4 @@
-"""The criteria by which a run's networks are judged: the gate, an opponent to beat, and opponents to watch."""
+"""The criteria by which a run's networks are judged: the gate, champions, an opponent to beat, opponents to watch."""
 
 import re
 from pathlib import Path
@@ -47,6 +47,65 @@ class Gate:
                 raise ValueError(f"a gate's sprt must be a pair of Elo differences or None, got {self.sprt!r}")
             Sprt(*self.sprt)  # raises unless it is an ordered pair of numbers
             object.__setattr__(self, "sprt", tuple(map(float, self.sprt)))
+
+
+@settings
+class Champions:
+    """The conditions under which a candidate, the latest network, becomes a run's best one, and who plays self-play.
+
+    The defaults are CGZero's (marchete 2020), where nothing else is said.
+    """
+
+    win_rate: float = setting(
+        "win rate that the candidate needs against the best network, a draw counting half",
+        default=0.556,
+        positive=True,
+        most=1,
+    )
+    second_rate: float = setting(
+        "win rate that it needs against the second best one for the best so far to become the second; with less the "
+        "second stays, for it has something that the candidate lacks",
+        default=0.5,
+        least=0,
+        most=1,
+    )
+    games: int = setting(
+        "games of the match against each of the two, an even number: each opening is played with both colours (CGZero: "
+        "400)",
+        default=100,
+        least=2,
+    )
+    every: int | None = setting(
+        "games of self-play between two candidates; None for one after each generation of a pool, else for as many as "
+        "between two checkpoints",
+        default=None,
+        least=1,
+    )
+    readouts: int | None = setting(
+        "simulations a move; 0 compares the policies alone, None takes as many as self-play", default=None, least=0
+    )
+    recent: int = setting(
+        "how many of the latest candidates, the present one among them, may be the recent network of self-play",
+        default=6,
+        least=1,
+        most=100,
+    )
+    recent_share: float = setting(
+        "share of self-play's games in which a champion plays a recent network", default=0.1, least=0, most=0.8
+    )
+    least_share: float = setting(
+        "least share of self-play's games in which the best network plays itself", default=0.2, least=0, most=1
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "the champions' ")
+        if self.games % 2:
+            raise ValueError(f"the champions' games must be an even number, got {self.games!r}")
+        if self.least_share + self.recent_share > 1:
+            raise ValueError(
+                "the champions' least_share and recent_share must be at most 1 together, got "
+                f"{self.least_share!r} and {self.recent_share!r}"
+            )
 
 
 @settings

@@ -33,6 +33,7 @@ class Gatekeeper:
     name = "gate"
     ends_run = False
     decides = True
+    lineup = None
 
     def __init__(self, gate: Gate, net: NeuralNet) -> None:
         self.gate = gate

@@ -24,6 +24,7 @@ class HeldOut:
     name = "held-out"
     ends_run = False
     decides = True
+    lineup = None
 
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], checks: int) -> None:
         """Examine the new network, and then `checks` times, evenly spread over the run."""

@@ -38,6 +38,7 @@ class Examiner:
 
     name = "proof"
     best: NeuralNet | None = None  # self-play continues with the latest network
+    lineup = None
     decides = True
 
     def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:

@@ -61,6 +61,7 @@ class Watcher:
 
     name = "watch"
     best: NeuralNet | None = None
+    lineup = None
     decides = False
     ends_run = False
 

@@ -32,7 +32,8 @@ class RunFolder:
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
-    matches/gate-N-9x9.npz    games of the candidate after N games, which has Black in games 0, 2, …
+    matches/gate-N-9x9.npz    games of the candidate after N games, which has Black in games 0, 2, …; with champions
+                              champions-N-9x9.npz and second-N-9x9.npz, against the best and the second best
     evaluations.jsonl         one line per match of a judge, or of records; proof.json: the last examination, if passed
     state/N.safetensors       the newest two states to resume from, large ones in pieces
     lock                      held by the process that trains

@@ -19,9 +19,10 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, is_int, make_settings, qualified_name
-from alphago.training.judges.criteria import Gate, Opponent
+from alphago.training.judges.criteria import Champions, Gate, Opponent
 from alphago.training.judges.watched import Watched, make_watched
 from alphago.training.optimizer import OPTIMIZERS
+from alphago.training.pool import Pool
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import other_version, version_errors
@@ -29,9 +30,9 @@ from alphago.training.settings import TrainingSettings, default_groups, optimize
 
 # Settings that a run cannot change: its games so far depend on them.  `groups`: games are dealt to groups by number,
 # and each group counts its own; with another number of groups some would be played twice and others never.
-STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer")
+STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer", "pool")
 CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
-NESTED = ("search", "losses", "gate")  # settings that hold settings
+NESTED = ("search", "losses", "gate", "champions", "pool")  # settings that hold settings
 
 
 @dataclass(frozen=True)
@@ -224,8 +225,9 @@ def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, A
         if unknown := given.keys() - {f.name for f in fields(TrainingSettings)}:
             raise other_version(folder, "settings", ", ".join(sorted(unknown)))
         given["search"] = saved_search(given["search"], folder, call.get("search"))
-        if given["gate"] is not None:
-            given["gate"] = Gate(**given["gate"])
+        for name, kind in (("gate", Gate), ("champions", Champions), ("pool", Pool)):
+            if given.get(name) is not None:
+                given[name] = kind(**given[name])
         given["losses"] = LossWeights(**given["losses"])
         was, optimizer = given["optimizer"], call.get("optimizer")
         if callable(optimizer) and optimizer_name(optimizer) == was:

@@ -131,14 +131,15 @@ def latest_losses(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def match_facts(matches: Sequence[Row]) -> dict[str, str]:
-    """Return the latest result against each opponent, and how many of the gate's candidates were accepted."""
+    """Return the latest result against each opponent, and how many candidates were accepted, of gate or champions."""
     facts = {}
     for row in matches:
         rate, low, high = (number(row, name) for name in ("win_rate", "low", "high"))
         if None not in (rate, low, high):
             share = f"{rate:.1%} of {row['played']} games ({low:.1%} to {high:.1%}), after {row['games']} games"
             facts[f"against {opponent_name(row)}"] = share
-    candidates = [row["accepted"] for row in matches if "accepted" in row]
-    if candidates:
-        facts["candidates of the gate"] = f"{sum(candidates)} of {len(candidates)} accepted"
+    for judge in ("gate", "champions"):
+        candidates = [row["accepted"] for row in matches if row.get("judge") == judge and "accepted" in row]
+        if candidates:
+            facts[f"candidates of the {judge}"] = f"{sum(candidates)} of {len(candidates)} accepted"
     return facts

@@ -25,15 +25,16 @@ CHECKS = 20  # examinations of a run
 # What differs from the settings of self-play: every position once an epoch, by the rules of the game itself.
 SUPERVISED: dict[str, Any] = {
     "samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True, "curriculum": (), "sizes": (),
-    "gate": None, "first_readouts": None, "first_games_in_flight": None, "batch_size": 256, "learning_rate": 0.01,
+    "gate": None, "champions": None, "pool": None, "first_readouts": None, "first_games_in_flight": None,
+    "batch_size": 256, "learning_rate": 0.01,
     "search_share": 0.0, "surprise_share": 0.0, "opening_plies": 0, "max_minutes": None,
 }  # fmt: skip
 # Settings that say how games are played, or that given games decide.
 OF_SELF_PLAY = (
-    "num_games", "exact_rules", "curriculum", "sizes", "gate", "start_training_after", "samples_per_position",
-    "surprise_share", "search_share", "resign_threshold", "adaptive_resignation", "opening_plies",
-    "value_targets", "result_share", "result_growth", "visits_until", "played_from", "random_move_share",
-    "random_move_plies",
+    "num_games", "exact_rules", "curriculum", "sizes", "gate", "champions", "pool", "start_training_after",
+    "samples_per_position", "surprise_share", "search_share", "resign_threshold", "adaptive_resignation",
+    "opening_plies", "value_targets", "result_share", "result_growth", "visits_until", "played_from",
+    "random_move_share", "random_move_plies",
 )  # fmt: skip
 
 

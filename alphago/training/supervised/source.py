@@ -9,6 +9,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
+from alphago.training.lineup import Lineup
 from alphago.training.memory import Sample
 from alphago.training.supervised.given_games import GivenGames
 
@@ -31,7 +32,7 @@ class GivenSource:
         self.readouts_done = 0
         self.waiting = 0
 
-    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
         """Do nothing: no network plays."""
 
     def begin(
@@ -126,6 +127,10 @@ class GivenMemory:
         """Count the positions of games that were handed out."""
         self.capacity = int(self.games.lengths.sum())
         self.added += sum(int((record.weights > 0).sum()) for record in records)
+
+    def state(self) -> dict[str, Any]:
+        """Return, as plain data, what the memory needs to continue."""
+        return {"games": 0, "capacity": self.capacity, "added": self.added}
 
     def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
         """Continue with a count."""

@@ -214,13 +214,14 @@ def selfplay_games(files: Sequence[Path]) -> list[RunGame]:
     for path in files:
         with contextlib.suppress(OSError, ValueError):
             records = load_records(path)
-            kind = "gate" if path.parent.name == "matches" else "self-play"
+            # "gate", "champions" and "second": against the best network, or the second best
+            kind = path.stem.partition("-")[0] if path.parent.name == "matches" else "self-play"
             for number, record in list(enumerate(records))[::-1]:
                 title = f"{kind}: {record.result_string}, {len(record)} moves"
                 names = {1: "self-play", -1: "self-play"}
-                if kind == "gate":
-                    black = number % 2 == 0
-                    names = {1: "candidate" if black else "best", -1: "best" if black else "candidate"}
+                if kind != "self-play":
+                    black, other = number % 2 == 0, "second best" if kind == "second" else "best"
+                    names = {1: "candidate" if black else other, -1: other if black else "candidate"}
                 games.append(RunGame(title, names, record=record))
                 if len(games) >= LATEST_GAMES:
                     return games

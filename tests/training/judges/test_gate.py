@@ -22,6 +22,7 @@ from alphago.training.group import SelfPlay
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.criteria import Gate
 from alphago.training.judges.gate import Gatekeeper, Match
+from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
 from alphago.training.runs.resume import seeded
@@ -207,8 +208,8 @@ class Published(SelfPlay):
 
     nets: list[NeuralNet]
 
-    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
-        super().publish(net, dtype)
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
+        super().publish(net, dtype, lineup=lineup)
         self.nets = [*getattr(self, "nets", []), net]
 
 

@@ -21,9 +21,16 @@ memory.sample(4, np.random.default_rng(0))
 SETTINGS: dict[str, Any] = {"num_games": 12, "samples_per_position": 3.0}
 
 
-def train_here(folder: Path) -> None:
+CHAMPIONS: dict[str, Any] = {  # of merged samples, and of two networks in a game
+    "num_games": 16,
+    "champions": {"win_rate": 0.25, "games": 2, "readouts": 2, "recent": 2, "recent_share": 0.4},
+    "pool": {"positions": 30, "subset": 60, "epochs": 2},
+}
+
+
+def train_here(folder: Path, settings: dict[str, Any]) -> None:
     """Trains in the folder from where it stands, with a checkpoint at nearly every move and gradient step."""
     torch.set_num_threads(1)
-    with opened(folder, saving=EagerSaving(0.03), **SETTINGS) as run:
+    with opened(folder, saving=EagerSaving(0.03), **settings) as run:
         train_loop(run, threading.Event())
         run.checkpoint()

@@ -4,13 +4,15 @@ import json
 import multiprocessing
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from alphago.nn.net import load_model
 from alphago.records.record import load_records
+from alphago.training.history import read_rows
 from alphago.training.runs.state import from_bytes
-from tests.training.runs.killed import SETTINGS, train_here
+from tests.training.runs.killed import CHAMPIONS, SETTINGS, train_here
 from tests.training.small_runs import GO, run, same
 
 pytestmark = pytest.mark.skipif(
@@ -29,25 +31,25 @@ def all_readable(folder: Path) -> None:
             load_model(path, GO)
         elif path.suffix == ".npz":
             load_records(path)
-        elif path.name == "metrics.jsonl":
+        elif path.suffix == ".jsonl":
             for line in path.read_bytes().split(b"\n")[:-1]:
                 json.loads(line)
         else:
             assert path.name in ("config.json", "config.copy.json", "lock"), path
 
 
-def kill_often(folder: Path, times: int, seed: int) -> int:
+def kill_often(folder: Path, times: int, seed: int, settings: dict[str, Any] = SETTINGS) -> int:
     """Starts a run and kills it, again and again, then lets it end; compares it with one that was left alone.
 
     Returns how often it was killed: less than `times` where it came to its end before.
     """
-    expected, _ = run(folder / "whole", **SETTINGS)
+    expected, _ = run(folder / "whole", **settings)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.training.runs.killed"])
     instants = random.Random(seed)
     path, begun, kills, patience = folder / "killed", -1, 0, 0.3
     while True:
-        process = context.Process(target=train_here, args=(path,))
+        process = context.Process(target=train_here, args=(path, settings))
         process.start()
         process.join(instants.uniform(0, patience) if kills < times else 600)
         ended = not process.is_alive()
@@ -76,6 +78,13 @@ def newest(path: Path) -> int:
 def test_a_few_times(tmp_path: Path) -> None:
     """How far a run comes before each kill differs from machine to machine; what becomes of it does not."""
     kill_often(tmp_path, 4, 1)
+
+
+def test_with_a_pool_and_champions(tmp_path: Path) -> None:
+    """The merged samples come from the games again; champions and candidates are in the state."""
+    kill_often(tmp_path, 3, 2, CHAMPIONS)
+    rows = read_rows(tmp_path / "killed" / "evaluations.jsonl", "opponent")
+    assert {row["opponent"] for row in rows} == {"best so far", "second best"}
 
 
 @pytest.mark.slow

@@ -168,6 +168,11 @@ def test_more_training_is_no_cure_for_a_value_that_is_overfit() -> None:
     assert names(diagnose(rows, SETTINGS)) == ["value over-fit"]
 
 
+def test_a_pools_values_are_not_overfit() -> None:
+    """It trains on means over many games, to which a network is closer than to the result of a new one."""
+    assert names(diagnose(run(fresh_value_loss=0.5), {**SETTINGS, "pool": {"positions": 1000}})) == []
+
+
 @pytest.mark.parametrize("settings", [{"num_games": 2000}, {"num_games": 100_000, "max_minutes": 6.0}])
 def test_low_entropy_late_in_a_run_is_no_fault(settings: dict[str, Any]) -> None:
     rows = run(policy_entropy=0.2)  # 1200 games, 4 minutes

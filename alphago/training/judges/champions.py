@@ -1,0 +1,197 @@
+"""The champions: the two best networks so far play self-play, against themselves, each other and recent networks.
+
+CGZero's pit and its mixture of games (marchete 2020, github.com/marchete/CGZero), as facts: its constants are the
+defaults of `Champions`.
+"""
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from alphago.arena.match import MatchStopped, wilson
+from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.net import NeuralNet
+from alphago.training.history import Row
+from alphago.training.judges.criteria import Champions, Gate
+from alphago.training.judges.gate import Match
+from alphago.training.lineup import Lineup, Shares
+from alphago.training.run import Run
+from alphago.training.watch.metrics import MATCHES
+
+PREFIX = "champion."  # of the names of the networks' tensors in a run's state, followed by their numbers
+STREAM = 4_000_000_009  # of the draws of recent networks, (seed, STREAM, candidates)
+# Its entries that are plain data.
+FIELDS = ("candidates", "judged_games", "judged_steps", "best_number", "second_number", "recent_number", "rates")
+
+
+class ChampionKeeper:
+    """The judge that keeps a run's two best networks and its latest candidates; logs to evaluations.jsonl.
+
+    Networks are numbered: 0 is the one that the run began with, candidate k is k.
+    """
+
+    name = "champions"
+    ends_run = False
+    decides = True
+
+    def __init__(self, champions: Champions, net: NeuralNet) -> None:
+        self.champions = champions
+        self.begin(net, 0, 0)
+
+    def begin(self, net: NeuralNet, games: int, steps: int) -> None:
+        """Make a network both champions, after that many games and gradient steps of the run."""
+        self.nets = {0: frozen_copy(net)}  # by number: both champions and the latest candidates
+        self.candidates = 0
+        self.best_number = self.second_number = self.recent_number = 0
+        self.rates = [0.5, 0.5]  # the latest candidate's win rates against the best and the second best
+        self.judged_games = games  # games of self-play when the last candidate was judged
+        self.judged_steps = steps  # its gradient steps: without further steps there is nothing new to judge
+        self._lineup: Lineup | None = None
+
+    @property
+    def best(self) -> NeuralNet:
+        """The best network so far."""
+        return self.nets[self.best_number]
+
+    @property
+    def second(self) -> NeuralNet:
+        """The second best network; the best as long as there is no other."""
+        return self.nets[self.second_number]
+
+    @property
+    def lineup(self) -> Lineup | None:
+        """Who plays self-play beside the best network; None as long as there is one champion only."""
+        if self.best_number == self.second_number:
+            return None
+        if self._lineup is None:  # kept, so that a run sees that it is the same
+            self._lineup = Lineup(self.second, self.nets[self.recent_number], self.shares)
+        return self._lineup
+
+    @property
+    def shares(self) -> Shares:
+        """The shares of self-play's games: the best against itself, against the second, a champion against a recent.
+
+        The lower the candidate's win rate against one of the champions, the more games are played against that one.
+        """
+        first, second = self.rates
+        mixed = 1 - self.champions.recent_share
+        lost = 1 - first / (first + second) if first + second else 0.5
+        alone = max(self.champions.least_share, mixed * lost)
+        return alone, mixed - alone, self.champions.recent_share
+
+    def due(self, run: Run) -> bool:
+        """Return whether the latest network should play the champions now."""
+        if run.learner.steps <= self.judged_steps:
+            return False
+        if run.is_over or (self.champions.every is None and run.boards.pool is not None):
+            return not run.is_proved
+        every = self.champions.every or run.settings.ckp_freq
+        return run.games // every > self.judged_games // every
+
+    @MATCHES
+    def judge(self, run: Run, stop: threading.Event) -> bool:
+        """Play the matches, and change the champions; return False, with nothing changed, if `stop` was set meanwhile.
+
+        The candidate becomes the best with `win_rate` against it; the best so far then becomes the second, unless the
+        candidate has lost against the present second.  A candidate that is rejected goes on learning.
+        """
+        try:
+            first = self._play(run, self.best, 0, stop)
+            second = first if self.second is self.best else self._play(run, self.second, 1, stop)
+        except MatchStopped:
+            return False
+        accepted = first.win_rate >= self.champions.win_rate
+        self._log(run, first, "champions", "best so far", accepted=accepted)
+        if second is not first:
+            self._log(run, second, "second", "second best")
+        self.candidates += 1
+        self.nets[self.candidates] = frozen_copy(run.learner.net)
+        self.rates = [first.win_rate, second.win_rate]
+        if accepted:
+            if second.win_rate >= self.champions.second_rate:
+                self.second_number = self.best_number
+            self.best_number = self.candidates
+        recent = self._drop_networks()
+        generator = np.random.default_rng([run.settings.seed, STREAM, self.candidates])
+        self.recent_number = int(generator.choice(recent))
+        self._lineup = None
+        self.judged_games, self.judged_steps = run.games, run.learner.steps
+        return True
+
+    def _play(self, run: Run, opponent: NeuralNet, which: int, stop: threading.Event) -> "Pit":
+        """Play a match of the candidate; raise MatchStopped if `stop` is set before it is over."""
+        began = time.monotonic()
+        readouts = run.settings.readouts if self.champions.readouts is None else self.champions.readouts
+        boards = [(board.env, board.share) for board in run.boards]
+        criteria = Gate(self.champions.win_rate, games=self.champions.games)
+        match = Match((run.learner.net, opponent), boards, readouts, criteria, run.device)
+        while not match.is_over:
+            match.play(2 * self.candidates + which, stop)
+        return Pit(match, match.win_rate, time.monotonic() - began)
+
+    def _log(self, run: Run, pit: "Pit", name: str, opponent: str, **verdict: bool) -> None:
+        """Keep a match's games, and report it."""
+        match = pit.match
+        low, high = wilson(match.win_rate, len(match.outcomes))
+        row: Row = {
+            **run.standing, "judge": self.name, "opponent": opponent, "readouts": match.readouts,
+            "played": len(match.outcomes), **match.counts(), "win_rate": match.win_rate, "low": low, "high": high,
+            **verdict, **match.by_board(), "match_seconds": pit.seconds,
+        }  # fmt: skip
+        run.folder.keep_match(name, run.games, match.results)
+        run.add_match(row)
+        result = f"; {'it is the best now' if verdict['accepted'] else 'the best stays'}" if verdict else ""
+        run.note(
+            f"candidate after {run.games} games: {match.win_rate:.1%} of {len(match.outcomes)} games against the "
+            f"{opponent} (95 % interval {low:.1%} to {high:.1%}){result}"
+        )
+
+    def _drop_networks(self) -> list[int]:
+        """Forget all networks but the champions and the latest candidates, and return the numbers of these."""
+        recent = sorted(self.nets)[-self.champions.recent :]
+        kept = {self.best_number, self.second_number, *recent}
+        self.nets = {number: net for number, net in self.nets.items() if number in kept}
+        return recent
+
+    def conclusion(self, longer: str) -> str:
+        """Return "": matches are reported when they end."""
+        return ""
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return the networks' weights by name, not copied."""
+        return {
+            f"{PREFIX}{number}.{name}": tensor
+            for number, net in self.nets.items()
+            for name, tensor in net.state_dict().items()
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return all else that the judge needs to continue, as plain data."""
+        return {"networks": sorted(self.nets), **{name: getattr(self, name) for name in FIELDS}}
+
+    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+        """Continue from `tensors` and `state`; if `state` is None the latest network is both champions."""
+        if state is None:
+            self.begin(run.learner.net, run.games, run.learner.steps)
+            return
+        self.nets = {number: frozen_copy(self.nets[0]) for number in state["networks"]}
+        for number, net in self.nets.items():
+            prefix = f"{PREFIX}{number}."
+            net.load_state_dict(
+                {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+            )
+        for name in FIELDS:
+            setattr(self, name, state[name])
+        self._lineup = None
+
+
+class Pit(NamedTuple):
+    """A match of a candidate against a champion that is over, and the seconds that it took."""
+
+    match: Match
+    win_rate: float
+    seconds: float

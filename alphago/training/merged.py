@@ -1,0 +1,199 @@
+"""Samples with the same input added up: policy, value and count, and score and ownership where a game has them.
+
+Inputs are the same if a symmetry of the game turns one into the other.  They are compared by a digest of 128 bits of
+all their numbers, so that two different inputs do not become one.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.nn.loss import ILLEGAL
+from alphago.training.memory import Entry, Sample, turn
+
+FIRST_ROWS = 256  # for which there is room at first; arrays grow
+
+
+class Sums(NamedTuple):
+    """Sums over the samples of each row, weighted by the samples' own weights; R rows, A actions."""
+
+    seen: np.ndarray  # float64 [R], sum of weights
+    policy: np.ndarray  # float32 [R, A]
+    value: np.ndarray  # float64 [R], from the view of the player to move
+    ended: np.ndarray  # float64 [R], sum of the weights of samples whose score and ownership are known
+    score: np.ndarray  # float64 [R], of these
+    ownership: np.ndarray  # float32 [R, points], of these; [R, 0] in games without
+
+    def scaled(self, rows: np.ndarray, factor: float) -> "Sums":
+        """Return copies of these rows (int64 [n]), all sums times `factor`."""
+        return Sums(*(array[rows] * array.dtype.type(factor) for array in self))
+
+
+def new_sums(env: GameEnv, rows: int) -> Sums:
+    """Return `rows` empty rows."""
+    points = env.plane_shape[0] * env.plane_shape[1] if env.has_ownership else 0
+    numbers = {name: np.zeros(rows) for name in ("seen", "value", "ended", "score")}
+    policy, ownership = np.zeros((rows, env.action_space), np.float32), np.zeros((rows, points), np.float32)
+    return Sums(**numbers, policy=policy, ownership=ownership)
+
+
+class Places(NamedTuple):
+    """Where each row's input is found: before a ply of a game, turned by a symmetry."""
+
+    entries: list[Entry]
+    plies: list[int]
+    symmetries: list[int]
+
+    def add(self, entry: Entry, ply: int, symmetry: int) -> None:
+        self.entries.append(entry)
+        self.plies.append(ply)
+        self.symmetries.append(symmetry)
+
+
+class MergedSamples:
+    """Samples in the order in which their inputs came first, one row for each input."""
+
+    def __init__(self, env: GameEnv) -> None:
+        self.env = env
+        self.places = Places([], [], [])  # of each row's first sample
+        self._rows: dict[bytes, int] = {}
+        self._sums = new_sums(env, FIRST_ROWS)
+
+    def __len__(self) -> int:
+        """Return the number of different inputs."""
+        return len(self._rows)
+
+    @property
+    def sums(self) -> Sums:
+        """The sums of all rows, not copied."""
+        return Sums(*(array[: len(self)] for array in self._sums))
+
+    @property
+    def keys(self) -> np.ndarray:
+        """The digests of the rows' inputs, uint64 [R, 2]."""
+        return np.frombuffer(b"".join(self._rows), np.uint64).reshape(-1, 2)
+
+    def add(self, entries: Sequence[Entry], plies: Sequence[int], sample: Sample) -> None:
+        """Add samples, at these plies of these games, none of them turned yet."""
+        symmetries, keys = canonical_inputs(self.env, sample.planes)
+        rows = np.empty(len(keys), np.int64)
+        for i, key in enumerate(keys):
+            rows[i] = row = self._rows.setdefault(key, len(self._rows))
+            if row == len(self.places.plies):
+                self.places.add(entries[i], int(plies[i]), int(symmetries[i]))
+        self._make_room()
+        turn(self.env, sample, symmetries)
+        weight, known = sample.weight, sample.weight * sample.ended
+        added = Sums(
+            weight, weight[:, None] * sample.policy, weight * sample.value,
+            known, known * sample.score, known[:, None] * sample.ownership,
+        )  # fmt: skip
+        for sums, more in zip(self._sums, added, strict=True):
+            np.add.at(sums, rows, more)  # one after the other: the same however the samples come in parts
+
+    def _make_room(self) -> None:
+        room = len(self._sums.seen)
+        if len(self) > room:
+            before, self._sums = self._sums, new_sums(self.env, max(len(self), 2 * room))
+            for old, new in zip(before, self._sums, strict=True):
+                new[:room] = old
+
+
+class Means(NamedTuple):
+    """Merged samples to learn from, each the mean of all samples with its input; n inputs."""
+
+    places: Places
+    seen: np.ndarray  # float64 [n], how many samples, the older ones counted less
+    policy: np.ndarray  # float32 [n, A], rows of sum 1 beside ILLEGAL
+    value: np.ndarray  # float32 [n]
+    ended: np.ndarray  # float32 [n], the share of samples whose score and ownership are known
+    score: np.ndarray  # float32 [n], the mean of these
+    ownership: np.ndarray  # float32 [n, points], the mean of these
+
+
+def merged(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.ndarray], np.ndarray]) -> Means:
+    """Merge layers of samples, each counted by a factor, and return the means of the inputs that `choose` returns.
+
+    layers: the oldest first; an input that is in several is taken from the newest.
+    choose: gets the merged count of each different input, float64 [n], returns which of them to take, int64, ascending.
+    """
+    groups, counts = group_inputs(layers)
+    chosen = choose(counts)
+    target = np.full(len(counts), -1)
+    target[chosen] = np.arange(len(chosen))
+    env = layers[0][0].env
+    sums = new_sums(env, len(chosen))
+    places: list[tuple[Entry, int, int] | None] = [None] * len(chosen)
+    for (samples, factor), group in zip(layers, groups, strict=True):
+        targets = target[group]
+        rows = np.flatnonzero(targets >= 0)
+        targets = targets[rows]
+        for total, more in zip(sums, samples.sums.scaled(rows, factor), strict=True):
+            total[targets] += more  # a layer has each input once
+        of = samples.places
+        for row, i in zip(rows.tolist(), targets.tolist(), strict=True):
+            places[i] = of.entries[row], of.plies[row], of.symmetries[row]
+    found = [place for place in places if place is not None]
+    assert len(found) == len(chosen)
+    known = np.maximum(sums.ended, 1e-12)
+    return Means(
+        Places(*(list(column) for column in zip(*found, strict=True))),
+        sums.seen,
+        mean_policy(sums.policy),
+        (sums.value / sums.seen).astype(np.float32),
+        (sums.ended / sums.seen).astype(np.float32),
+        (sums.score / known).astype(np.float32),
+        sums.ownership / known[:, None].astype(np.float32),
+    )
+
+
+def mean_policy(policy: np.ndarray) -> np.ndarray:
+    """Return sums of policies, float32 [n, A], as rows of sum 1; marked illegal actions stay ILLEGAL."""
+    positive = np.maximum(policy, 0)
+    mean = positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-12)
+    mean[policy < 0] = ILLEGAL
+    return mean
+
+
+def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the number of the input of each layer's rows, int64 [R], and the merged counts by input, float64 [n]."""
+    keys = np.concatenate([samples.keys for samples, _ in layers])
+    counts = np.concatenate([samples.sums.seen * factor for samples, factor in layers])
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    ordered = keys[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    groups = np.empty(len(order), np.int64)
+    groups[order] = np.cumsum(is_new) - 1
+    ends = np.cumsum([len(samples) for samples, _ in layers])
+    return np.split(groups, ends[:-1]), np.bincount(groups, weights=counts)
+
+
+def canonical_inputs(env: GameEnv, planes: np.ndarray) -> tuple[np.ndarray, list[bytes]]:
+    """Return the symmetry, int64 [n], that brings each input to the form it is merged in, and a digest of that form.
+
+    planes: float32 [n, planes, height, width].  The form is the one with the least fingerprint of all that the game's
+    symmetries give, so that inputs of which one is the other's mirror image have the same.
+    """
+    flat = planes.reshape(len(planes), env.planes, -1)
+    turned = [np.ascontiguousarray(flat[:, :, points]) for points in env.symmetries.points]
+    symmetries = np.stack([fingerprints(one) for one in turned]).argmin(axis=0)
+    return symmetries, [
+        hashlib.blake2b(turned[symmetry][i].data, digest_size=16).digest() for i, symmetry in enumerate(symmetries)
+    ]
+
+
+def fingerprints(planes: np.ndarray) -> np.ndarray:
+    """Return a number of 64 bits for each row, uint64 [n]: the sum of its 32-bit words by random odd weights."""
+    words = planes.reshape(len(planes), -1).view(np.uint32).astype(np.uint64)
+    return words @ odd_weights(words.shape[1])
+
+
+@cache
+def odd_weights(count: int) -> np.ndarray:
+    """Return random odd numbers, uint64 [count], the same on every call."""
+    return np.random.default_rng(1).integers(0, 2**64, count, np.uint64) | np.uint64(1)
