@@ -88,8 +88,9 @@ class MergedSamples:
         self._make_room()
         turn(self.env, sample, symmetries)
         weight, known = sample.weight, sample.weight * sample.ended
+        policy = np.maximum(sample.policy, 0)  # numbers below 0 are marks of illegal actions
         added = Sums(
-            weight, weight[:, None] * sample.policy, weight * sample.value,
+            weight, weight[:, None] * policy, weight * sample.value,
             known, known * sample.score, known[:, None] * sample.ownership,
         )  # fmt: skip
         for sums, more in zip(self._sums, added, strict=True):

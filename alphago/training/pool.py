@@ -241,10 +241,10 @@ class SamplePool:
         rows = np.array([self._row(place) for place in range(number * count, (number + 1) * count)])
         at = means.places
         entries, plies = [at.entries[row] for row in rows], [at.plies[row] for row in rows]
-        planes = self.records.rebuild(entries, plies, np.array([at.symmetries[row] for row in rows])).planes
+        one = self.records.rebuild(entries, plies, np.array([at.symmetries[row] for row in rows]))
         sample = Sample(
-            planes=planes,
-            policy=means.policy[rows],
+            planes=one.planes,
+            policy=np.where(one.policy < 0, one.policy, means.policy[rows]),  # below 0: marks of illegal actions
             value=means.value[rows],
             weight=np.ones(count, np.float32),
             score=means.score[rows],

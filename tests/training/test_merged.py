@@ -118,6 +118,15 @@ class TestSums:
         assert all(np.array_equal(mine, yours) for mine, yours in zip(one.sums, other.sums, strict=True))
         assert one.places.plies == other.places.plies
 
+    def test_marks_of_illegal_actions_are_not_added_up(self) -> None:
+        """Which stand in a policy as numbers below 0."""
+        memory = ReplayMemory(GO, 10**9)
+        memory.add(random_games(GO, 3))
+        places, sample = all_samples(memory)
+        marked = MergedSamples(GO)
+        marked.add(*places, sample._replace(policy=np.where(sample.policy == 0, np.float32(-1), sample.policy)))
+        assert np.array_equal(marked.sums.policy, layer(GO, random_games(GO, 3)).sums.policy)
+
     def test_what_is_merged_keeps_its_count(self) -> None:
         """Three wins and a loss are half a win, whatever had been merged before."""
         before, later = layer(GO, [one_move(1.0)] * 3), layer(GO, [one_move(-1.0)])
