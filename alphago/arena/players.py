@@ -68,18 +68,20 @@ class SearchPlayer:
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
         self.search = Search(env, evaluator, games, settings)
         self.readouts = readouts
+        self.plies = np.zeros(games, np.int32)
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         readouts = np.zeros(self.search.games, np.int32)
         readouts[games] = self.readouts
         best_only = np.zeros(self.search.games, np.bool_)
         best_only[games] = ~by_chance
-        self.search.begin_move(games)
+        self.search.begin_move(games, self.plies[games])
         self.search.run(readouts, best_only)
         return self.search.choose(games, by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.search.advance(games, actions)
+        self.plies[games] += 1
 
 
 class PolicyPlayer:

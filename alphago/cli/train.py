@@ -38,7 +38,9 @@ def add_options(parser: Parser) -> None:
     )
     parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after of this slice of it"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
-    parser.add_argument("--preset", metavar="NAME", help="another game of Go and recipe than the board's own")
+    parser.add_argument(
+        "--preset", metavar="NAME", help="a recipe and its game, instead of the board's own: 9x9, cody2007, cgzero, …"
+    )
     parser.add_argument("--tower-height", type=integer, metavar="N", help="residual blocks (the recipe's)")
     parser.add_argument("--channels", type=integer, metavar="N", help="width of the network (the recipe's)")
     parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
@@ -162,8 +164,9 @@ def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
             if now not in (None, was):
                 raise ValueError(f"the run in {folder} has {name} {was}, got {now}")
         return with_settings(env, given)
-    env = make_game(options.game, options.board_size, **given)
-    recipe = recipe_for(env) if options.preset is None else named_recipe(options.preset)
+    named = None if options.preset is None else named_recipe(options.preset)
+    env = make_game(options.game or (named.game if named else None), options.board_size, **given)
+    recipe = named or recipe_for(env)
     if recipe.game != env.name:
         return env
     size = env.N if options.preset is None else options.board_size

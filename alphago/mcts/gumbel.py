@@ -40,6 +40,9 @@ class Gumbel(SearchRule):
             float(c_visit), float(c_scale), self.noise, np.zeros((1, 1, 1), np.int32), np.zeros(games, np.int32)
         )
 
+    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
+        """Do nothing: the constants are the same at every ply."""
+
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:

@@ -15,31 +15,70 @@ from alphago.mcts.tree import Tree
 class PuctParameters(NamedTuple):
     """The constants of the formula; `SearchSettings` explains them."""
 
-    c_puct: float
+    c_puct: np.ndarray  # float64 [B], each game's at its present ply
     parent_value_weight: float
     first_play_reduction: float
     virtual_loss: int
 
 
+class ByPly(NamedTuple):
+    """A constant that changes with the plies that a game has had.
+
+    growth: what it gains with each; may be negative.
+    limit: what it does not pass: the greatest value if it grows, the least if it falls; None for no limit.
+    """
+
+    first: float
+    growth: float = 0.0
+    limit: float | None = None
+
+    def at(self, plies: np.ndarray) -> np.ndarray:
+        """Return its values, float64 [n], after so many plies, int32 [n]."""
+        values = np.full(len(plies), self.first, np.float64)
+        if self.growth:
+            values += self.growth * plies
+            if self.limit is not None:
+                (np.minimum if self.growth > 0 else np.maximum)(values, self.limit, out=values)
+        return values
+
+
 class Puct(SearchRule):
     """Search that keeps its trees, with Dirichlet noise at the roots; policies and moves come from visits.
 
-    dirichlet_weight, dirichlet_alpha: see `SearchSettings`.
+    c_puct: by ply; None for the parameters' in all of a game.
+    dirichlet_weight: a number, or by ply.
+    dirichlet_alpha, near_best: see `SearchSettings`.
     """
 
     keeps_trees = True
     select = staticmethod(puct.select)
     parameters: PuctParameters
 
-    def __init__(self, parameters: PuctParameters, dirichlet_weight: float, dirichlet_alpha: float | None) -> None:
+    def __init__(
+        self,
+        parameters: PuctParameters,
+        dirichlet_weight: float | ByPly,
+        dirichlet_alpha: float | None,
+        *,
+        c_puct: ByPly | None = None,
+        near_best: float | None = None,
+    ) -> None:
         self.parameters = parameters
-        self.dirichlet_weight = dirichlet_weight
+        self.c_puct = c_puct
+        self.dirichlet_weight = dirichlet_weight if isinstance(dirichlet_weight, ByPly) else ByPly(dirichlet_weight)
         self.dirichlet_alpha = dirichlet_alpha
+        self.near_best = None if near_best is None else float(near_best)
+        self.plies = np.zeros(len(parameters.c_puct), np.int32)
+
+    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
+        self.plies[games] = plies
+        if self.c_puct is not None:
+            self.parameters.c_puct[games] = self.c_puct.at(plies)
 
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:
-        if self.dirichlet_weight == 0:
+        if self.dirichlet_weight.first == 0:
             return
         noise = np.zeros((len(games), tree.waiting.shape[2]), np.float32)
         alpha = self.dirichlet_alpha or 0.03 * 361 / noise.shape[1]
@@ -49,18 +88,23 @@ class Puct(SearchRule):
             # Gamma draws of a small shape can all be zero; the tiny addend keeps their sum positive.
             drawn = generator.standard_gamma(alpha, len(actions)) + 1e-30
             noise[i, actions] = drawn / drawn.sum()
-        puct.mix_noise(tree, games, noise, np.float32(self.dirichlet_weight))
+        puct.mix_noise(tree, games, noise, self.dirichlet_weight.at(self.plies[games]).astype(np.float32))
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
         """Do nothing: simulations create the nodes that they need."""
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return the games (bool [B]) whose most visited action leads by more than the budget or is the only one."""
+        """Return the games (bool [B]) whose most visited action leads by more than the budget or is the only one.
+
+        With `near_best` the most visited action decides nothing: only a single legal action is certain.
+        """
         games = np.arange(len(budget))
         visits = root_visits(tree, games)
         most = visits.max(axis=1)
         visits[games, visits.argmax(axis=1)] = 0
         one_legal = only_child(tree) & (tree.next_action[:, ROOT] == NONE)
+        if self.near_best is not None:
+            return one_legal
         return one_legal | (most - visits.max(axis=1) > budget)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
@@ -68,7 +112,14 @@ class Puct(SearchRule):
         return visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the most visited actions; where `by_chance` is set, actions drawn in proportion to visits."""
+        """Return the most visited actions; where `by_chance` is set, actions drawn in proportion to visits.
+
+        With `near_best` all are drawn, each action as good as the best as likely as another.
+        """
+        if self.near_best is not None:
+            good = np.empty((len(games), tree.waiting.shape[2]), np.float32)
+            puct.near_best(tree, games, self.near_best, good)
+            return choose_actions(good, np.ones(len(games), np.bool_), chance)
         return choose_actions(root_visits(tree, games), by_chance, chance)
 
     def selfplay_moves(

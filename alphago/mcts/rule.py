@@ -31,6 +31,10 @@ class SearchRule(ABC):
     room: int = 0
 
     @abstractmethod
+    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
+        """Set the constants that depend on how many plies (int32 [n]) the games have had."""
+
+    @abstractmethod
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:

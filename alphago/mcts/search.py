@@ -7,7 +7,7 @@ an `Evaluator` only; what is PUCT's or Gumbel's is a `SearchRule`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from alphago.mcts.evaluator import Evaluator, WaveEvaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels import nodes, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
-from alphago.mcts.puct import Puct, PuctParameters
+from alphago.mcts.kernels.value_noise import add_value_noise
+from alphago.mcts.puct import ByPly, Puct, PuctParameters
 from alphago.mcts.ranges import Ranges
 from alphago.mcts.rule import SearchRule, root_visits
 from alphago.mcts.tree import Wave, grown, new_tree, new_wave
@@ -31,6 +32,7 @@ from alphago.system.validation import (
 )
 
 FIRST_NODES = 64  # of a new search's trees, which grow
+SEEDS = 2**63  # of a move's value noise
 
 
 @checks_keywords()
@@ -41,6 +43,9 @@ class SearchSettings:
     `new_rule` returns the rule that they select: PUCT, or Gumbel where `gumbel` is set.
 
     c_puct: weight of prior against value.
+    c_puct_growth: what c_puct gains with each ply of the game; may be negative (CGZero: 0.0034).
+    c_puct_limit: what c_puct does not pass: its greatest value where it grows, its least where it falls (CGZero:
+        2.975); None for no greatest value, and 0 for the least.
     parent_value_weight: visits that a node's own value counts for in the mean of each of its
         actions; 1 is AlphaGo.jl's, 0 makes untried actions worth 0 as in AlphaGo Zero.
     first_play_reduction: how much less than the node's own value an untried action is worth once nearly all are
@@ -51,6 +56,12 @@ class SearchSettings:
         the network's batch when there are few games, at some cost in quality.
     dirichlet_weight, dirichlet_alpha: root noise (0.25 in the paper); None for alpha means
         0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 for 19x19.
+    dirichlet_decay: what dirichlet_weight loses with each ply of the game, down to 0 (CGZero: 0.0007).
+    value_noise: in self-play, the network's values are multiplied by 1 plus a random number from minus to plus this,
+        but stay in -1 .. 1 (CGZero: 0.02).
+    near_best: play any action whose mean value + ln(visits + 3) is at least this share of the best action's, each as
+        likely as another, instead of one by its visits (CGZero: 0.95, and 0.98 in matches); None for visits.  PUCT
+        alone.
     gumbel: search as Danihelka et al. 2022 ("Policy improvement by planning with Gumbel") instead: at the
         root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
         noise; below it, visits follow the improved policy, in which values weigh
@@ -70,10 +81,21 @@ class SearchSettings:
     considered: int = 16
     c_visit: float = 50.0
     c_scale: float = 1.0
+    c_puct_growth: float = 0.0
+    c_puct_limit: float | None = None
+    dirichlet_decay: float = 0.0
+    value_noise: float = 0.0
+    near_best: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("c_puct", "parent_value_weight", "first_play_reduction", "c_visit"):
+        for name in ("c_puct", "parent_value_weight", "first_play_reduction", "c_visit", "dirichlet_decay"):
             check_float(name, getattr(self, name), 0)
+        check_float("c_puct_growth", self.c_puct_growth)
+        if self.c_puct_limit is not None:
+            check_float("c_puct_limit", self.c_puct_limit, 0)
+        if self.near_best is not None:
+            check_float("near_best", self.near_best, 0, 1)
+        check_float("value_noise", self.value_noise, 0, 1)
         for name in ("virtual_loss", "leaves", "considered"):
             check_int(name, getattr(self, name), 1)
         check_float("dirichlet_weight", self.dirichlet_weight, 0, 1)
@@ -87,15 +109,28 @@ class SearchSettings:
         """Return the rule for a search of `games` games; a subclass with another rule overrides this."""
         if self.gumbel:
             return Gumbel(games, actions, considered=self.considered, c_visit=self.c_visit, c_scale=self.c_scale)
+        least = 0.0 if self.c_puct_growth < 0 else None
+        c_puct = ByPly(self.c_puct, self.c_puct_growth, least if self.c_puct_limit is None else self.c_puct_limit)
         numbers = PuctParameters(
-            float(self.c_puct), float(self.parent_value_weight), float(self.first_play_reduction), self.virtual_loss
+            c_puct.at(np.zeros(games, np.int32)),
+            float(self.parent_value_weight),
+            float(self.first_play_reduction),
+            self.virtual_loss,
         )  # converted to floats, for which the kernels are compiled
-        return Puct(numbers, self.dirichlet_weight, self.dirichlet_alpha)
+        noise = ByPly(self.dirichlet_weight, -self.dirichlet_decay, 0.0)
+        return Puct(numbers, noise, self.dirichlet_alpha, c_puct=c_puct, near_best=self.near_best)
 
     @property
     def keeps_trees(self) -> bool:
         """Whether a search continues in the tree of the previous move's search."""
         return self.new_rule(0, 0).keeps_trees
+
+
+class ValueNoise(NamedTuple):
+    """Noise on the values of leaves: v (1 + spread u), u between -1 and 1; `SearchSettings.value_noise`."""
+
+    seeds: np.ndarray  # int64 [B], of each game's present move; 0 until there is noise
+    spread: float
 
 
 def leaves_for(games: int, readouts: int) -> int:
@@ -151,6 +186,8 @@ class Search:
         self._wave = new_wave(rows, env.max_moves + 1)
         self._reached = Reached(np.zeros(rows, np.bool_), np.zeros(rows, np.int8), np.zeros(rows, np.float32))
         self._priors = np.zeros((rows, env.action_space), np.float32)
+        spread = float(settings.value_noise)
+        self._value_noise = ValueNoise(np.zeros(games, np.int64), spread) if spread else None
         self._all_games = 0, games
         self._size = 0, 0
 
@@ -171,8 +208,13 @@ class Search:
         else:
             subtrees.clear_all(self.tree, games)
 
-    def begin_move(self, games: np.ndarray) -> None:
-        """Prepare the trees of games (int64 [n]) for a move's search; rules that do not keep trees begin anew."""
+    def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
+        """Prepare the trees of games (int64 [n]) for a move's search; rules that do not keep trees begin anew.
+
+        plies: int32 [n], how many the games have had, on which a rule's constants may depend; None where it is unknown.
+        """
+        if plies is not None:
+            self.rule.begin_move(games, plies)
         if not self.rule.keeps_trees:
             self.restart(games)
 
@@ -194,8 +236,13 @@ class Search:
             self._evaluate(n, 0)
 
     def add_noise(self, games: np.ndarray, generators: Sequence[np.random.Generator]) -> None:
-        """Add noise to the evaluated roots of `games`, with one generator per game, on legal actions only."""
+        """Add noise to the evaluated roots of `games`, with one generator per game, on legal actions only.
+
+        With `value_noise` the leaves of the next simulations have it too.
+        """
         self.rule.add_noise(self.tree, self.batch, games, generators)
+        if self._value_noise is not None:
+            self._value_noise.seeds[games] = [generator.integers(1, SEEDS) for generator in generators]
 
     @TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
@@ -243,6 +290,8 @@ class Search:
                 priors, values = self._reach_and_evaluate(wave, leaves, reached)
             else:
                 reached, priors, values = cast(WaveEvaluator, self.evaluator).evaluate_leaves(self.batch, leaves)
+            if self._value_noise is not None:
+                add_value_noise(wave, reached.over, self._value_noise, values)
             broken = self._expand(self.tree, wave, reached, priors, values)
             if broken:
                 raise ValueError(

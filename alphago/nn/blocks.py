@@ -54,6 +54,15 @@ def start_small(*layers: nn.Linear | nn.Conv2d) -> None:
             nn.init.zeros_(layer.bias)
 
 
+def two_layers(features: int, hidden: int, outputs: int = 1) -> tuple[nn.Linear, nn.Linear]:
+    """Return a dense layer to `hidden`, to be followed by a relu, and a dense layer to `outputs`, near 0 at first."""
+    first, last = nn.Linear(features, hidden), nn.Linear(hidden, outputs)
+    nn.init.kaiming_normal_(first.weight, nonlinearity="relu")
+    nn.init.zeros_(first.bias)
+    start_small(last)
+    return first, last
+
+
 class Block(nn.Module):
     """Base of a tower's blocks: [B, channels, H, W] -> the same shape.
 

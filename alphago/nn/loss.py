@@ -22,6 +22,8 @@ class LossWeights:
         or Muon does not pass through their moments.
     kl: report the policy's loss as the Kullback-Leibler divergence of the network's policy from its target, which is
         the cross-entropy minus the target's entropy: 0 where they agree, and the same gradient.
+    masked: leave illegal actions out of the policy's softmax, as search does, instead of learning that they are never
+        played (CGZero).
     """
 
     policy: float = 1.0
@@ -30,23 +32,31 @@ class LossWeights:
     score: float = 0.3
     l2: float = 0.0
     kl: bool = False
+    masked: bool = False
 
     def __post_init__(self) -> None:
-        check_bool("kl", self.kl)
         for name, weight in asdict(self).items():
-            if name != "kl":
+            if name in ("kl", "masked"):
+                check_bool(name, weight)
+            else:
                 check_float(f"the loss's weight {name}", weight, 0)
         as_plain_numbers(self)
 
 
 # AlphaGo.jl: (cross-entropy + squared error) / 100, and L2 of all parameters.  cody2007: its cross-entropy is also
-# averaged over the 49 points of the board, and its L2 is 0.0005 times the squares.
+# averaged over the 49 points of the board, and its L2 is 0.0005 times the squares.  CGZero: divergence and squared
+# error alike, over legal moves, and no L2 (marchete/CGZero).
 LOSSES = {
     "default": LossWeights(),
     "alphago-zero": LossWeights(ownership=0.0, score=0.0, l2=1e-4),  # Silver et al. 2017, Methods, "Optimization"
     "alphago.jl": LossWeights(policy=0.01, value=0.01, ownership=0.0, score=0.0, l2=1e-4),
     "cody2007": LossWeights(policy=1 / 49, value=0.025, ownership=0.0, score=0.0, l2=5e-4),
+    "cgzero": LossWeights(ownership=0.0, score=0.0, kl=True, masked=True),
 }
+
+# In a target policy: an action that is left out of the softmax; 0 is one that should not be played.
+ILLEGAL = -1.0
+LEFT_OUT = -1e9  # a logit: e to its power is 0, and times 0 it is 0
 
 
 class Losses(NamedTuple):
@@ -70,7 +80,7 @@ def alphazero_loss(
 
     The equation's L2 term, which needs no sample, is `add_l2_gradient`.
     logits: [B, action_space], before the softmax.  Illegal actions need no mask: their target is 0, so the network
-        learns to leave them out.
+        learns to leave them out.  With `weights.masked` those whose target is ILLEGAL are no part of the softmax.
     value: [B] or [B, 1], -1 .. 1, from the view of the player about to move.
     target_policy: [B, action_space], rows of sum 1, usually the search's visit shares; a row of zeros teaches nothing
         about moves.
@@ -86,7 +96,10 @@ def alphazero_loss(
     for name, tensor in (("value", value), ("target_value", target_value), ("weight", weight)):
         if tensor is not None and tensor.shape != batch:
             raise ValueError(f"{name} must have shape {list(batch)}, got {list(tensor.shape)}")
-    policy_each = -(target_policy * F.log_softmax(logits.float(), dim=1)).sum(dim=1)
+    logits = logits.float()
+    if weights.masked:
+        logits, target_policy = legal_alone(logits, target_policy)
+    policy_each = -(target_policy * F.log_softmax(logits, dim=1)).sum(dim=1)
     if weights.kl:
         policy_each = policy_each + torch.xlogy(target_policy, target_policy).sum(dim=1)
     value_each = (value.float() - target_value).square()
@@ -96,6 +109,11 @@ def alphazero_loss(
         share = weight / weight.sum().clamp_min(1e-12)  # all zero: no loss, no gradient
         policy_loss, value_loss = (share * policy_each).sum(), (share * value_each).sum()
     return Losses(weights.policy * policy_loss + weights.value * value_loss, policy_loss, value_loss)
+
+
+def legal_alone(logits: torch.Tensor, target_policy: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return logits and target [B, A] in which actions of target ILLEGAL have the logit LEFT_OUT and the target 0."""
+    return logits.masked_fill(target_policy < 0, LEFT_OUT), target_policy.clamp_min(0)
 
 
 class ForecastLosses(NamedTuple):

@@ -11,7 +11,7 @@ from torch import nn
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, Position, check_env
 from alphago.nn import model_checks, model_files, parts
-from alphago.nn.base import ResidualTower
+from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.forecasts import ForecastEvaluator, make_forecast_evaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
@@ -19,15 +19,19 @@ from alphago.nn.inference.kept import kept
 from alphago.nn.model_files import ModelError
 from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
-from alphago.nn.policy import default_policy
+from alphago.nn.policy import FlatPolicy, default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
 from alphago.nn.threads import one_torch_thread
-from alphago.nn.value import Forecast, ForecastHead, default_value
+from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
 from alphago.system.validation import check_float, check_int, checks_keywords, shortened
 
 # (tower_height, channels, size_free).  One machine learns small boards with the first in minutes; the second is the
 # smaller of the two nets of Silver et al. 2017.
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False)}
+# Dense networks: (layers of the base, hidden layer of each head).  "cgzero" has the shape of marchete/CGZero's network
+# for Oware, one shared layer and one for each head.  Its published code leaves the sizes open; these fit into its limit
+# of 80 KB: on `OwareEnv(planes="one-hot")` they are 19 831 weights.
+DENSE_PRESETS = {"cgzero": ((48,), 32)}
 
 
 @checks_keywords()
@@ -44,8 +48,8 @@ class NeuralNet(nn.Module):
         seeing the whole board and a value head that predicts score and ownership too.  Otherwise they are AlphaGo
         Zero's, whose dense heads fit one board size (Silver et al. 2017, Methods, "Neural network architecture").
         None: size-free if the game's actions are its points and the features are [B, C, H, W], as large as the board.
-    preset: "default" (5 x 64) or "paper" (19 x 256 with dense heads, Silver et al. 2017); the other keywords override
-        it.
+    preset: "default" (5 x 64) or "paper" (19 x 256 with dense heads, Silver et al. 2017), which the other keywords
+        override; or "cgzero", dense layers alone, for one board size.
 
     Raises ValueError (TypeError for what is no module or gives no tensor) if a part does not fit; the message names
     the slot with the expected and the actual shape.
@@ -69,13 +73,19 @@ class NeuralNet(nn.Module):
         for slot, module in slots.items():
             if module is not None and not isinstance(module, nn.Module):
                 raise TypeError(f"{slot} must be a torch.nn.Module, got {module!r}")
-        if preset is not None and preset not in PRESETS:
-            raise ValueError(f"preset must be {' or '.join(map(repr, PRESETS))}, got {preset!r}")
+        presets = (*PRESETS, *DENSE_PRESETS)
+        if preset is not None and preset not in presets:
+            raise ValueError(f"preset must be {' or '.join(map(repr, presets))}, got {preset!r}")
         if base_net is not None and not tower_height is channels is preset is None:
             raise ValueError("tower_height, channels and preset must be left out with a base_net: they size the tower")
         if size_free and not env.actions_are_points:
             raise ValueError(f"size_free needs a game whose actions are its points, got {env}")
-        height, width, free = PRESETS[preset or "default"]
+        if preset is not None and preset in DENSE_PRESETS:
+            if not tower_height is channels is None or size_free:
+                raise ValueError(f"tower_height, channels and size_free must be left out with preset={preset!r}")
+            slots = {**dense_parts(env, preset), **{slot: part for slot, part in slots.items() if part is not None}}
+            base_net, value, policy = (slots[slot] for slot in parts.SLOTS)
+        height, width, free = PRESETS.get(preset or "default", (0, 0, False))
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
         self.notes: dict[str, str] = {}  # texts from the network's file
@@ -250,6 +260,16 @@ class NeuralNet(nn.Module):
         model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})
 
 
+def dense_parts(env: GameEnv, preset: str) -> dict[str, nn.Module]:
+    """Return new parts, by slot, of the network in DENSE_PRESETS with this name."""
+    layers, hidden = DENSE_PRESETS[preset]
+    return {
+        "base_net": DenseBase(env.planes, env.plane_shape, layers),
+        "value": FlatValue(layers[-1], hidden),
+        "policy": FlatPolicy(layers[-1], env.action_space, hidden),
+    }
+
+
 def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | None) -> NeuralNet:
     """Return a network with new weights, built as `NeuralNet.config` describes it.
 
@@ -260,7 +280,7 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     slots |= {slot: parts.build_part(part) for slot, part in config["parts"].items() if slot not in slots}
     sizes = {} if "base_net" in slots else {name: config[name] for name in ("tower_height", "channels")}
     net = NeuralNet(env, size_free=bool(config["size_free"]), **slots, **sizes)
-    net.preset = config["preset"] if config["preset"] in PRESETS else None
+    net.preset = config["preset"] if config["preset"] in (*PRESETS, *DENSE_PRESETS) else None
     return net
 
 

@@ -6,9 +6,10 @@ import torch
 from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.blocks import board_bias, conv_bn, start_small
+from alphago.nn.blocks import board_bias, conv_bn, start_small, two_layers
 from alphago.nn.parts import register_part
 from alphago.nn.passes import add_board_bias, board_pool
+from alphago.system.validation import check_int
 
 
 @register_part
@@ -58,18 +59,23 @@ class DensePolicy(nn.Module):
 
 @register_part
 class FlatPolicy(nn.Module):
-    """A head for features without a board: one dense layer, [B, features] -> logits [B, action_space].
+    """A head for features without a board: [B, features] -> logits [B, action_space].
 
-    It is initialised near 0, so that an untrained policy is near uniform.
+    One dense layer, or with `hidden` a relu layer of that size before it.  The last layer is initialised near 0, so
+    that an untrained policy is near uniform.
     """
 
-    def __init__(self, features: int, action_space: int) -> None:
+    def __init__(self, features: int, action_space: int, hidden: int = 0) -> None:
         super().__init__()
-        self.last = nn.Linear(features, action_space)
-        start_small(self.last)
+        self.hidden: nn.Linear | None = None
+        if check_int("hidden", hidden, 0):
+            self.hidden, self.last = two_layers(features, hidden, action_space)
+        else:
+            self.last = nn.Linear(features, action_space)
+            start_small(self.last)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        return self.last(features)
+        return self.last(features if self.hidden is None else torch.relu(self.hidden(features)))
 
 
 def default_policy(env: GameEnv, channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:

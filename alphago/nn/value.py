@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from alphago.nn.blocks import conv_bn, start_small
+from alphago.nn.blocks import conv_bn, start_small, two_layers
 from alphago.nn.parts import register_part
 from alphago.nn.passes import board_mean, board_pool
 
@@ -145,12 +145,3 @@ def ownership_sum(ownership: torch.Tensor, training: bool) -> torch.Tensor:
     """Return the sum over the board in tens of points: [B, 1, H, W] -> [B, 1]."""
     points = ownership.shape[-1] * ownership.shape[-2] / POINTS
     return board_mean(ownership, training) * points
-
-
-def two_layers(features: int, hidden: int) -> tuple[nn.Linear, nn.Linear]:
-    """Return a dense layer to `hidden`, to be followed by a relu, and a dense layer to 1, initialised near 0."""
-    first, last = nn.Linear(features, hidden), nn.Linear(hidden, 1)
-    nn.init.kaiming_normal_(first.weight, nonlinearity="relu")
-    nn.init.zeros_(first.bias)
-    start_small(last)
-    return first, last

@@ -226,6 +226,10 @@ class RecordBuilder:
         columns = (action, value, legal_count, mover, weight, surprise)
         add_moves([self], policy[None], *(np.array([column]) for column in columns))
 
+    def drop_samples(self) -> None:
+        """Give all moves so far the weight 0: nothing is learned from them."""
+        self.plies = [(*ply[:5], 0.0, ply[6]) for ply in self.plies]
+
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
         """Return the record of the finished game; `outcome` and `score` are from Black's view."""
         columns = zip(*self.plies, strict=True) if self.plies else ((),) * 7

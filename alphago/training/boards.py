@@ -179,7 +179,10 @@ class Boards:
         for place, (env, share) in enumerate(stage.boards):
             variant = env if settings.exact_rules else env.training_variant()
             memory = memories.get(env) or make_memory(
-                variant, search_share=settings.search_share, surprise_share=settings.surprise_share
+                variant,
+                targets=settings.targets,
+                surprise_share=settings.surprise_share,
+                masked=settings.losses.masked,
             )
             first = numbers.start + place
             own = range(first, first + len(counts) * counts[place], len(counts))

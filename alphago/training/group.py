@@ -126,16 +126,21 @@ class Group:
             search.evaluator = self.seats.evaluators[role]
             priors[own] = self.look_ahead(games[own], readouts[own])
         values = search.root_values(games)
-        legal = search.batch.legal_mask(games, np.empty((len(games), self.env.action_space), np.bool_)).sum(axis=1)
+        legal = search.batch.legal_mask(games, np.empty((len(games), self.env.action_space), np.bool_))
         policies = np.zeros((len(games), self.env.action_space), np.float32)
         actions = np.zeros(len(games), np.int32)
         policies[searched], actions[searched] = self.choose(games[searched])
         actions[~searched] = self.draw(games[~searched], priors[~searched])
+        random = self.random_moves(games, searched)
+        if random.any():
+            actions[random] = self.draw(games[random], legal[random].astype(np.float32))
         surprises = divergence(policies, priors)
         resigned = self.may_resign[games] & resigns(values, self.resign_threshold) & searched
         playing = games[~resigned]
-        weights = (searched & learns(roles)).astype(np.float32)
-        columns = (policies, actions, values, legal, movers, weights, surprises)
+        for slot in games[random & ~resigned]:
+            self.builder(slot).drop_samples()
+        weights = (searched & ~random & learns(roles)).astype(np.float32)
+        columns = (policies, actions, values, legal.sum(axis=1), movers, weights, surprises)
         add_moves([self.builder(slot) for slot in playing], *(column[~resigned] for column in columns))
         search.advance(playing, actions[~resigned])
         if len(self.seats.evaluators) > 1:
@@ -155,7 +160,7 @@ class Group:
         """
         search = self.search
         assert search is not None
-        search.begin_move(games)
+        search.begin_move(games, self.plies[games])
         search.expand_roots(games)
         priors = search.priors(games)
         search.add_noise(games, [self.generators[slot] for slot in games])
@@ -170,11 +175,21 @@ class Group:
         early = self.plies[games] < self.temperature_plies
         return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
 
-    def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """Return random moves for the opening, int32 [n], by the network's policy.
+    def random_moves(self, games: np.ndarray, searched: np.ndarray) -> np.ndarray:
+        """Return in which slots (int64 [n]) a random move takes the place of the searched one, bool [n].
 
-        games: int64 [n], slots. priors: the network's, float32 [n, A], overwritten: passes are removed where there is
-            another move.
+        searched: bool [n].  See `SelfPlaySettings.random_move_share`.
+        """
+        random = np.zeros(len(games), np.bool_)
+        if self.settings.random_move_share:
+            for i in np.flatnonzero(searched & (self.plies[games] < self.settings.random_move_plies)):
+                random[i] = self.generators[games[i]].random() < self.settings.random_move_share
+        return random
+
+    def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
+        """Return random moves, int32 [n], by the network's policy or other weights.
+
+        games: int64 [n], slots. priors: float32 [n, A], overwritten: passes are removed where there is another move.
         """
         if self.env.pass_action is not None:
             others = np.delete(priors, self.env.pass_action, axis=1).any(axis=1)

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv
-from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.nn.loss import ILLEGAL
+from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
+from alphago.training.targets import Targets
 
 _FIRST = np.zeros(1, np.int64)
 REBUILT_AT_ONCE = 64  # positions: few enough for their rows to stay in the processor's cache
@@ -19,8 +21,8 @@ class Sample(NamedTuple):
     """n training positions, each turned by a random symmetry; everything is from the view of the player to move."""
 
     planes: np.ndarray  # float32 [n, planes, height, width]
-    policy: np.ndarray  # float32 [n, A], the result of the search
-    value: np.ndarray  # float32 [n], the game's result mixed with later search values, -1 .. 1
+    policy: np.ndarray  # float32 [n, A], the result of the search; ILLEGAL where the loss leaves illegal actions out
+    value: np.ndarray  # float32 [n], the game's result mixed with search values, -1 .. 1
     weight: np.ndarray  # float32 [n]
     score: np.ndarray  # float32 [n], the final margin in points
     ownership: np.ndarray  # int8 [n, height * width], the mover's points at the end are 1; [n, 0] in games without
@@ -64,20 +66,30 @@ class ReplayMemory:
     Args:
         search_share: how much of each value target comes from the search instead of the game's result, per ply that
             passes: the target is the lambda-return of later search values, lambda = 1 - search_share (Sutton & Barto
-            2018, section 12.1).  0 takes the result alone, as AlphaGo Zero.
+            2018, section 12.1).  0 takes the result alone, as AlphaGo Zero.  `targets` has other ways.
         surprise_share: how much of a game's draws goes to its positions in proportion to the search's surprise, the
             divergence of its policy from the network's, the rest to all alike (Wu, KataGoMethods.md, "Policy Surprise
             Weighting").
+        targets: how values and policies to learn are made; None for lambda-returns and the search's policies.
+        masked: whether samples tell illegal actions (`alphago.nn.loss.ILLEGAL`), for losses that leave these out.
     """
 
     keeps_games = True  # whether the run folder has to keep the games, which are nowhere else
 
     def __init__(
-        self, env: GameEnv, capacity: int = 500_000, search_share: float = 0.0, surprise_share: float = 0.0
+        self,
+        env: GameEnv,
+        capacity: int = 500_000,
+        search_share: float = 0.0,
+        surprise_share: float = 0.0,
+        *,
+        targets: Targets | None = None,
+        masked: bool = False,
     ) -> None:
         self.env = env
         self.capacity = check_int("capacity", capacity, 1)
-        self.search_share = check_float("search_share", search_share, 0, 1)
+        self.targets = targets or Targets(search_share=search_share)
+        self.masked = masked
         self.surprise_share = check_float("surprise_share", surprise_share, 0, 1)
         self.entries: deque[Entry] = deque()
         self.added = 0  # positions ever added
@@ -98,7 +110,7 @@ class ReplayMemory:
                     f"got {record.policies.shape}"
                 )
             plies = np.flatnonzero(record.weights > 0).astype(np.int32)
-            values = value_targets(record, self.search_share)
+            values = self.targets.values(record)
             cumulative = np.cumsum(sampling_weights(record.surprises[plies], self.surprise_share))
             start = self._start(record)
             self.entries.append(Entry(record, plies, cumulative, values, self._final_ownership(record, start), start))
@@ -137,10 +149,10 @@ class ReplayMemory:
         """Return the samples at these plies of these games, turned by these symmetries (int64 [n])."""
         pairs = list(zip(entries, plies, strict=True))
         movers = np.array([entry.record.movers[ply] for entry, ply in pairs], np.int8)
-        policy = np.stack([entry.record.policies[ply] for entry, ply in pairs]).astype(np.float32) / POLICY_SCALE
+        policy = self.targets.policies([entry.record for entry in entries], plies)
         sample = Sample(
-            planes=self._planes(entries, plies),
-            policy=policy / policy.sum(axis=1, keepdims=True),
+            planes=self._planes(entries, plies, policy if self.masked else None),
+            policy=policy,
             value=np.array([entry.values[ply] for entry, ply in pairs], np.float32),
             weight=np.array([entry.record.weights[ply] for entry, ply in pairs], np.float32),
             score=movers * np.array([entry.record.score for entry in entries], np.float32),
@@ -157,8 +169,11 @@ class ReplayMemory:
             self._starts[key] = self.env.position(**record.setup).batch
         return self._starts[key]
 
-    def _planes(self, entries: list[Entry], plies: list[int]) -> np.ndarray:
-        """Return the planes of each game's position before its ply, float32 [n, planes, height, width]."""
+    def _planes(self, entries: list[Entry], plies: list[int], policy: np.ndarray | None) -> np.ndarray:
+        """Return the planes of each game's position before its ply, float32 [n, planes, height, width].
+
+        policy: float32 [n, A], in which illegal actions are marked; None for no marks.
+        """
         count = len(entries)
         out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)
         batch = self.env.new_batch(min(count, REBUILT_AT_ONCE))
@@ -173,6 +188,8 @@ class ReplayMemory:
                 batch.copy(_FIRST, slots[slot : slot + 1], of=entry.start)
             batch.replay(slots, paths[part], lengths[part], slots)
             batch.planes(slots, out[part])
+            if policy is not None:
+                mark_illegal(batch, slots, policy[part])
         return out
 
     def _final_ownership(self, record: GameRecord, start: GameBatch) -> np.ndarray:
@@ -203,7 +220,12 @@ def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:
                 sample.ownership[rows] = sample.ownership[rows][:, points]
 
 
-# (env, search_share=…, surprise_share=…) -> a memory with the public attributes and methods of ReplayMemory
+def mark_illegal(batch: GameBatch, slots: np.ndarray, policy: np.ndarray) -> None:
+    """Set the illegal actions of the positions in `slots` to ILLEGAL in their targets, float32 [n, A]."""
+    policy[~batch.legal_mask(slots, np.empty(policy.shape, np.bool_))] = ILLEGAL
+
+
+# (env, targets=…, surprise_share=…, masked=…) -> a memory with the public attributes and methods of ReplayMemory
 MakeMemory = Callable[..., Any]
 
 
@@ -213,13 +235,3 @@ def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray
     if total <= 0:
         return np.ones(len(surprises))
     return 1 - surprise_share + surprise_share * len(surprises) * surprises / total
-
-
-def value_targets(record: GameRecord, search_share: float) -> np.ndarray:
-    """Return the value target of each ply, a lambda-return, float32 [T], from its mover's view; see ReplayMemory."""
-    targets = np.empty(len(record), np.float32)
-    value = record.outcome  # Black's view
-    for ply in range(len(record) - 1, -1, -1):
-        targets[ply] = value * record.movers[ply]
-        value += search_share * (float(record.values[ply]) * record.movers[ply] - value)
-    return targets

@@ -14,7 +14,7 @@ from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.validation import check_int, check_keywords, make_settings
 from alphago.training.learner import Learner
-from alphago.training.memory import Sample
+from alphago.training.memory import Sample, mark_illegal
 from alphago.training.settings import TrainingSettings, default_groups
 
 SUM_ERROR = 1e-3  # of a policy's probabilities
@@ -63,9 +63,9 @@ def train_on(
     check_keywords("train_on", settings, ["epochs", "seed", *LEARNING])
     if not isinstance(net, NeuralNet):
         raise TypeError(f"net must be a NeuralNet, got {net!r}")
-    sample = sample_of(net.env, positions, policies, outcomes)
-    epochs = check_int("epochs", epochs, 1)
     chosen = make_settings(TrainingSettings, **settings)
+    sample = sample_of(net.env, positions, policies, outcomes, masked=chosen.losses.masked)
+    epochs = check_int("epochs", epochs, 1)
     with one_torch_thread(), Workers(chosen.groups or default_groups("cpu")) as workers:
         learner = learner_for(net, chosen, workers)
         generator = np.random.default_rng(check_int("seed", seed, 0))
@@ -82,13 +82,18 @@ def train_on(
     return {**{name: float(np.mean([row[name] for row in steps])) for name in names}, "steps": len(steps)}
 
 
-def sample_of(env: GameEnv, positions: Sequence[Position], policies: Any, outcomes: Any) -> Sample:
-    """Return positions, policies and outcomes (Black's view) as a Sample; raise ValueError for unfit ones."""
+def sample_of(
+    env: GameEnv, positions: Sequence[Position], policies: Any, outcomes: Any, *, masked: bool = False
+) -> Sample:
+    """Return positions, policies and outcomes (Black's view) as a Sample; raise ValueError for unfit ones.
+
+    masked: whether to mark illegal actions in the policies, for losses that leave these out.
+    """
     positions = list(positions)
     count, shape = len(positions), (len(positions), env.action_space)
     if not count or not all(isinstance(one, Position) for one in positions):
         raise ValueError(f"positions must be a list of at least one position of {env}, got {positions[:1] or 'none'}")
-    policy, outcome = np.asarray(policies, np.float32), np.asarray(outcomes, np.float32)
+    policy, outcome = np.array(policies, np.float32), np.asarray(outcomes, np.float32)
     for name, array, expected in (("policies", policy, shape), ("outcomes", outcome, shape[:1])):
         if array.shape != expected:
             raise ValueError(f"{name} must have shape {list(expected)}, got {list(array.shape)}")
@@ -98,6 +103,8 @@ def sample_of(env: GameEnv, positions: Sequence[Position], policies: Any, outcom
         raise ValueError("outcomes must be numbers from -1 (White won) to 1 (Black won)")
     batch, slots = stack(positions, env), np.arange(count)
     movers = batch.to_play(slots, np.empty(count, np.int8))
+    if masked:
+        mark_illegal(batch, slots, policy)
     nothing = np.zeros(count, np.float32)
     return Sample(
         planes=batch.planes(slots, np.empty((count, env.planes, *env.plane_shape), np.float32)),

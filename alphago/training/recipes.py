@@ -156,6 +156,30 @@ RECIPES: dict[str, Recipe] = {
             "gate": {"win_rate": 0.55, "games": 400, "every": 25_000},
         },
     ),
+    # Oware as CodinGame's contest has it, learned as by marchete/CGZero (2020): its network, search, targets and losses
+    # with the constants of its training notebook, or the middle of their ranges.  Not as there: it plays 2 000 readouts
+    # and 800 games a generation, learns up to 20 epochs of each in batches of 32 (here four times as large, at four
+    # times its rates), and its momentum is 0.87.  Its pool of merged samples and its champions join it as settings:
+    # pool=50_000, champions=0.556, learning_rate=4e-3, schedule="constant".
+    "cgzero": Recipe(
+        {"rules": "cgzero", "planes": "one-hot"},
+        {"preset": "cgzero"},
+        {
+            "max_minutes": 45.0, "first_readouts": 200, "readouts": 800, "games_in_flight": 256,
+            "first_games_in_flight": 64, "plies_per_iteration": 32, "ckp_freq": 500, "start_training_after": 5000,
+            "opening_plies": 0.0, "random_move_share": 0.015, "random_move_plies": 12,
+            "search": SearchSettings(
+                c_puct=2.897, c_puct_growth=0.0034, c_puct_limit=2.975, parent_value_weight=0.0,
+                first_play_reduction=0.0, dirichlet_weight=0.22, dirichlet_alpha=1.45, value_noise=0.025,
+                near_best=0.95,
+            ),
+            "value_targets": "legal-moves", "result_share": 0.9, "result_growth": 0.1,
+            "visits_until": 0.2, "played_from": 0.95, "surprise_share": 0.0, "memory_size": 3_500_000,
+            "losses": "cgzero", "optimizer": "sgd", "weight_decay": 0.0, "gradient_norm": None, "batch_size": 128,
+            "learning_rate": 0.032, "schedule": ((0.05, 0.75), (0.25, 0.25), (0.5, 0.125)),
+        },
+        game="oware",
+    ),
 }  # fmt: skip
 
 

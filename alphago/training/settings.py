@@ -32,6 +32,7 @@ from alphago.system.validation import (
 from alphago.training.judges.criteria import Champions, Gate, check_watch
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
 from alphago.training.pool import Pool
+from alphago.training.targets import Targets, ValueTargets
 
 Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
 NO_LIMIT = 10**9  # more games than any run plays
@@ -80,6 +81,16 @@ class SelfPlaySettings:
         default=None,
         least=0,
         most=1_000_000,
+    )
+    random_move_share: float = setting(
+        "share of the moves among a game's first `random_move_plies` that are drawn from all legal ones instead; such "
+        "a move and all before it are not trained on, since the game then went elsewhere (CGZero: 0.015)",
+        default=0.0,
+        least=0,
+        most=1,
+    )
+    random_move_plies: int = setting(
+        "first plies of a game that `random_move_share` is about (CGZero: 12)", default=12, least=0
     )
     search: SearchSettings | Mapping[str, Any] | None = setting(
         "see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes some "
@@ -162,8 +173,39 @@ class TrainingSettings(SelfPlaySettings):
         "positions (not games) in memory before the first gradient step", default=1000, least=0
     )
     samples_per_position: float = setting("how often a position is drawn for training on average", default=8.0, least=0)
+    value_targets: ValueTargets = setting(
+        'what values learn: "lambda", the result mixed with later search values by `search_share`; or k times the '
+        "result and 1 - k times the search value, k growing from `result_share` by `result_growth` along the game: "
+        '"plies", evenly, or "legal-moves", with the legal moves seen (CGZero)',
+        default="lambda",
+    )
     search_share: float = setting(
-        "share of a value target that comes from the search, per ply; see ReplayMemory", default=0.03, least=0, most=1
+        'share of a "lambda" value target that comes from the search, per ply; see ReplayMemory',
+        default=0.03,
+        least=0,
+        most=1,
+    )
+    result_share: float = setting(
+        "the result's share of a value target at a game's beginning, where `value_targets` grow (CGZero: 0.9)",
+        default=0.7,
+        least=0,
+        most=1,
+    )
+    result_growth: float = setting(
+        "how much that share has grown at the game's end; both sum to at most 1 (CGZero: 0.1)",
+        default=0.3,
+        least=0,
+        most=1,
+    )
+    visits_until: float = setting(
+        "where in a game, 0 to 1 of its plies, policy targets cease to be the search's; from there to `played_from` "
+        "the move played is blended in (CGZero: 0.2); 1 for the search's in all of the game",
+        default=1.0,
+        least=0,
+        most=1,
+    )
+    played_from: float = setting(
+        "where in a game policy targets begin to be the move played alone (CGZero: 0.95)", default=1.0, least=0, most=1
     )
     surprise_share: float = setting(
         "share of the samples that go to positions in proportion to the search's surprise, instead of to all equally; "
@@ -214,8 +256,8 @@ class TrainingSettings(SelfPlaySettings):
         default=None,
     )
     losses: LossWeights = setting(
-        'a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007" (alphago.nn.loss.LOSSES); a '
-        "dictionary changes some of the weights",
+        'a LossWeights, or its name: "default", "alphago-zero", "alphago.jl", "cody2007", "cgzero" '
+        "(alphago.nn.loss.LOSSES); a dictionary changes some of the weights",
         default=LOSSES["default"],
     )
     curriculum: tuple[tuple[int | Sizes, float], ...] = setting(
@@ -301,6 +343,7 @@ class TrainingSettings(SelfPlaySettings):
         if self.pool is not None and self.boards_at_once > 1:
             raise ValueError(f"pool must be None where a run plays several boards side by side, got {self.pool!r}")
         self._check_learning()
+        _ = self.targets  # raises where they do not fit together
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -328,6 +371,12 @@ class TrainingSettings(SelfPlaySettings):
     def plain(self) -> dict[str, Any]:
         """Return all settings as plain data for JSON; functions and custom classes are replaced by their names."""
         return asdict(self) | {"optimizer": optimizer_name(self.optimizer), "search": plain_search(self.search)}
+
+    @property
+    def targets(self) -> Targets:
+        """How the targets of samples are made from games."""
+        own = {one.name: getattr(self, one.name) for one in fields(Targets) if one.name != "value"}
+        return Targets(value=self.value_targets, **own)
 
     @property
     def game_limit(self) -> int:

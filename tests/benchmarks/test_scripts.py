@@ -114,6 +114,13 @@ TRAINING = {  # the same, of those that train
         "--minutes 0.001 --games 2 --anchor rave:1",
         [r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n"],
     ),
+    "value_targets.py": (
+        "--games-each 1 --seeds 0 --games 2 --readouts 0 --only played",
+        [
+            r"go, seed 0, 1 games, policies end as the move played: [\d.]+ of 2, Elo [+-]\d+ \(.* with 0 readouts, \d",
+            r"oware, seed 0, 1 games, k 0\.9 to 1 by legal moves, policies end as the move played: [\d.]+ of 2, Elo ",
+        ],
+    ),
 }
 PEERS = {
     "against_mctx.py": "jax",

@@ -12,6 +12,7 @@ from alphago.cli.models import add_game_settings, given_game_settings
 from alphago.cli.options import Parser, add_settings, format_value, given_settings, help_of, read_value, settings_of
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES
 from alphago.training.group import SelfPlaySettings
@@ -270,6 +271,20 @@ class TestTrain:
         assert given("--preset 7x7") == (GoEnv(7, komi=9), {"preset": "7x7"})
         assert given("--preset 7x7 --board-size 5")[0] == GoEnv(5)
         assert given("--preset 7x7 --komi 9.5")[0] == GoEnv(7, komi=9.5)
+
+    def test_the_game_of_a_preset(self, given: Callable[[str], tuple]) -> None:
+        """A preset of another game than Go brings its game with it."""
+        cgzero = OwareEnv(rules="cgzero", planes="one-hot")
+        assert given("--preset cgzero") == (cgzero, {"preset": "cgzero"})
+        assert given("--preset cgzero --max-moves 150")[0] == cgzero.replace(max_moves=150)
+        assert given("--preset cgzero --game go --board-size 5")[0] == GoEnv(5)
+
+    def test_targets_and_play(self, given: Callable[[str], tuple]) -> None:
+        words = "--value-targets legal-moves --visits-until 0.2 --played-from 0.95 --near-best 0.95 --loss-masked"
+        assert given(words)[1] == {
+            "value_targets": "legal-moves", "visits_until": 0.2, "played_from": 0.95, "search": {"near_best": 0.95},
+            "losses": {"masked": True},
+        }  # fmt: skip
 
     @pytest.mark.parametrize(
         ("words", "sentence"),

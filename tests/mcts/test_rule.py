@@ -114,7 +114,8 @@ class FirstTried(Puct):
 
 class FirstTriedSettings(SearchSettings):
     def new_rule(self, games: int, actions: int) -> FirstTried:
-        numbers = PuctParameters(self.c_puct, self.parent_value_weight, self.first_play_reduction, self.virtual_loss)
+        c_puct = np.full(games, self.c_puct)
+        numbers = PuctParameters(c_puct, self.parent_value_weight, self.first_play_reduction, self.virtual_loss)
         return FirstTried(numbers, self.dirichlet_weight, self.dirichlet_alpha)
 
 

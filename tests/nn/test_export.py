@@ -36,6 +36,7 @@ def nets() -> dict[str, NeuralNet]:
         "paper": NeuralNet(GoEnv(5, 17), size_free=False, **SMALL),
         "dense": NeuralNet(OwareEnv(), DenseBase(16, (2, 6), [24, 12])),
         "one-hot": NeuralNet(OwareEnv(planes="one-hot"), DenseBase(342, (1, 1), [12], "elu")),
+        "cgzero": NeuralNet(OwareEnv(rules="cgzero", planes="one-hot"), preset="cgzero"),
         "no square": NeuralNet(ConnectFourEnv(), **SMALL),
         "passes": NeuralNet(ReversiEnv(6), **SMALL),
         "preactivation": NeuralNet(ReversiEnv(4), ResidualTower(2, 8, 2, block="preactivation", activation="elu")),

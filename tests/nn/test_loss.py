@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from alphago.nn.loss import LOSSES, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
+from alphago.nn.loss import ILLEGAL, LOSSES, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.value import Forecast
 
 
@@ -156,6 +156,31 @@ def test_divergence_is_cross_entropy_less_the_targets_entropy_and_has_its_gradie
         alphazero_loss(logits, VALUE, TARGET, RESULT, weights=LossWeights(kl=kl)).total.backward()
         gradients.append(logits.grad)
     assert torch.equal(*gradients)
+
+
+def test_illegal_actions_are_no_part_of_a_masked_softmax():
+    """By hand: of a half, a quarter and a quarter without the first remain two halves."""
+    logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])).requires_grad_()
+    target = torch.tensor([[ILLEGAL, 0.75, 0.25], [0.5, 0.5, ILLEGAL]])
+    for kl, entropy in ((False, 0.0), (True, -(0.75 * math.log(0.75) + 0.25 * math.log(0.25) + math.log(0.5)) / 2)):
+        found = alphazero_loss(logits, VALUE, target, RESULT, weights=LossWeights(masked=True, kl=kl))
+        assert float(found.policy.detach()) == pytest.approx(math.log(2) - entropy, rel=1e-6)
+    found.policy.backward()
+    assert logits.grad.flatten().tolist() == pytest.approx([0, -0.125, 0.125, 0, 0, 0], abs=1e-7)
+
+
+def test_a_mask_without_illegal_actions_changes_nothing():
+    """To the last bit; nor does a logit far above the others where it is illegal."""
+    plain, masked = (
+        alphazero_loss(LOGITS, VALUE, TARGET, RESULT, weights=LossWeights(masked=m)) for m in (False, True)
+    )
+    assert float(plain.total) == float(masked.total)
+    high = torch.tensor([[1e4, 0.0, 0.0]], requires_grad=True)
+    target = torch.tensor([[ILLEGAL, 0.5, 0.5]])
+    found = alphazero_loss(high, VALUE[:1], target, RESULT[:1], weights=LossWeights(masked=True))
+    found.policy.backward()
+    assert float(found.policy.detach()) == pytest.approx(math.log(2))
+    assert high.grad.tolist() == [[0, 0, 0]]
 
 
 def test_l2_is_of_all_parameters_that_learn():

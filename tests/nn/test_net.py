@@ -9,10 +9,12 @@ import torch
 from torch import nn
 
 from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.model_files import ModelError
-from alphago.nn.net import NeuralNet
+from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.policy import FlatPolicy
 from alphago.nn.value import DenseValue
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
@@ -199,15 +201,40 @@ def test_sizes_and_presets():
         ({"tower_height": 2.5}, "tower_height must be an integer >= 0, got 2.5"),
         ({"channels": 0}, "channels must be an integer >= 1, got 0"),
         ({"channels": True}, "channels must be an integer >= 1, got True"),
-        ({"preset": "huge"}, "preset must be 'default' or 'paper', got 'huge'"),
+        ({"preset": "huge"}, "preset must be 'default' or 'paper' or 'cgzero', got 'huge'"),
         ({"base_net": nn.Identity(), "channels": 3}, "must be left out with a base_net"),
         ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, got \[2, 400\]"),
         ({"base_net": nn.Identity(), "preset": "paper"}, "must be left out with a base_net"),
+        ({"base_net": nn.Identity(), "preset": "cgzero"}, "must be left out with a base_net"),
+        ({"channels": 3, "preset": "cgzero"}, "channels and size_free must be left out with preset='cgzero'"),
+        ({"tower_height": 0, "preset": "cgzero"}, "channels and size_free must be left out with preset='cgzero'"),
+        ({"size_free": True, "preset": "cgzero"}, "channels and size_free must be left out with preset='cgzero'"),
     ],
 )
 def test_impossible_sizes(options, text):
     with pytest.raises(ValueError, match=text):
         NeuralNet(ENV, **options)
+
+
+def test_a_dense_preset(tmp_path):
+    """CGZero's for Oware: 48 units of 342 inputs, 32 for each head, within 80 KB; and any other board's."""
+    env = OwareEnv(rules="cgzero", planes="one-hot")
+    net = NeuralNet(env, preset="cgzero")
+    assert net.num_parameters == (342 + 1) * 48 + 2 * (48 + 1) * 32 + (32 + 1) * (6 + 1) == 19_831
+    assert 4 * net.num_parameters <= 80_000
+    assert (net.preset, net.tower_height, net.size_free) == ("cgzero", None, False)
+    net.save(tmp_path / "net")
+    again = load_model(tmp_path / "net")
+    assert again.config == net.config
+    policy, value = net(env.position())
+    assert again(env.position())[1] == value
+    assert policy == pytest.approx(again(env.position())[0])
+    own = FlatPolicy(48, 26)
+    mixed = NeuralNet(ENV, policy=own, preset="cgzero")
+    assert mixed.policy is own
+    assert mixed(ENV.position())[0].sum() == pytest.approx(1)
+    with pytest.raises(ValueError, match="its heads fit one board size"):
+        mixed.resized(GoEnv(7))
 
 
 def test_own_modules_in_each_slot():

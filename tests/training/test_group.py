@@ -204,6 +204,88 @@ class TestOpenings:
             assert not record.policies[record.weights == 0].any()
 
 
+class TestRandomMoves:
+    """A few first moves at random; they and all before them are not trained on."""
+
+    ENV = GoEnv(5, komi=0.5, max_moves=20)
+
+    def games(self, count: int = 200, **settings: Any) -> list[GameRecord]:
+        given = {"readouts": 2, "random_move_share": 0.2, "random_move_plies": 6, **settings}
+        return play_all(source(self.ENV, count, **given), OneMove())
+
+    def test_what_is_before_them_is_dropped(self) -> None:
+        """Weights are 0 up to the last random move, which is among the first six, and 1 from there on."""
+        ends = []
+        for record in self.games():
+            dropped = int((record.weights == 0).sum())
+            assert not record.weights[:dropped].any()
+            assert (record.weights[dropped:] == 1).all()
+            assert dropped <= 6
+            ends.append(dropped)
+        undisturbed = ends.count(0) / len(ends)
+        assert 0.8**6 - 0.15 < undisturbed < 0.8**6 + 0.15
+        assert len(set(ends)) == 7
+
+    def test_they_are_any_legal_move_but_rash_passes(self) -> None:
+        """OneMove's search plays one of the first points."""
+        records = self.games(random_move_share=1.0, random_move_plies=1)
+        first = np.bincount([record.moves[0] for record in records], minlength=26)
+        assert first[25] == 0
+        assert (first[:25] > 0).sum() > 20
+        assert all(record.weights[0] == 0 and record.weights[1:].all() for record in records)
+
+    def test_their_searches_are_told(self) -> None:
+        """Values and policies are the search's: what later moves learn may depend on them."""
+        for record in self.games(20, random_move_share=1.0, random_move_plies=2, search=SEARCH):
+            assert (record.policies[:2].sum(axis=1) > 0).all()
+
+    def test_without_them_games_are_as_ever(self) -> None:
+        """No random number is drawn for them."""
+        for other in ({"random_move_share": 0.0}, {"random_move_plies": 0}):
+            assert_same_games(self.games(9, **other), play_all(source(self.ENV, 9, readouts=2), OneMove()))
+
+    def test_in_pieces_the_same_games(self) -> None:
+        """Also the weights, which tell what was dropped."""
+        settings: dict[str, Any] = {"readouts": 2, "games_in_flight": 5, "random_move_share": 0.3}
+        finished: list[GameRecord] = []
+        with Workers(2) as workers:
+            games = source(self.ENV, 11, workers, **settings)
+            games.evaluator = HashEvaluator()
+            while len(finished) < 11:
+                games.begin(3)
+                while not games.go_on(until=0.0):
+                    again = source(self.ENV, 11, workers, **settings)
+                    again.evaluator = HashEvaluator()
+                    again.restore(*games.state())
+                    games = again
+                finished += games.take()
+            whole = source(self.ENV, 11, workers, **settings).play_all(HashEvaluator())
+        finished.sort(key=lambda record: record.seed or (0, 0))
+        assert_same_games(finished, whole)
+        assert all(np.array_equal(one.weights, two.weights) for one, two in zip(finished, whole, strict=True))
+        assert any((record.weights == 0).any() for record in whole)
+
+    def test_opening_moves_do_not_count_twice(self) -> None:
+        """Moves that the policy draws are dropped anyway, and are not random ones."""
+        records = self.games(30, opening_plies=100.0, random_move_share=1.0, random_move_plies=30)
+        assert all(not record.weights.any() for record in records)
+
+
+def test_the_search_is_told_the_ply() -> None:
+    """Each game's own: one that began later is at an earlier ply."""
+    search = SearchSettings(c_puct=1.0, c_puct_growth=0.5, dirichlet_decay=0.01)
+    group = Group(TIC_TAC_TOE, SelfPlaySettings(readouts=2, search=search, opening_plies=0), 2, 0, range(2))
+    group.capacity = 1
+    group.use(HashEvaluator())
+    for _ in range(2):
+        group.step()
+    group.capacity = 2
+    group.use(HashEvaluator())
+    group.step()
+    assert group.search is not None
+    assert group.search.rule.parameters.c_puct.tolist() == [2.0, 1.0]
+
+
 class TestSurprise:
     def test_divergence(self) -> None:
         policies = np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0], [0.2, 0.3, 0.5]], np.float32)

@@ -227,7 +227,7 @@ class TestParts:
             assert fall["ownership_loss"] < 0.97
             assert fall["score_loss"] < 0.9
 
-    @pytest.mark.parametrize("losses", ["alphago-zero", "alphago.jl", "cody2007", LossWeights(kl=True)], ids=str)
+    @pytest.mark.parametrize("losses", ["alphago-zero", "alphago.jl", "cody2007", "cgzero"], ids=str)
     @pytest.mark.parametrize("optimizer", ["muon", "sgd"])
     def test_each_loss(self, go_sample: Sample, losses: Any, optimizer: str) -> None:
         net = go_network()

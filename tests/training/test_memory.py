@@ -9,7 +9,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
-from alphago.training.memory import ReplayMemory, value_targets, window
+from alphago.training.memory import ReplayMemory, window
 from alphago.training.selfplay import selfplay
 from tests.mcts.games import CountingEnv
 
@@ -275,20 +275,7 @@ class TestLabels:
         assert set(sample.value) == {0, 1, -1}
         assert np.array_equal(sample.weight, np.where(sample.value == 0, 0.5, 1).astype(np.float32))
 
-    def test_values_that_the_search_found(self) -> None:
-        """The lambda-return by its recursion, from each mover's view; without a share of the search, the result."""
-        builder = RecordBuilder()
-        values, movers = [0.5, -0.2, 0.9, 0.1], [1, 1, -1, 1]
-        for value, mover in zip(values, movers, strict=True):
-            builder.add(9, np.eye(10, dtype=np.float32)[9], value, 10, mover)
-        record = builder.finish(-1, -3, False, 10)
-        assert value_targets(record, 0.0).tolist() == [-1, -1, 1, -1]
-        black = -1.0
-        wanted = []
-        for value, mover in zip(values[::-1], movers[::-1], strict=True):
-            wanted.append(black * mover)
-            black = 0.75 * black + 0.25 * value * mover
-        assert value_targets(record, 0.25) == pytest.approx(wanted[::-1])
+    def test_a_share_of_the_search_of_two(self) -> None:
         with pytest.raises(ValueError, match="search_share must be a number from 0 to 1, got 2"):
             ReplayMemory(GO, search_share=2)
 

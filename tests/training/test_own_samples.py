@@ -51,6 +51,17 @@ def test_a_further_call_goes_on() -> None:
     assert gone() is None
 
 
+def test_illegal_actions_may_be_left_out() -> None:
+    """The policy loss is over legal moves then; what the caller gave stays as it was."""
+    policies = POLICIES.copy()
+    losses = {"masked": True, "value": 0.0, "ownership": 0.0, "score": 0.0}
+    plain = train_on(network(), POSITIONS, policies, [1, 1, -1], losses={**losses, "masked": False}, **EXACT)
+    masked = train_on(network(), POSITIONS, policies, [1, 1, -1], losses=losses, **EXACT)
+    assert masked["policy_loss"] < plain["policy_loss"]
+    assert masked["policy_entropy"] < plain["policy_entropy"]
+    assert np.array_equal(policies, POLICIES)
+
+
 def test_batches() -> None:
     """All positions in each epoch, in batches as equal as can be."""
     assert train_on(network(), POSITIONS, POLICIES, [1, 1, 1], 4, batch_size=2, **EXACT)["steps"] == 8

@@ -5,18 +5,25 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
+from alphago.mcts.search import SearchSettings
+from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.system.validation import UNSET
 from alphago.training.judges.criteria import Opponent
+from alphago.training.optimizer import rate_factor
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
 from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
+from alphago.training.session import train
 from alphago.training.settings import TrainingSettings
-from tests.training.small_runs import GO, RandomGames, interrupt_at, run
+from alphago.training.targets import Targets
+from tests.training.small_runs import EXACT, GO, Listener, RandomGames, interrupt_at, run
 
 TINY = {"tower_height": 0, "channels": 4}
 
@@ -106,6 +113,53 @@ class TestBoards:
         if name not in ("paper", "alphago.jl"):  # 23 million weights
             net = NeuralNet(env, **recipe.network)
             assert all(net.resized(env.resized(size)).num_parameters for size, _ in settings.curriculum)
+
+
+class TestCGZero:
+    """Its Oware, network, search, targets and losses together."""
+
+    def plan(self) -> Plan:
+        return new_run(TrainCall(RECIPES["cgzero"].make_env(), UNSET, "cgzero", None, {}, None, {}))
+
+    def test_what_it_brings(self) -> None:
+        plan = self.plan()
+        assert plan.model.env == OwareEnv(rules="cgzero", planes="one-hot")
+        assert plan.model.num_parameters == 19_831
+        settings = plan.settings
+        assert (settings.max_minutes, settings.num_games) == (45, None)
+        assert settings.losses == LossWeights(ownership=0, score=0, kl=True, masked=True)
+        wanted = {"result_share": 0.9, "result_growth": 0.1, "visits_until": 0.2, "played_from": 0.95}
+        assert settings.targets == Targets("legal-moves", search_share=0.03, **wanted)
+        search = settings.selfplay().search
+        assert isinstance(search, SearchSettings)
+        assert (search.gumbel, search.leaves, search.near_best) == (False, 1, 0.95)
+        rule = search.new_rule(3, 6)
+        rule.begin_move(np.arange(3), np.array([0, 10, 100]))
+        assert rule.parameters.c_puct == pytest.approx([2.897, 2.931, 2.975])
+
+    def test_it_goes_on(self) -> None:
+        plan = self.plan()
+        again = gone_on(plan, plan.model.env)
+        assert again.settings == plan.settings
+        assert again.model.config == plan.model.config
+
+    def test_the_rates_of_its_generations(self) -> None:
+        """8, 6, 2 and 1 thousandths for 32 samples."""
+        settings = self.plan().settings
+        rates = [settings.learning_rate * rate_factor(settings.schedule, progress) for progress in (0, 0.1, 0.3, 0.6)]
+        assert rates == pytest.approx([32e-3, 24e-3, 8e-3, 4e-3])
+
+    def test_it_trains(self, tmp_path: Path) -> None:
+        small = {"readouts": 4, "first_readouts": None, "start_training_after": 40, "samples_per_position": 1.0}
+        counted: dict[str, Any] = {"games_in_flight": 4, "max_minutes": None, "ckp_freq": 100, **EXACT, **small}
+        listener = Listener()
+        env = RECIPES["cgzero"].make_env()
+        net = train(env, 6, preset="cgzero", folder=tmp_path / "run", reports=[listener], **counted)
+        assert listener.rows[-1]["games"] == 6
+        assert listener.rows[-1]["steps"] > 0
+        assert net.preset == "cgzero"
+        dropped = [record for record in listener.records if (record.weights == 0).any()]
+        assert all(record.weights[-1] == 1 for record in dropped)
 
 
 class TestNeeded:

@@ -2,7 +2,7 @@
 
 import math
 
-from alphago.mcts.kernels.nodes import NONE, ROOT, greatest_waiting
+from alphago.mcts.kernels.nodes import NONE, ROOT, greatest_waiting, mean_value
 from alphago.mcts.kernels.waves import select_by
 from alphago.system.kernels.jit import inlined, kernel
 
@@ -16,9 +16,9 @@ def choose(tree, game, node, rule):
     w = `parent_value_weight` (1: AlphaGo.jl, 0: AlphaGo Zero). An untried action has Q = v (0 if w = 0) minus
     `first_play_reduction` sqrt(sum of tried priors). A simulation of the present wave that has passed a node counts
     there as `virtual_loss` losses. Values are from the view of the node's mover; the lowest of equally good actions
-    wins.
+    wins. Each game has its own c_puct.
     """
-    explore = rule.c_puct * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
+    explore = rule.c_puct[game] * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
     seed = rule.parent_value_weight * tree.value[game, node]
     tried = 0.0
     best = NONE
@@ -52,10 +52,14 @@ select = select_by(choose)
 
 
 @kernel
-def mix_noise(tree, games, noise, weight):
-    """Set the roots' priors to (1 - weight) prior + weight noise; noise is float32 [n, A], 0 on illegal actions."""
+def mix_noise(tree, games, noise, weights):
+    """Set the roots' priors to (1 - weight) prior + weight noise, with one weight a game, float32 [n].
+
+    noise: float32 [n, A], 0 on illegal actions.
+    """
     for i in range(games.shape[0]):
         game = games[i]
+        weight = weights[i]
         child = tree.first_child[game, ROOT]
         while child != NONE:
             share = weight * noise[i, tree.action[game, child]]
@@ -66,3 +70,31 @@ def mix_noise(tree, games, noise, weight):
             if prior > 0:
                 tree.waiting[game, ROOT, action] = (1 - weight) * prior + weight * noise[i, action]
         tree.next_action[game, ROOT] = greatest_waiting(tree.waiting[game, ROOT])
+
+
+@inlined
+def renown(tree, game, child):
+    """Return mean value + ln(visits + 3) of a visited child, for its parent's mover; above 0, since ln 3 > 1."""
+    return mean_value(tree, game, child) + math.log(tree.visits[game, child] + 3.0)
+
+
+@kernel
+def near_best(tree, games, share, out):
+    """Write to `out`, float32 [n, A], 1 for the roots' actions whose `renown` is at least `share` of the greatest.
+
+    All others get 0, and so do actions without visits (marchete/CGZero's choice of a move).
+    """
+    for i in range(games.shape[0]):
+        for action in range(out.shape[1]):
+            out[i, action] = 0
+        greatest = 0.0
+        child = tree.first_child[games[i], ROOT]
+        while child != NONE:
+            if tree.visits[games[i], child] > 0:
+                greatest = max(greatest, renown(tree, games[i], child))
+            child = tree.next_sibling[games[i], child]
+        child = tree.first_child[games[i], ROOT]
+        while child != NONE:
+            if tree.visits[games[i], child] > 0 and renown(tree, games[i], child) >= share * greatest:
+                out[i, tree.action[games[i], child]] = 1
+            child = tree.next_sibling[games[i], child]

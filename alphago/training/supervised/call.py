@@ -33,7 +33,8 @@ SUPERVISED: dict[str, Any] = {
 OF_SELF_PLAY = (
     "num_games", "exact_rules", "curriculum", "sizes", "gate", "champions", "pool", "start_training_after",
     "samples_per_position", "surprise_share", "search_share", "resign_threshold", "adaptive_resignation",
-    "opening_plies",
+    "opening_plies", "value_targets", "result_share", "result_growth", "visits_until", "played_from",
+    "random_move_share", "random_move_plies",
 )  # fmt: skip
 
 

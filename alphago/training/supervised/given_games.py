@@ -13,7 +13,7 @@ from alphago.env.go import GoEnv
 from alphago.records.dataset import Dataset, StoredGame, is_dataset
 from alphago.records.record import GameRecord, load_records, to_arrays
 from alphago.records.sgf import SgfGame, salvage_sgf
-from alphago.training.memory import ReplayMemory, Sample, turn
+from alphago.training.memory import ReplayMemory, Sample, mark_illegal, turn
 from alphago.training.runs.shards import digest_of
 
 HELD_OUT_SHARE = 0.05  # of records, which have no division of their own
@@ -31,6 +31,7 @@ class GivenGames(Protocol):
 
     lengths: np.ndarray  # int64 [games], the positions of each game to learn from
     digest: str  # of the games: another digest, other games
+    masked: bool  # whether samples tell illegal actions, as in ReplayMemory
 
     def record(self, number: int) -> GameRecord:
         """Return a game to learn from."""
@@ -50,6 +51,7 @@ class DatasetGames:
         if env.turns is not None:
             raise ValueError(f"env must be a game that two passes end, to learn from files of games, got {env!r}")
         self.env, self.dataset, self.digest = env, dataset, dataset.digest
+        self.masked = False
         self.numbers = {
             split: dataset.select(split, env.N, results_only=True) for split in ("train", "validation", "test")
         }
@@ -112,6 +114,8 @@ class DatasetGames:
             part = range(begin, min(begin + REBUILT_AT_ONCE, len(games)))
             self._replay(batch, [games[i] for i in part], plies[part.start : part.stop])
             batch.planes(np.arange(len(part)), sample.planes[part.start : part.stop])
+            if self.masked:
+                mark_illegal(batch, np.arange(len(part)), sample.policy[part.start : part.stop])
             over = [i for i in part if sample.ended[i]]
             if over:
                 self._replay(batch, [games[i] for i in over], np.array([len(games[i].moves) for i in over]))
@@ -163,6 +167,15 @@ class RecordGames:
         self.held = held
         self.lengths = np.array([int((record.weights > 0).sum()) for record in self.records], np.int64)
         self.digest = records_digest(kept)
+
+    @property
+    def masked(self) -> bool:
+        """Whether samples tell illegal actions, as in ReplayMemory."""
+        return self.memory.masked
+
+    @masked.setter
+    def masked(self, masked: bool) -> None:
+        self.memory.masked = self.validation.masked = masked
 
     def record(self, number: int) -> GameRecord:
         return self.records[number]

@@ -110,10 +110,14 @@ class GivenMemory:
         self.added = 0
 
     @classmethod
-    def of(cls, games: GivenGames, env: GameEnv, **_: Any) -> "GivenMemory":
-        """Return the memory for a run on a board; raise ValueError if the games are of another."""
+    def of(cls, games: GivenGames, env: GameEnv, *, masked: bool = False, **_: Any) -> "GivenMemory":
+        """Return the memory for a run on a board; raise ValueError if the games are of another.
+
+        masked: whether samples tell illegal actions, as in ReplayMemory.
+        """
         if env != games.env:
             raise ValueError(f"all boards of a run on given games must be {games.env!r}, got {env!r}")
+        games.masked = masked
         return cls(games)
 
     def __len__(self) -> int:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from alphago.nn.loss import legal_alone
 from alphago.training.batches import Part, weight_sum
 
 METRICS = (
@@ -66,7 +67,11 @@ def board_of(part: Part) -> str:
 def measure(
     logits: torch.Tensor, value: torch.Tensor, target_policy: torch.Tensor, target_value: torch.Tensor
 ) -> dict[str, torch.Tensor]:
-    """Return measurements of logits and values [n], in the mover's view, against targets: float64 [] by name."""
+    """Return measurements of logits and values [n], in the mover's view, against targets: float64 [] by name.
+
+    Actions that the targets leave out (`alphago.nn.loss.ILLEGAL`) are left out here too.
+    """
+    logits, target_policy = legal_alone(logits, target_policy)
     log_policy = torch.log_softmax(logits, dim=1)
     scalars = {
         "value_correlation": pearson(value, target_value),

@@ -8,6 +8,7 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.loss import ILLEGAL
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset
@@ -21,7 +22,7 @@ from alphago.training.selfplay import selfplay
 from alphago.training.session import train
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
-from alphago.training.supervised.source import GivenSource
+from alphago.training.supervised.source import GivenMemory, GivenSource
 from alphago.training.watch.report import Report
 
 ENV = GoEnv(5, komi=0.5)
@@ -87,6 +88,19 @@ class TestSamples:
             assert actions[sample.policy[i].argmax()] == game.moves[ply]
             assert sample.policy[i].sum() == 1
             assert sample.value[i] == game.row["outcome"] * position.to_play
+
+    @pytest.mark.parametrize("kind", ["dataset", "records"])
+    def test_illegal_actions_may_be_marked(self, dataset: Path, kind: str) -> None:
+        """Those of each position under its symmetry, where the losses leave them out."""
+        games = given_games(ENV, dataset if kind == "dataset" else selfplay(ENV, HashEvaluator(), 2, 40, seed=0))
+        for masked in (False, True):
+            GivenMemory.of(games, ENV, masked=masked)
+            sample = games.sample(30, np.random.default_rng(0))
+            stones = sample.planes[:, :2].sum(axis=1).reshape(30, 25) > 0
+            illegal = sample.policy[:, :25] == ILLEGAL
+            assert illegal[stones].all() == masked
+            assert not illegal[~stones].any() or masked
+            assert np.maximum(sample.policy, 0).sum(axis=1) == pytest.approx(np.ones(30), abs=1e-5)
 
     def test_planes_know_the_moves_before(self, dataset: Path) -> None:
         """Seed defect 4: history planes repeated the present board, in training and in play."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from alphago.nn.loss import ILLEGAL
 from alphago.training.watch.measures import METRICS, mean_metrics, measure, pearson
 
 
@@ -23,6 +24,18 @@ def test_measure() -> None:
     assert measured["policy_entropy"] == pytest.approx(np.log(4) / 2, abs=0.01)
     assert measured["top_move_agreement"] == 0.5
     assert measured["value_correlation"] == pytest.approx(1)
+
+
+def test_actions_that_are_left_out() -> None:
+    """The same as without them, whatever their logits."""
+    logits, value = torch.tensor([[1.0, 0.5, 9.0], [0.0, 2.0, 1.0]]), torch.tensor([0.5, -0.5])
+    target = torch.tensor([[0.75, 0.25, ILLEGAL], [ILLEGAL, 0.5, 0.5]])
+    found = measure(logits, value, target, value)
+    alone = measure(torch.tensor([[1.0, 0.5], [2.0, 1.0]]), value, torch.tensor([[0.75, 0.25], [0.5, 0.5]]), value)
+    assert {name: float(one) for name, one in found.items()} == pytest.approx(
+        {name: float(one) for name, one in alone.items()}
+    )
+    assert float(found["top_move_agreement"]) == 1
 
 
 def test_means() -> None:
