@@ -22,7 +22,7 @@ class PuctParameters(NamedTuple):
 
 
 class Puct(SearchRule):
-    """Search that keeps its trees, with Dirichlet noise at the roots; policies and moves come from visits.
+    """PUCT search: keeps its trees, Dirichlet noise at the roots, policies and moves from visits.
 
     dirichlet_weight, dirichlet_alpha: see `SearchSettings`.
     """
@@ -55,7 +55,7 @@ class Puct(SearchRule):
         """Do nothing: simulations create the nodes that they need."""
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return the games (bool [B]) whose most visited action leads by more than the budget or is the only one."""
+        """Return the games (bool [B]) with one legal action, or whose most visited one leads by more than `budget`."""
         games = np.arange(len(budget))
         visits = root_visits(tree, games)
         most = visits.max(axis=1)

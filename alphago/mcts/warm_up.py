@@ -1,8 +1,8 @@
-"""Compilation of the tree search's kernels in a second process, while this one compiles the game's.
+"""Compile the search's kernels in a second process, while this one compiles the game's.
 
-Kernels are compiled at their first call, one after the other, since numba's compiler admits one thread, and are then
-kept on disk. If those of the search are not there yet, a command that is about to play many games starts a second
-process, `python -m alphago.mcts.warm_up`, to compile them, and later loads them from disk.
+Kernels are compiled at their first call and cached on disk. Numba's compiler runs on one thread, so a command that is
+about to play many games starts a second process, `python -m alphago.mcts.warm_up`, if the kernels of the search are not
+cached yet, and later loads them from disk.
 """
 
 import atexit
@@ -27,9 +27,9 @@ SEARCHES = 2  # games searched side by side
 
 @cache
 def warm_up() -> "subprocess.Popen[bytes] | None":
-    """Start the process that compiles the search's kernels, once; return None if they are compiled or no core is free.
+    """Start the process that compiles the search's kernels; None if they are cached or there is only one core.
 
-    The process ends with this one at the latest.
+    Later calls return the same process. It is killed when this process exits.
     """
     if numba.config.DISABLE_JIT or available_cores() < 2 or all(map(is_compiled, (puct.select, gumbel.select))):
         return None
@@ -47,20 +47,20 @@ def warm_up() -> "subprocess.Popen[bytes] | None":
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """End the process if it still runs; the kernels that it has compiled so far are on disk."""
+    """Kill the process if it still runs; the kernels compiled so far stay cached."""
     if process.poll() is None:
         process.kill()
         process.wait()
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Return whether the kernel is on disk."""
+    """Return whether the compiled kernel is cached on disk."""
     module = kernel.__module__.rpartition(".")[2]
     return any(Path(kernel.stats.cache_path).glob(f"{module}.{kernel.py_func.__name__}-*.kernel"))
 
 
 class Blank:
-    """A game without rules that is its own batch and compiles nothing: every action is legal, no game ends."""
+    """A game without rules or kernels, and its own batch: every action is legal, no game ends."""
 
     device = "cpu"
     action_space, max_moves = 2, 8

@@ -1,4 +1,4 @@
-"""`AnalysisEngine`: many queries of KataGo's analysis protocol at once, whose positions are searched together."""
+"""`AnalysisEngine`: answer many queries of KataGo's analysis protocol at once, searching their positions together."""
 
 import heapq
 import itertools
@@ -20,18 +20,20 @@ from alphago.ui.analysis_worker import Worker
 from alphago.ui.katago import SIDES
 
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
-LARGEST = 10_000_000  # characters of a query
+LARGEST = 10_000_000  # most characters of a query
 
 
 class AnalysisEngine:
-    """The engine of the analysis protocol for one network: lines in, replies out, in any order.
+    """An engine for the analysis protocol with one network; replies come in any order.
 
-    env: the game that the network is for; a size-free one analyses other boards too.
-    network: as `MCTSPlayer` takes it.
-    write: gets each reply as one line of JSON, without its end, from any thread but one at a time.
-    visits: of a query that names none. side: from whose view, "BLACK", "WHITE" or "SIDETOMOVE", the same.
-    threads: that search; None for all cores. device: where the network is computed.
-    version: what `query_version` answers.
+    env: the network's game; a size-free network analyses other board sizes too.
+    network: as in `MCTSPlayer`.
+    write: called with each reply, one line of JSON without the newline, from any thread but one at a time.
+    visits: default of a query's `maxVisits`.
+    side: default of `reportAnalysisWinratesAs`: "BLACK", "WHITE" or "SIDETOMOVE".
+    threads: number of search threads; None for all cores.
+    device: where the network is computed, as in `MCTSPlayer`.
+    version: the reply to `query_version`.
     """
 
     def __init__(
@@ -58,9 +60,9 @@ class AnalysisEngine:
         self._evaluators: dict[GoEnv, Evaluator] = {}
         self._making = threading.Lock()
         self._warned: set[tuple[str, str]] = set()
-        self.changed = threading.Condition()  # guards what follows
+        self.changed = threading.Condition()  # guards the attributes below
         self._queue: list[Job] = []
-        self._jobs: dict[int, Job] = {}  # without their last reply, by number
+        self._jobs: dict[int, Job] = {}  # unfinished jobs by number
         self._numbers = itertools.count()
         self._closing = self._ending = False
         count = available_cores() if threads is None else check_int("threads", threads, 1)
@@ -68,10 +70,10 @@ class AnalysisEngine:
         for worker in self._workers:
             worker.start()
 
-    # -- what comes in -------------------------------------------------------------------------------
+    # -- input ---------------------------------------------------------------------------------------
 
     def receive(self, line: str) -> None:
-        """Take one line: a query, or an action."""
+        """Handle one line of input: a query or an action."""
         if not line.strip():
             return
         if len(line) > LARGEST:
@@ -92,14 +94,14 @@ class AnalysisEngine:
             self.ask(fields)
 
     def ask(self, fields: Mapping[str, Any]) -> None:
-        """Queue the positions of a query, or reply with what is wrong."""
+        """Queue the positions of a query, or reply with its error."""
         try:
             query = read_query(fields, self.defaults)
         except QueryError as problem:
             self.send(error(str(problem), problem.field, fields.get("id")))
             return
         for name, text in query.warnings:
-            if name == "rules" or (name, text) not in self._warned:  # others once for the engine
+            if name == "rules" or (name, text) not in self._warned:  # other warnings are sent only once
                 self._warned.add((name, text))
                 self.send(error(text, name, query.id, kind="warning"))
         with self.changed:
@@ -111,7 +113,7 @@ class AnalysisEngine:
             self.changed.notify_all()
 
     def act(self, fields: dict[str, Any]) -> None:
-        """Do an action and echo it."""
+        """Execute an action and echo it."""
         action, query_id = fields["action"], fields.get("id")
         if not isinstance(query_id, str):
             self.send(error(f"id must be a string, got {shown(query_id)}", "id"))
@@ -119,7 +121,7 @@ class AnalysisEngine:
             self.send({**fields, "version": self.version, "git_hash": "<omitted>"})
         elif action == "query_models":
             self.send({**fields, "models": [{"name": str(self.network)[:200], "version": self.version}]})
-        elif action == "clear_cache":  # there is none
+        elif action == "clear_cache":  # this engine has no cache
             self.send(fields)
         elif action in ("terminate", "terminate_all"):
             self.terminate(fields)
@@ -127,7 +129,7 @@ class AnalysisEngine:
             self.send(error(f"unknown action {shown(action)}", "action", query_id))
 
     def terminate(self, fields: dict[str, Any]) -> None:
-        """End the queries, or the turns of them, that an action names; their last replies follow its echo."""
+        """Stop the queries, or their turns, that an action names; their last replies follow its echo."""
         turns, named = fields.get("turnNumbers"), fields.get("terminateId")
         if fields["action"] == "terminate" and not isinstance(named, str):
             self.send(error(f"terminateId must be a string, got {shown(named)}", "terminateId", fields["id"]))
@@ -147,7 +149,10 @@ class AnalysisEngine:
             self.finish(job, no_results(job))
 
     def close(self, wait: bool = True) -> None:
-        """End the engine. wait: whether it first finishes what is queued; else no more replies follow."""
+        """Stop the engine and wait for its threads.
+
+        wait: whether to finish all queued queries first; otherwise no more replies are sent.
+        """
         with self.changed:
             self._closing = True
             self._ending = not wait
@@ -158,9 +163,9 @@ class AnalysisEngine:
     # -- for the workers -----------------------------------------------------------------------------
 
     def take(self, most: int, idle: bool) -> list[Job] | None:
-        """Return the next jobs, at most so many, none if there are none; None once the worker is to end.
+        """Return up to `most` jobs; None once the worker must end.
 
-        idle: whether the worker has nothing else to do, so that it waits for jobs.
+        idle: whether the worker has nothing else to do, so that the call waits for jobs.
         """
         with self.changed:
             while idle and not self._queue and not self._closing:
@@ -172,7 +177,7 @@ class AnalysisEngine:
 
     @property
     def ending(self) -> bool:
-        """Whether work is to end at once."""
+        """Whether workers must stop at once."""
         return self._ending
 
     def finish(self, job: Job, reply: dict[str, Any]) -> None:
@@ -196,7 +201,7 @@ class AnalysisEngine:
             return self._evaluators[env]
 
     def board(self, size: int, rules: Rules) -> GoEnv:
-        """Return the game of a query; raise QueryError for a board that the network cannot play."""
+        """Return the game for a query's board size and rules; raise QueryError if the network does not fit it."""
         if size != self.env.N and not getattr(self.network, "size_free", False):
             raise QueryError("boardXSize", f"the network plays on {self.env.N}x{self.env.N}, got {size}x{size}")
         if (size, rules) not in self._boards:

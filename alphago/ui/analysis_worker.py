@@ -16,9 +16,9 @@ from alphago.ui.analysis_reply import error, reply_of
 from alphago.ui.katago import seen_by
 
 SLOTS = 64  # positions that a worker searches side by side
-LONG = 1000  # visits from which a position has trees of its own, since trees side by side grow together
+LONG = 1000  # a query with more visits gets a search of its own: all trees of one search have the same capacity
 LEAVES = 8
-TREE_BYTES = 2**30  # at which a search ends before its visits
+TREE_BYTES = 2**30  # memory of a search's trees at which it ends early
 
 
 class Worker:
@@ -27,7 +27,7 @@ class Worker:
     def __init__(self, engine: JobSource) -> None:
         self.engine = engine
         self.searches: list[Slots] = []
-        self.free: dict[GoEnv, Slots] = {}  # searches that are kept for further queries
+        self.free: dict[GoEnv, Slots] = {}  # searches to reuse for further queries
 
     def run(self) -> None:
         """Search until the engine ends."""
@@ -42,11 +42,11 @@ class Worker:
 
     @property
     def busy(self) -> int:
-        """The number of positions that are being searched."""
+        """The number of positions being searched."""
         return sum(len(search.jobs) for search in self.searches)
 
     def begin(self, job: Job) -> None:
-        """Begin a job, or reply with why it cannot begin."""
+        """Start the search of a job, or reply with an error."""
         env = job.query.env
         try:
             if job.query.visits > LONG:
@@ -63,7 +63,7 @@ class Worker:
             self.searches.append(slots)
 
     def step(self, slots: "Slots") -> None:
-        """Run a wave and reply to what is due; an error of the network is the reply of all queries concerned."""
+        """Run a wave and send the replies that are due; an exception is sent as the reply to all jobs in `slots`."""
         try:
             slots.step()
         except Exception as problem:
@@ -78,20 +78,20 @@ class Worker:
 
 
 class Slots:
-    """A search with room for some positions, each of a job."""
+    """A search of up to `count` positions, one for each job."""
 
     def __init__(self, env: GoEnv, engine: JobSource, count: int) -> None:
         self.engine = engine
         self.search = AnalysisSearch(env, engine.evaluator(env), count, SearchSettings(leaves=LEAVES))
         self.jobs: dict[int, Job] = {}
         self.budget = np.zeros(count, np.int32)
-        self.due: dict[int, float] = {}  # when to report, in seconds of `time.monotonic`
-        self.end: dict[int, float] = {}  # when to end
+        self.due: dict[int, float] = {}  # time of the next report, by `time.monotonic`
+        self.end: dict[int, float] = {}  # time limit, by `time.monotonic`
         points = env.plane_shape[0] * env.plane_shape[1]
         self.most_nodes = TREE_BYTES // (count * (4 * env.action_space + points))
 
     def begin(self, job: Job) -> None:
-        """Put a job's position into a free slot; its own evaluation is its first visit."""
+        """Put a job's position into a free slot; the root's evaluation counts as its first visit."""
         slot = next(slot for slot in range(len(self.budget)) if slot not in self.jobs)
         self.search.start(slot, job.turn.position, job.query.forbidden)
         self.jobs[slot], self.budget[slot] = job, job.query.visits
@@ -119,7 +119,7 @@ class Slots:
             self.budget[slot] = 0
 
     def reply(self, slots: Sequence[int], during: bool) -> None:
-        """Reply with what the search says of some slots."""
+        """Send the analyses of some slots as replies."""
         wanted = {flag for slot in slots for flag in self.jobs[slot].query.flags}
         if not slots:
             return

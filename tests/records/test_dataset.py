@@ -135,7 +135,7 @@ class TestDamage:
 
     @pytest.mark.parametrize(
         ("name", "data", "why"),
-        [("moves-000000.npy", None, "is gone"), ("games-000000.npy", b"", "is damaged"),
+        [("moves-000000.npy", None, "is missing"), ("games-000000.npy", b"", "is damaged"),
          ("games-000000.npy", b"\x93NUMPY\x01", "is damaged"), ("index.json", b"{", "is damaged"),
          ("index.json", b'{"format":"alphago-dataset","version":9,"parts":[]}', "must be of format")],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""PUCT: AlphaGo Zero's formula, by which a simulation chooses the action to follow."""
+"""PUCT: AlphaGo Zero's formula for the action that a simulation follows."""
 
 import math
 
@@ -11,12 +11,11 @@ from alphago.system.kernels.jit import inlined, kernel
 def choose(tree, game, node, rule):
     """Return the child to follow, or NONE for the untried action with the greatest prior.
 
-    Maximised is Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), where N counts the
-    node's own evaluation too. Q(a) = (sum of backed-up values + w v) / (N(a) + w), where v is the node's own value and
-    w = `parent_value_weight` (1: AlphaGo.jl, 0: AlphaGo Zero). An untried action has Q = v (0 if w = 0) minus
-    `first_play_reduction` sqrt(sum of tried priors). A simulation of the present wave that has passed a node counts
-    there as `virtual_loss` losses. Values are from the view of the node's mover; the lowest of equally good actions
-    wins.
+    The choice maximises Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), where N counts
+    the node's own evaluation too. Q(a) = (sum of backed-up values + w v) / (N(a) + w), where v is the node's own value
+    and w = `parent_value_weight` (1: AlphaGo.jl, 0: AlphaGo Zero). An untried action has Q = v (0 if w = 0) minus
+    `first_play_reduction` sqrt(sum of tried priors). A simulation of the current wave that has passed a node counts
+    there as `virtual_loss` losses. Values are from the view of the node's mover; ties go to the lowest action.
     """
     explore = rule.c_puct * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
     seed = rule.parent_value_weight * tree.value[game, node]

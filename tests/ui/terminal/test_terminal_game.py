@@ -164,8 +164,7 @@ class TestMoves:
 
     def test_the_engines_move_and_chance_are_announced(self):
         assert (
-            "The engine (White) played C3 and sees its chance to win at 75 %."
-            in go(BLACK, "d4", engine="C3", value=0.5).text
+            "The engine (White) played C3; it expects to win with 75 %." in go(BLACK, "d4", engine="C3", value=0.5).text
         )
 
     @pytest.mark.parametrize("typo", ["d", "z9", "i4", "d44", "D 4", "4d", "undoo", "?", "d４", "\x00", "-1"])
@@ -241,7 +240,7 @@ class TestUndo:
 class TestOtherCommands:
     def test_hint_does_not_move(self):
         end = go(BLACK, "hint", "d4", engine="B2 C3", value=-0.5)
-        assert "The engine would play B2 for you and sees your chance to win at 25 %." in end.text
+        assert "The engine would play B2 in your place; it expects you to win with 25 %." in end.text
         assert end.moves() == "B D4, W C3"
 
     def test_score(self):
@@ -269,7 +268,7 @@ class TestDeadStones:
     @pytest.mark.parametrize(("lines", "engine"), [(["pass", "d4"], "C3 E5"), (["d4", "b2", "b4"], "pass C3 pass")])
     def test_at_the_first_pass(self, lines, engine):
         text = go(BLACK, *lines, engine=engine).text
-        assert text.count("Stones on the board count as alive in the end: capture dead ones before you pass.") == 1
+        assert text.count("Stones on the board count as alive in the end, so capture dead ones before you pass.") == 1
 
     def test_with_the_score(self):
         text = go(BLACK, "score").text
