@@ -1,4 +1,4 @@
-"""`CudaGoBatch`: positions of Go on a device, with the rows and the verbs of `GoBatch`."""
+"""`CudaGoBatch`: positions of Go on a device, with the rows and methods of `GoBatch`."""
 
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,17 @@ from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 
-BOARD_PARTS = 4  # threads per board for a set of planes beside one per board row: score, its sign, alive per colour
+BOARD_PARTS = 4  # threads per board for rule planes, besides one per board row: score, its sign, two alive planes
 PROGRAM = Program(
     Path(__file__).parent / "kernels" / "go.cu", constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS}
 )
-# dtypes that planes may be written in; bfloat16, which NumPy does not know, by its bits.
+# dtypes in which planes can be written; bfloat16, which NumPy lacks, as its bits.
 PLANE_DTYPES = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
 ALIVE = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
 
 
 class CudaGoBatch(DeviceBatch):
-    """Go positions on a backend; its rows and answers are those of `GoBatch`.
+    """Go positions on a backend; rows and answers equal those of `GoBatch`.
 
     `score`, `outcome`, `ownership`, `planes` and `pass_alive` also write to the rows' scratch words.
     """
@@ -52,7 +52,7 @@ class CudaGoBatch(DeviceBatch):
         to_play: int | str = 1,
         komi: float | None = None,
     ) -> None:
-        """Set the slots to the start position, or to one set-up, as `GoBatch.reset` does."""
+        """Set all slots to the start position, or to the same set-up; see `GoBatch.reset`."""
         colours, mover, komi2 = check_setup(self._size, stones, to_play, self._komi if komi is None else komi)
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if colours is None:
@@ -70,21 +70,21 @@ class CudaGoBatch(DeviceBatch):
     def planes(self, slots: Any, out: Any) -> Any:
         """Write planes as `GameBatch.planes` does, in any dtype of PLANE_DTYPES.
 
-        bfloat16 is written as bits: pass a torch tensor as `tensor.view(torch.int16)`. Memory that kernels reach may
-        also be channels_last; the points of a plane must follow each other at equal steps.
+        bfloat16 is written as bits: pass a torch tensor as `tensor.view(torch.int16)`. An array on the device may also
+        be channels_last; the points of a plane must be at equal steps.
         """
         self._check_shape(out, (len(slots), self.env.planes, self._size, self._size))
         reached = self.backend.reachable(out)
         given = str(out.dtype if reached is None else reached.dtype)
         dtype = PLANE_DTYPES.get(given)
         if dtype is None:
-            raise ValueError(f"planes must be {', '.join(PLANE_DTYPES)} (bfloat16 by its bits), got {given}")
+            raise ValueError(f"planes must be {', '.join(PLANE_DTYPES)} (bfloat16 as its bits), got {given}")
         if reached is None:
             self._check_takes_copies(out, given)
         buffer = self.backend.zeros(tuple(out.shape), given) if reached is None else reached
         board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)
         if line != self._size * point:
-            raise ValueError(f"the points of a plane must follow each other evenly, got steps of {line} and {point}")
+            raise ValueError(f"the points of a plane must be at equal steps, got steps of {line} and {point}")
         self._write_planes(slots, dtype, buffer, board, plane, point)
         return self._deliver(buffer, out)
 
@@ -107,7 +107,7 @@ class CudaGoBatch(DeviceBatch):
     def playout(self, slots: Any, states: Any, fill_eyes: bool = False) -> np.ndarray:
         """Play random moves to the end in every slot; return the number of moves played in each, int32 [n].
 
-        states: int64 [n], a stream of random numbers per slot, which advances in place.
+        states: int64 [n], the state of a random stream per slot, advanced in place.
         fill_eyes: whether a side may fill its own eyes; such games end only at `max_moves`.
         """
         reached = self._reach(states, np.int64, (len(slots),))
@@ -118,6 +118,6 @@ class CudaGoBatch(DeviceBatch):
         return self.backend.download(moves)
 
     def _scratch(self, count: int) -> tuple[Any, int]:
-        """Return scratch memory for one call on `count` boards, and its number of words per board."""
+        """Return scratch memory for `count` boards, int32 [count, words], and `words`."""
         words = alive.scratch_words(self._size)
         return self.backend.zeros((count, words), np.int32), words

@@ -170,7 +170,7 @@ class TestMoves:
     @pytest.mark.parametrize("typo", ["d", "z9", "i4", "d44", "D 4", "4d", "undoo", "?", "d４", "\x00", "-1"])
     def test_typo(self, typo):
         end = go(BLACK, typo, "d4", engine="C3")
-        assert f"{typo!r} is no point of GoEnv(5)" in end.text
+        assert f"{typo!r} is not a point of GoEnv(5)" in end.text
         assert "`help` lists the commands" in end.text
         assert ("did you mean undo?" in end.text) == (typo == "undoo")
         assert end.moves() == "B D4, W C3"
@@ -333,7 +333,7 @@ class NimState:
 class TestAnyGame:
     def test_a_plain_game(self):
         end = converse(ScriptedPlayer(Nim(), "0 0"), BLACK, "pass", "d4", "2", "score", "1", "undo", "1", "1")
-        assert "'pass' is no move of Nim(): expected a number from 0 to 1" in end.text
+        assert "'pass' is not a move of Nim(): expected a number from 0 to 1" in end.text
         assert "If the game ended here: draw." in end.text
         assert end.text.endswith("Black wins.\nYou win!")
 
@@ -411,7 +411,7 @@ class TestPlay:
         [
             (None, "You left the game after 0 moves."),  # it was closed before Python started
             (b"", "You left the game after 0 moves."),
-            (b"\xff\xfe\nc3\nquit\n", "is no point of GoEnv(5)"),
+            (b"\xff\xfe\nc3\nquit\n", "is not a point of GoEnv(5)"),
         ],
     )
     def test_input_that_is_closed_or_no_text(self, stdin, text, monkeypatch, capsys):
