@@ -27,11 +27,11 @@ from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, r
 from alphago.training.runs.config import other_version, version_errors
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
 
-# Settings that a resumed run cannot change, because its games so far depend on them.  For example, each of the `groups`
-# plays the games with every k-th number; with another k some games would be played twice and others never.
+# Settings that a run cannot change: its games so far depend on them.  `groups`: games are dealt to groups by number,
+# and each group counts its own; with another number of groups some would be played twice and others never.
 STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer")
 CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
-NESTED = ("search", "losses", "gate")  # settings that consist of settings
+NESTED = ("search", "losses", "gate")  # settings that hold settings
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class GivenSource:
         self.waiting = 0
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
-        """Do nothing, since no network plays."""
+        """Do nothing: no network plays."""
 
     def begin(
         self,
