@@ -11,7 +11,7 @@ Z = 1.959964  # standard deviations of a two-sided 95 % interval
 
 
 class Rating(NamedTuple):
-    """A rating in Elo points with its 95 % interval; all three are nan if no chain of games leads to the anchor."""
+    """A rating in Elo points with its 95 % interval; all three are NaN for a player not connected to the anchor."""
 
     elo: float
     low: float
@@ -27,7 +27,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     """Return each player's rating, by maximum likelihood in the model of Bradley and Terry (1952).
 
     points: float [P, P]; [i, j] are the points of player i against player j, half a point each for a draw.
-    anchor: index of the player whose rating is fixed at `anchor_elo`; intervals are those of the difference from it.
+    anchor: index of the player whose rating is fixed at `anchor_elo`; intervals are relative to it.
 
     The prior is one drawn game for each pair that met: a player that won all n games is rated 400 log10(2 n + 1)
     points above its opponent, with a wide interval. Intervals come from the inverse Hessian of the log likelihood and

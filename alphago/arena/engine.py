@@ -90,7 +90,7 @@ def gnugo(level: int = 10) -> Engine:
 def gnugo_rules(rules: Rules) -> tuple[str, ...]:
     """Return GNU Go's arguments for rules of ko and suicide.
 
-    In GNU Go too, "suicide" allows only that of several stones.
+    As in `Rules`, GNU Go's suicide means the suicide of several stones, never of a single one.
     """
     ko = "--simple-ko" if rules.ko == "simple" else f"--{rules.ko}-superko"
     return ko, "--allow-suicide" if rules.suicide else "--forbid-suicide"

@@ -182,7 +182,7 @@ def evaluate(
     device: for networks and the boards of their searches: "cpu", "cuda", or "auto" for the GPU if there is one that
         supports game and network.
     adjudicator: scores final boards of Go: "gnugo", "gnugo:LEVEL" or an Engine; None for Tromp-Taylor rules.
-        The result reports games in which the two differ.
+        Games in which the engine's score differs from the Tromp-Taylor score are reported in the result.
     progress: called with the number of each finished game.
     stop: an event that ends the match at the next move, with MatchStopped.
 

@@ -199,7 +199,7 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
     """Return average score and captures at the end of games.
 
     env: a game with `has_captures`. games: the actions of each game from the start position.
-    Stones removed by suicide count as captured. A resigned game counts with its last board.
+    Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
     """
     boards = [final_board(env, moves, 1 - 2 * (number % 2)) for number, moves in enumerate(games)]
     return FinalBoards(*np.mean(boards, axis=0).tolist())

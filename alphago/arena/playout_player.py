@@ -20,8 +20,8 @@ class PlayoutSettings(NamedTuple):
 
     playouts: random games per move.
     exploration: UCT's constant c.
-    equivalence: RAVE's k: after k playouts an action's own results weigh as much as those of all playouts in which the
-        same side played it at any time; 0 for UCT.
+    equivalence: RAVE's k: after k playouts the results of an action's own playouts weigh as much as the results of all
+        playouts in which the same side played the action at any time; 0 for UCT.
     prior: number of drawn playouts with which RAVE initialises each action.
     """
 

@@ -72,7 +72,7 @@ class ResultFolder:
         return self.path / "games.jsonl"
 
     def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Raise ValueError, naming the first setting that differs, unless `settings` equal those of the file."""
+        """Raise ValueError, naming the first setting that differs, unless `settings` equal the settings in the file."""
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
             different = [key for key in settings if saved[key] != settings[key]]

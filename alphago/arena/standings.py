@@ -25,7 +25,7 @@ class ProgressBar:
         self.bar = LiveBar(total=games, initial=done, unit="game")
 
     def game(self, match: str, result: MatchResult) -> None:
-        """Count a finished game, and show `result`, that of the match so far."""
+        """Count a finished game; `match`: title of its match, `result`: result of the match so far, to show."""
         assert self.bar is not None
         text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
         self.bar.set_description(match, refresh=False)

@@ -82,7 +82,7 @@ class _Game:
         self.moves: list[int] = []
 
     def where(self) -> str:
-        """Return a text that says how to reach the current position."""
+        """Return a text with the set-up and the moves that lead to the current position."""
         setup = ", ".join(f"{key}={np.asarray(value).tolist()!r}" for key, value in self.setup.items())
         start = f"{self.env!r} set up with {setup}" if setup else repr(self.env)
         if not self.moves:

@@ -5,7 +5,7 @@ A game in plain Python defines `GameEnv.new()`, which returns one mutable state 
 play and evaluation then work.  A fast game overrides `new_batch`.
 
 There are two players: +1 moves first (Black in Go), -1 second.  They need not alternate.  Values of states and batches
-are from the view of the player about to move, those of `Position` from the first player's.
+are from the view of the player about to move; values of a `Position` are from the view of the first player.
 """
 
 import hashlib
@@ -481,7 +481,7 @@ class Position(Pictured):
         return dict(self.setup)
 
     def describe(self) -> str:
-        """Return a line of text that says how to reach this position."""
+        """Return a line of text with the set-up and the moves that lead to this position."""
         setup = ", ".join(f"{key}={value!r}" for key, value in self.setup.items())
         start = f"{self.env}.position({setup})" if setup else f"{self.env}"
         return start + (f" after {self.moves_text()}" if self.moves else "")

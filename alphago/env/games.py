@@ -1,4 +1,4 @@
-"""Games by name: those of the package, and classes of your own given on the command line."""
+"""Games by name: the packaged games, and classes of your own given on the command line."""
 
 import inspect
 from collections.abc import Mapping
@@ -73,7 +73,10 @@ def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
 
 
 def require_go(env: GameEnv, who: str) -> GoEnv:
-    """Return `env` as a GoEnv; raise ValueError for any other game, with `who`, the name of what needs Go."""
+    """Return `env` as a GoEnv; raise ValueError for any other game.
+
+    who: what needs a game of Go, for the message.
+    """
     if not isinstance(env, GoEnv):
         raise ValueError(f"env must be Go for {who}, got {env}")
     return env

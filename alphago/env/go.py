@@ -274,7 +274,8 @@ class GoEnv(StonesEnv):
         komi: None for the game's.
         board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
         handicap: number of Black's handicap stones, placed as in `handicap_points`; 0 for none.
-        move_number: plies so far, which count for `max_moves` and `first_pass`; None for those of `history`.
+        move_number: plies so far, which count for `max_moves` and `first_pass`; None for the number of plies in
+            `history`.
         captures: the numbers of stones that Black and White have captured.
         ko: the point where the side to move must not recapture the stone that was just captured.
         history: earlier boards, oldest first, one legal move apart; they count for superko, for a network's planes and

@@ -46,7 +46,7 @@ class GoPosition(StonesPosition):
 
     @property
     def move_number(self) -> int:
-        """The number of plies so far, including those before a set-up."""
+        """The number of plies so far, including the plies before a set-up (`move_number` of `GoEnv.position`)."""
         return int(self.row[layout.PLY])
 
     @cached_property

@@ -118,7 +118,7 @@ def most_handicap(size: int) -> int:
 def handicap_points(size: int, count: int) -> list[int]:
     """Return the actions of `count` handicap stones, placed as GTP's "fixed_handicap" does.
 
-    They are on the third line, on 13x13 and larger boards on the fourth. Raises ValueError for a count outside 2 ..
+    They are on the third line, on 13x13 and larger boards on the fourth. Raises ValueError for a count below 2 or above
     `most_handicap(size)`.
     """
     most = most_handicap(size)

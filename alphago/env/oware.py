@@ -53,8 +53,8 @@ class OwareEnv(GameEnv):
         repetition, `remainder` "nobody", graded outcomes.  The options below override single rules.
     max_moves: plies after which the game ends.
     repetition: whether a position that occurs again ends the game, as in tournaments and OpenSpiel.
-    remainder: who gets the seeds left in the houses when `max_moves` ends the game: "own", each player those in its
-        houses, or "nobody".
+    remainder: who gets the seeds left in the houses when `max_moves` ends the game: "own", each player the seeds in its
+        own houses, or "nobody".
     graded: whether outcomes are fractions, as in CGZero: a win counts 0.85 + 0.0006 for each ply left + 0.0026 for each
         seed captured by the winner - 0.0020 for each captured by the loser, at most 1; a draw counts 0.0005 for each
         seed captured by Black.  `result` and matches do not depend on it.
@@ -209,7 +209,7 @@ class OwarePosition(Position):
 
     @property
     def move_number(self) -> int:
-        """The number of plies so far, including those before a set-up."""
+        """The number of plies so far, including the plies before a set-up (`move_number` of `position`)."""
         return int(self.batch.rows[0, PLY])  # type: ignore[attr-defined]
 
     @property

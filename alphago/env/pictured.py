@@ -132,7 +132,7 @@ class Pictured:
 
 
 def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:
-    """Return the move numbers to draw, by point: those of the last `last` moves, and the latest on each point.
+    """Return the numbers of the last `last` moves by point, for a drawing; of several moves on a point, the latest.
 
     positions: all positions of the game, from its start.
     """

@@ -115,10 +115,10 @@ def iter_analysis(
     check_int("plies", plies, 1)
     check_bool("move_ownership", move_ownership)
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    return growing(maker, maker.parts(cores), every, (plies, move_ownership), stop or threading.Event())
+    return yield_analyses(maker, maker.parts(cores), every, (plies, move_ownership), stop or threading.Event())
 
 
-def growing(
+def yield_analyses(
     maker: "GroupMaker", parts: Sequence[range], every: float, reading: tuple[int, bool], stop: threading.Event
 ) -> Iterator[Analysis]:
     """Yield the analyses of `iter_analysis`; `reading`: its arguments (plies, move_ownership)."""

@@ -124,7 +124,10 @@ class PositionGroup:
 
 
 def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:
-    """Return the analysis of all positions, given that of the `live` ones (indices); the other games are over."""
+    """Return the analysis of all positions, given the analysis `found` of the positions `live` (int64 indices).
+
+    The games of the other positions are over.
+    """
     arrays: dict[str, Any] = {}
     for name in ARRAYS:
         part = getattr(found, name)

@@ -9,7 +9,7 @@ import numpy as np
 from alphago.drawing.svg import Svg
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position
 
-DEVIATIONS = 5.0  # the lower bound of a win rate is so many standard errors below it (KataGo's default)
+DEVIATIONS = 5.0  # standard errors between a win rate and its lower bound (KataGo's default)
 PLIES = 15  # most plies of a line of play
 
 
@@ -153,7 +153,8 @@ class Analysis:
     def moves(self, i: int = 0, least: int = 0) -> list[MoveAnalysis]:
         """Return the moves of position i that have visits, best first.
 
-        least: at least so many moves if there are as many; moves without visits are added in the order of their priors.
+        least: return at least `least` moves, if there are enough legal ones, by adding moves without visits in the
+            order of their priors.
         """
         searched = self.order(i) if self.visits[i].any() else np.zeros(0, np.int64)
         if least > len(searched):

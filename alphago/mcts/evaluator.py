@@ -1,4 +1,4 @@
-"""Evaluators: where a search gets its priors and values from.
+"""Evaluators, which compute priors and values for a search.
 
 Networks provide evaluators; `as_evaluator` makes one of any object with `evaluate`, or of a function on positions.
 """
@@ -22,7 +22,7 @@ ROUNDING = 1e-3  # how far a value may be outside -1 .. 1
 class Evaluator(Protocol):
     """An evaluator of positions; several threads may call it at once.
 
-    device: where the boards of a search should be. An evaluator for another device than "cpu" is a `WaveEvaluator`.
+    device: where it needs the boards of a search to be. An evaluator for any device but "cpu" is a `WaveEvaluator`.
     """
 
     device: str = "cpu"

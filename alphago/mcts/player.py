@@ -247,5 +247,8 @@ class MCTSPlayer:
 def note(
     record: RecordBuilder, position: Position, action: int, value: float, shares: np.ndarray, weight: float
 ) -> None:
-    """Add a move to a record; `shares` [A]: visits or probabilities, `weight`: 0 for a move without a search."""
+    """Add a move to a record.
+
+    shares: [A], visits or probabilities of the actions. weight: 1, or 0 for a move without a search.
+    """
     record.add(action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight)

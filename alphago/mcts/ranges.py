@@ -68,10 +68,10 @@ class Ranges:
 
 
 def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], leaves: int) -> tuple[int, int]:
-    """Close the gaps between the rows that `select` wrote for each range; return the number of leaves and collisions.
+    """Move the rows that `select` wrote for each range together; return the total numbers of leaves and collisions.
 
-    bounds: the first game of each range. counts: leaves and collisions of each range.
-    leaves: rows of `wave` per game, of which `wave.collisions` has twice as many.
+    bounds: the first game of each range. counts: the numbers of leaves and collisions of each range.
+    leaves: rows per game of the arrays in `wave`; `wave.collisions` has 2 * leaves rows per game.
     """
     rows = collided = 0
     for begin, (found, met) in zip(bounds, counts, strict=False):

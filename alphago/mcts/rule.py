@@ -1,4 +1,4 @@
-"""`SearchRule`, the steps in which PUCT and Gumbel search differ; and choosing a move or resigning after a search."""
+"""`SearchRule`: the steps in which PUCT and Gumbel search differ; and how to choose a move or resign after a search."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ CLEARLY = 0.5  # a value above it counts as a won game; in drawn games values of
 class SearchRule(ABC):
     """How a search prepares a move, chooses children, and derives a policy and an action from its visits.
 
-    In all methods `games` are int64 [n], with evaluated roots; A is the number of actions, B that of all games.
+    In all methods `games` are int64 [n], with evaluated roots; A is the number of actions, B the number of all games.
     keeps_trees: whether a search continues in the previous search's tree, below the move played.
     select: `alphago.mcts.kernels.waves.select`, compiled with the rule's kernel `choose` by `select_by`.
     parameters: a NamedTuple of numbers and arrays that the kernel reads; values may change from search to search,
@@ -72,7 +72,7 @@ def only_child(tree: Tree) -> np.ndarray:
 
 
 def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
-    """Return the visits of the roots' actions, int32 [n, A]."""
+    """Return the number of visits of each action at each root, int32 [n, A]."""
     out = np.empty((len(games), tree.waiting.shape[2]), np.int32)
     nodes.root_visits(tree, games, out)
     return out

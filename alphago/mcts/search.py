@@ -41,8 +41,8 @@ class SearchSettings:
     `new_rule` returns the rule that they select: PUCT, or Gumbel if `gumbel` is set.
 
     c_puct: weight of prior against value.
-    parent_value_weight: a node's own value counts as so many visits in the mean value of each of its
-        actions; 1 as in AlphaGo.jl, 0 makes untried actions worth 0 as in AlphaGo Zero.
+    parent_value_weight: number of visits with the node's own value that the mean value of each of its actions
+        begins with; 1 as in AlphaGo.jl, 0 makes untried actions worth 0 as in AlphaGo Zero.
     first_play_reduction: how much less than the node's own value an untried action is worth once nearly all are
         tried; it grows with the square root of the tried priors' sum (Leela Zero, KataGo).  0 is AlphaGo.jl's and
         AlphaGo Zero's; 0.2, KataGo's, won 65 % of its games against 0 on 9x9 (docs/results.md).
@@ -271,11 +271,11 @@ class Search:
         return priors, values
 
     def visits(self, games: np.ndarray) -> np.ndarray:
-        """Return the visits of the roots' actions, int32 [n, A]."""
+        """Return the number of visits of each action at each root, int32 [n, A]."""
         return root_visits(self.tree, games)
 
     def priors(self, games: np.ndarray) -> np.ndarray:
-        """Return the evaluated roots' priors, float32 [n, A]."""
+        """Return the priors of each action at each root (which must be evaluated), float32 [n, A]."""
         out = np.empty((len(games), self.env.action_space), np.float32)
         nodes.root_priors(self.tree, np.asarray(games), out)
         return out

@@ -63,7 +63,10 @@ def forecasts_of(search: Search) -> tuple[np.ndarray, np.ndarray]:
 
 
 def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.ndarray, every_move: bool) -> Sums:
-    """Return the sums over some games' trees; `every_move`: sum ownership below each action too."""
+    """Return the sums over the trees of some games.
+
+    scores, owners: from `forecasts_of`. every_move: whether to sum ownership below each action too.
+    """
     actions = search.env.action_space
     numbers = np.zeros((4, len(games), actions + 1))
     owned = np.zeros((2, len(games), actions + 1 if every_move else 1, owners.shape[2]), np.float32)

@@ -1,4 +1,4 @@
-"""Convert games from files to rows of a dataset, or say why a game is left out; runs in the import's workers."""
+"""Convert games from files to rows of a dataset, or reject them with a reason; runs in the workers of an import."""
 
 import re
 from dataclasses import dataclass, fields
@@ -28,7 +28,7 @@ YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
 PLAY = re.compile(rb";\s*([BW])\s*\[\s*([a-z]{2}|)\s*\]")
 HEADER = re.compile(rb"(SZ|KM|RE|HA|RU|AB|AW|CA)\s*\[")
 LONGEST_GAME = 0xFFFF  # most plies, and most stones, that a row holds
-SCORED_WITHIN = 1.0  # the last board counts as scored if its area is within so many points of the result
+SCORED_WITHIN = 1.0  # greatest difference in points between the result and the last board's area that counts as equal
 
 
 @settings
@@ -162,7 +162,7 @@ class Converter:
         return (int(2 * area), True) if fits else (0, False)
 
     def komi2(self, komi: float | None) -> int:
-        """Return a row's `komi2`; for an unknown komi that of the filter, else UNKNOWN_KOMI."""
+        """Return twice the komi, for a row; an unknown komi (None) gives twice the filter's komi, or UNKNOWN_KOMI."""
         komi = self.filter.komi if komi is None else komi
         return UNKNOWN_KOMI if komi is None else int(2 * komi)
 
@@ -230,7 +230,7 @@ class Converter:
 
 
 def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
-    """Return a game's set-up stones and plies as a dataset stores them, uint16, and the number of the stones."""
+    """Return a game's set-up stones and plies in the stored form, uint16, and the number of set-up stones."""
     plies = np.array(game.moves, np.uint16)
     if game.inserted:
         plies[list(game.inserted)] |= INSERTED

@@ -254,7 +254,7 @@ def rules_code(rules: Rules) -> int:
 
 
 def rules_of(code: int) -> Rules:
-    """Return the rules that a number in the field `rules` of a row stands for."""
+    """Return the rules for a number in the field `rules` of a row; the inverse of `rules_code`."""
     return Rules(KO_NAMES[code % SUICIDE], code >= SUICIDE)
 
 

@@ -264,7 +264,7 @@ class DatasetWriter:
         """Write the games that are not yet written as a part, then the index."""
         with explain_os_error(f"the dataset {self.path} could not be written"):
             if self.waiting:
-                self._write_part(*joined(self.batches))
+                self._write_part(*join_batches(self.batches))
                 self.batches, self.waiting = [], 0
             last = self.index["imports"][-1]
             last["rejected"], last["examples"] = dict(self.rejected), self.examples
@@ -283,7 +283,7 @@ class DatasetWriter:
         self.index["parts"].append(entry)
 
 
-def joined(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
+def join_batches(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
     """Return the games of several batches as the two arrays of one part, with `start` adjusted."""
     games, words, begin = [], [], 0
     for batch in batches:

@@ -42,7 +42,7 @@ def months(first: tuple[int, int], last: tuple[int, int]) -> list[str]:
 class Collection:
     """A public collection of games.
 
-    what: one line about it.  source: the page that describes it.  licence: as stated there.
+    what: a one-line description.  source: the web page about the collection.  licence: as stated on that page.
     files: addresses of the games.  indexes: addresses of their results.  filter: recommended keywords of GameFilter.
     """
 

@@ -14,7 +14,7 @@ LAST = 3.0  # seconds that an animation shows its last frame
 
 
 class Game(Protocol):
-    """What pictures need of a GameRecord."""
+    """The attributes of a GameRecord that pictures use."""
 
     @property
     def env(self) -> GameEnv | None: ...

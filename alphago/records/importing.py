@@ -62,8 +62,8 @@ def import_games(
         dataset: its folder, which need not exist.
         filter: which games to keep.
         split: shares of validation and test games; None for the dataset's own, or the default for a new one.
-        index: index files with results and komi of the texts with a game on each line; None to look for them beside
-            and above those texts.
+        index: index files with results and komi, for texts with a game on each line; None to search for `*.index` in
+            `paths` and their parent folders.
         workers: processes; with more than one, the calling script needs `if __name__ == "__main__":`.
         on_progress: called with the numbers of games read and kept so far.
 

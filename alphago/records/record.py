@@ -1,4 +1,4 @@
-"""Finished games: what self-play writes and training reads."""
+"""Finished games as records, which self-play writes and training reads."""
 
 import io
 import json
@@ -21,7 +21,7 @@ POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 6553
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GameRecord:
-    """One game: its moves, and what the search found before each; T plies, A actions.
+    """One game: its moves, and the results of the search before each move; T plies, A actions.
 
     `values` are from the view of the player about to move, `outcome` and `score` from Black's. The game starts at
     `env.position(**setup)`.  `policies` are quantised to uint16 to keep files small; divided by POLICY_SCALE they are
@@ -225,6 +225,7 @@ class RecordBuilder:
         """Add a move.
 
         policy: float32 [A], sums to 1. value: -1 .. 1, from the view of `mover` (1 Black, -1 White).
+        legal_count: number of legal actions. weight, surprise: as in `GameRecord`.
         """
         columns = (action, value, legal_count, mover, weight, surprise)
         add_moves([self], policy[None], *(np.array([column]) for column in columns))

@@ -38,8 +38,8 @@ MOST_LEVELS = 3  # archives inside archives
 class Piece(NamedTuple):
     """A part of a source, for one worker: `data`, `lines` or `error`.
 
-    name: the file's, after that of its archive.  data: the bytes of a file.  lines: some lines, a game on each.
-    error: why the file cannot be read.
+    name: the file's path, including the archive.  data: the content of a file.  lines: some lines of a text with a
+    game on each.  error: why the file cannot be read.
     """
 
     name: str
@@ -64,7 +64,7 @@ def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:
 def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
     """Yield the pieces of one file.
 
-    asked: whether the caller named this very file, which is then read whatever its suffix.
+    asked: whether the caller named the file itself (rather than its folder), so that it is read whatever its suffix.
     """
     name = str(file)
     try:
@@ -77,7 +77,10 @@ def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
 
 
 def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> Iterator[Piece]:
-    """Yield the pieces of an open file, whose name and first bytes tell its format; `level`: archives around it."""
+    """Yield the pieces of an open file, recognised by its name and first bytes.
+
+    asked: as in `pieces_of_file`. level: number of archives that contain the file.
+    """
     try:
         if level > MOST_LEVELS:
             yield Piece(name, error=f"must be in at most {MOST_LEVELS} nested archives")
@@ -152,7 +155,7 @@ NO_MARGIN, NO_KOMI = -32768, -32768
 
 
 def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
-    """Return the index files in these folders, and beside and above these files, such as yenw's `kifu.index`."""
+    """Return the index files, such as yenw's `kifu.index`, in these folders and in their parent folders."""
     inside: dict[Path, None] = {}
     beside: dict[Path, None] = {}
     for path in map(Path, paths):

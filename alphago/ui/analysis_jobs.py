@@ -20,7 +20,7 @@ class Job:
 
 
 class JobSource(Protocol):
-    """Where workers get their jobs and send their replies."""
+    """The interface of an engine for its workers, which take jobs from it and send replies through it."""
 
     @property
     def ending(self) -> bool:

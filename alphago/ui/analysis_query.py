@@ -72,7 +72,7 @@ class Query:
     forbidden: list[Forbidden]  # avoidMoves, allowMoves
     every: float | None  # reportDuringSearchEvery, seconds
     first: float | None  # firstReportDuringSearchAfter, seconds
-    flags: set[str] = field(default_factory=set)  # those of FLAGS that are true
+    flags: set[str] = field(default_factory=set)  # the names in FLAGS that the query sets to true
     warnings: list[tuple[str, str]] = field(default_factory=list)  # (field, message)
 
 
@@ -172,7 +172,7 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str) -> list[Turn]:
 def alternating(
     start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Container[int]
 ) -> dict[int, GoPosition] | None:
-    """Return the positions before the wanted moves by their numbers; None if colours do not alternate to the end.
+    """Return the positions before the wanted moves, by move number; None if colours do not alternate to the end.
 
     It takes a tenth of the time of `any_order`, which matters when queries come by the thousand.
     """
@@ -195,7 +195,7 @@ def alternating(
 
 
 def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Container[int]) -> dict[int, GoPosition]:
-    """Return the positions before the wanted moves by their numbers, inserting a pass where a colour moves twice."""
+    """Return the positions before the wanted moves, by move number; a pass is inserted where a colour moves twice."""
     found = {}
     for number in range(len(moves) + 1):
         if number in wanted:

@@ -22,7 +22,7 @@ TREE_BYTES = 2**30  # memory of a search's trees at which it ends early
 
 
 class Worker:
-    """The searches of one thread: one for each board and rules, and one for each long query."""
+    """A search thread; it has one search for each board size and rules, and one for each query with many visits."""
 
     def __init__(self, engine: JobSource) -> None:
         self.engine = engine

@@ -24,7 +24,7 @@ def seen_by(analysis: Analysis, side: str) -> Analysis:
 
 
 def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str, Any]:
-    """Return the numbers of a move of position i, in KataGo's order, without its line of play.
+    """Return KataGo's fields of a move of position i, in KataGo's order, without its line of play.
 
     A move without visits gets the value and score of the position.
     """
@@ -51,7 +51,7 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
 
 
 def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
-    """Return the numbers of position i as a whole."""
+    """Return KataGo's fields of position i."""
     value, score = float(analysis.value[i]), number(analysis.root_score[i])
     return {
         "visits": int(analysis.root_visits[i]),
@@ -66,7 +66,7 @@ def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
 
 
 def raw_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
-    """Return the network's evaluation of position i without search."""
+    """Return KataGo's fields of the network's evaluation of position i without search."""
     return {
         "rawWinrate": (1 + float(analysis.raw_value[i])) / 2,
         "rawLead": number(analysis.raw_score[i]),
@@ -80,7 +80,10 @@ def line_texts(analysis: Analysis, move: MoveAnalysis) -> list[str]:
 
 
 def points(boards: np.ndarray | None, analysis: Analysis, i: int = 0) -> Sequence[float]:
-    """Return boards[i], of ownership or its deviation [n, H, W], as a flat list from the top left; 0 for unknown."""
+    """Return boards[i] as a flat list, row by row from the top, with 0 for unknown numbers.
+
+    boards: [n, H, W], ownership or its standard deviation; None if unknown.
+    """
     if boards is None:
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
     numbers: list[float] = np.nan_to_num(boards[i].astype(np.float64)).ravel().round(4).tolist()

@@ -57,7 +57,7 @@ class Review:
         env, lines = self.analysis.env, []
         for colour, name in PLAYER_NAMES.items():
             own = [move for move in self.moves if move.colour == colour]
-            counts = [counted(sum(move.grade == grade for move in own), grade) for grade, *_ in GRADES]
+            counts = [count_text(sum(move.grade == grade for move in own), grade) for grade, *_ in GRADES]
             lost = [move.point_loss for move in own if np.isfinite(move.point_loss)]
             mean = f", {np.mean(np.maximum(lost, 0)):.2f} points lost a move" if lost else ""
             lines.append(f"{name}: {len(own)} moves, {', '.join(counts)}{mean}")
@@ -164,7 +164,7 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade_of(rate_loss, point_loss))
 
 
-def counted(count: int, grade: str) -> str:
+def count_text(count: int, grade: str) -> str:
     """Return a number with its noun, such as "1 mistake", "2 inaccuracies"."""
     many = grade.removesuffix("y") + "ies" if grade.endswith("y") else f"{grade}s"
     return f"{count} {grade if count == 1 else many}"

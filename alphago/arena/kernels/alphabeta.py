@@ -174,7 +174,7 @@ def leave(depth, number, stack, table, history, ply):
 
 @inlined
 def take_value(stack, ply, value):
-    """Update the best value at `ply` with that of the child at `ply` + 1, given from the child's mover's view."""
+    """Update the best value at `ply` with `value`, the value of the node at `ply` + 1 from its mover's view."""
     if load(stack.rows[ply], TO_PLAY) != load(stack.rows[ply + 1], TO_PLAY):
         value = -value
     if value > stack.best[ply]:

@@ -16,7 +16,7 @@ LINE_BASE = 6  # each further stone in an open line multiplies its value by this
 
 @part
 def margin(row):
-    """Return the mover's current margin; in Oware, the seeds it captured minus those of the other side."""
+    """Return the mover's current margin; in Oware, its captured seeds minus the other side's captured seeds."""
     return load(row, MARGIN) * load(row, TO_PLAY)
 
 
@@ -64,7 +64,7 @@ def line_value(row, point, step, length):
 
 @part
 def open_lines(row, length):
-    """Return the value of all lines that the mover can still fill, minus the value of those that the other side can.
+    """Return the value of all lines that the mover can still fill minus the value of the other side's such lines.
 
     Nilsson 1971, "Problem-Solving Methods in Artificial Intelligence", counts such lines in tic-tac-toe; here each line
     is weighted by the number of its stones.

@@ -76,7 +76,7 @@ def touches(row, point, colour, head):
 
 @part
 def has_to_touch(row, point):
-    """Return whether a point counts in Benson's test, by which a region is vital to a chain that touches all such."""
+    """Return whether a point counts for vitality: a region is vital to a chain that touches all points that count."""
     return load(row, layout.SUICIDE) != 0 or load(row, cell(point) + layout.COLOUR) == layout.EMPTY
 
 

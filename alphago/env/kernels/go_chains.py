@@ -22,7 +22,7 @@ def stone_hash(point, colour):
 
 @part
 def liberty(point):
-    """Return a pseudo-liberty at this point as a packed number, of which chains keep the sum (see the module)."""
+    """Return the packed number for one pseudo-liberty at this point; a chain keeps the sum (see the module)."""
     return (1 << layout.COUNT_BITS) + (point << layout.SUM_BITS) + point * point
 
 
@@ -30,11 +30,6 @@ def liberty(point):
 def is_stone(colour):
     """Return 1 for Black and White, 0 for empty points and the border."""
     return (colour ^ (colour >> 1)) & 1
-
-
-@part
-def head_of(row, point):
-    return cell(load(row, cell(point) + layout.HEAD))
 
 
 @part

@@ -39,7 +39,7 @@ def reach(row, own, size):
 
 @part
 def mark_areas(row):
-    """Mark in the scratch words the points that Black's stones reach (N words), then those of White's (N words)."""
+    """Mark the points that Black's stones reach in N scratch words, and the points that White's reach in the next N."""
     size = load(row, layout.SIZE)
     newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
     black = load(row, layout.AT_SCRATCH)

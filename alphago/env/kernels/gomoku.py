@@ -1,7 +1,8 @@
 """Gomoku on packed rows (see `rows`): `connect` stones or more in a line win.
 
-After the cells come the latest `depth` actions, that of ply i at index i % depth, for the planes: since stones never
-leave the board, an older board is the newest one without the stones played since.  Actions before a set-up are UNKNOWN.
+After the cells come the latest `depth` actions; the action of ply i is at index i % depth.  The planes need them: since
+stones never leave the board, an older board is the newest one without the stones played since.  Actions before a set-up
+are UNKNOWN.
 """
 
 import numpy as np

@@ -154,7 +154,10 @@ def can_move(row, own, enemy):
 
 @part
 def end_if_decided(row):
-    """End a game that is won or cannot go on; in the latter case each side may capture the seeds of its own houses."""
+    """End the game if it is won or cannot continue.
+
+    If it cannot continue, each side captures the seeds in its houses, except at the ply limit without REMAINDER.
+    """
     mover = load(row, TO_PLAY)
     own = seeds_of(row, mover)
     enemy = seeds_of(row, -mover)
@@ -209,7 +212,7 @@ def planes(row, out):
     """Write PLANES planes of 2 x 6: for n = 0 .. 11 whether a house has n seeds; seeds / 12; stores / 48; ply / limit.
 
     The lower row has the mover's houses from the left, the upper row the enemy's houses from the enemy's right, so that
-    opposite houses share a column. The two planes of stores (the mover's, the enemy's) and that of plies are constant.
+    opposite houses share a column. The planes of the mover's store, of the enemy's store and of plies are constant.
     """
     mover = load(row, TO_PLAY)
     for point in range(HOUSES):

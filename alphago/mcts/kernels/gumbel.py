@@ -37,9 +37,9 @@ def mixed_value(tree, game, node):
 
 @inlined
 def value_scale(tree, game, node, rule):
-    """Return the factor by which values are added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
+    """Return the weight of values added to logits, (c_visit + max N) c_scale / 2 (sigma, equation 8).
 
-    The half is there because the paper's values are 0 .. 1, ours -1 .. 1.
+    The paper's sigma is not halved, since its values are 0 .. 1 and ours -1 .. 1.
     """
     most = 0
     child = tree.first_child[game, node]

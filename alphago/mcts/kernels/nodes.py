@@ -116,7 +116,7 @@ def mean_value(tree, game, node):
 
 @kernel
 def root_visits(tree, games, out):
-    """Write the visits of the roots' actions in the given games to `out`, int32 [n, A]."""
+    """Write the number of visits of each action at the root of each game to `out`, int32 [n, A]."""
     for i in range(games.shape[0]):
         for action in range(out.shape[1]):
             out[i, action] = 0
@@ -128,7 +128,7 @@ def root_visits(tree, games, out):
 
 @kernel
 def root_priors(tree, games, out):
-    """Write the priors of the roots' actions in the given games to `out`, float32 [n, A]."""
+    """Write the prior of each action at the root of each game to `out`, float32 [n, A]."""
     for i in range(games.shape[0]):
         for action in range(out.shape[1]):
             out[i, action] = max(tree.waiting[games[i], ROOT, action], np.float32(0))

@@ -25,12 +25,14 @@ def own_weight(tree, game, node):
 
 @kernel
 def add_up(tree, games, scores, owners, branch, out):
-    """Add up values, scores and ownership over the nodes below each of the roots' actions.
+    """Add up values, scores and ownership over the nodes below each action of the root, and over the whole tree.
 
-    games: int64 [n]. scores: float32 [B, N], owners: int8 [B, N, P], each node's from its own mover's view.
+    games: int64 [n].
+    scores: float32 [B, N], the score of each node from the view of its mover.
+    owners: int8 [B, N, P], the ownership of each node from the view of its mover, in units of 1 / OWNERS.
     branch: int32 [N], scratch: for each node the root action above it, A for the root itself.
-    out: a `Sums` of zeros. Entry A of an axis of length A + 1 is for the whole tree; an axis of length 1 has that entry
-        only.
+    out: a `Sums` of zeros. On an axis of length A + 1, entry A is for the whole tree; an axis of length 1 has only the
+        entry for the whole tree.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -95,9 +97,9 @@ def most_visited(tree, game, node):
 
 @kernel
 def write_lines(tree, games, lines, line_visits):
-    """Write the most visited line of play from each of the roots' visited actions on.
+    """Write the most visited line of play that begins with each visited action of the root.
 
-    lines, line_visits: int32 [n, A, plies], actions and their visits; entries beyond a line's end stay as they are.
+    lines, line_visits: int32 [n, A, plies], actions and their visits; entries beyond a line's end are not changed.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -116,7 +118,7 @@ def write_lines(tree, games, lines, line_visits):
 
 @kernel
 def root_values(tree, games, out):
-    """Write the mean values of the roots' visited actions, float32 [n, A]; other entries stay as they are."""
+    """Write the mean value of each visited action of the root, float32 [n, A]; other entries are not changed."""
     for i in range(games.shape[0]):
         child = tree.first_child[games[i], ROOT]
         while child != NONE:

@@ -103,7 +103,7 @@ class LineReader:
         return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
 
     def komi(self) -> float | None:
-        """Return the komi: that of KM, else that of KO, where Chinese servers write it."""
+        """Return the komi in the property KM, or in KO, where Chinese servers write it."""
         try:
             komi = read_komi(self.text("KM"))
         except ValueError as error:
@@ -213,7 +213,7 @@ class LineReader:
             self.faults.append(followed.fault)
 
     def follow(self, stretch: Stretch, rules: Rules | None, size: int) -> tuple[Followed, Rules | None]:
-        """Play a stretch under the rules of the file; if it names none, under those that allow the most plays."""
+        """Play a stretch under the file's rules, or, if it names none, under whichever rules allow the most plays."""
         if self.required is not None:
             return follow_in(stretch, self.required, self.number), None
         first = follow_in(stretch, board_of(size, rules or Rules(), len(stretch.actions)), self.number)

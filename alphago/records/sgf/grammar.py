@@ -132,8 +132,3 @@ def plain_text(raw: str) -> str:
     if "\r" in raw:
         raw = BREAKS.sub("\n", raw)
     return raw.replace("\t", " ").replace("\v", " ").replace("\f", " ")
-
-
-def escaped(text: str) -> str:
-    """Return a text as the raw value of a property."""
-    return text.replace("\\", "\\\\").replace("]", "\\]")

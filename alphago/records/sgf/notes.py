@@ -24,7 +24,7 @@ LARGEST_ANALYSIS = 2**20  # bytes of one position's analysis, uncompressed
 
 
 class MoveNote(NamedTuple):
-    """What a search found in the position before a move; all from Black's view.
+    """The results of a search of the position before a move, all from Black's view.
 
     value: -1 .. 1, the expected outcome; None if unknown.
     visits: readouts of the position; None if unknown.
@@ -75,18 +75,18 @@ def note_properties(note: MoveNote, env: GoEnv, action: int) -> dict[str, list[s
 
 def katrain_analysis(note: MoveNote, env: GoEnv, action: int) -> dict[str, Any]:
     """Return a note in KaTrain's format of an analysis: the root, and the move that was played."""
-    root = rounded(winrate=note.win_rate, scoreLead=note.score, visits=note.visits)
+    root = round_known(winrate=note.win_rate, scoreLead=note.score, visits=note.visits)
     root.setdefault("visits", 0)
     move = env.to_text(action)
     name = "pass" if action == env.pass_action else move
-    info = rounded(visits=note.move_visits, prior=note.prior, winrate=note.win_rate, scoreLead=note.score)
+    info = round_known(visits=note.move_visits, prior=note.prior, winrate=note.win_rate, scoreLead=note.score)
     moves = {}
     if note.prior is not None or note.move_visits is not None:
         moves[name] = {"move": name, "order": 0, "pv": [name], "visits": 0, "winrate": 0.5, "scoreLead": 0.0, **info}
     return {"moves": moves, "root": {"winrate": 0.5, "scoreLead": 0.0, **root}, "completed": True}
 
 
-def rounded(**numbers: float | None) -> dict[str, Any]:
+def round_known(**numbers: float | None) -> dict[str, Any]:
     """Return the numbers that are not None, rounded to six places."""
     return {name: round(value, 6) for name, value in numbers.items() if value is not None}
 
@@ -96,8 +96,8 @@ def packed(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
-def unpacked(text: str) -> bytes:
-    """Return the data in a value of KT; raise ValueError for other texts, and for data above LARGEST_ANALYSIS."""
+def unpack(text: str) -> bytes:
+    """Return the data in a value of KT; raise ValueError for invalid or too long data (LARGEST_ANALYSIS)."""
     try:
         raw = base64.b64decode(text, validate=False)
         reader = zlib.decompressobj(wbits=31)
@@ -145,7 +145,7 @@ def read_analysis(node: Node) -> Mapping[str, Any]:
     if len(values) < 3:
         return {}
     try:
-        found = json.loads(unpacked(values[2]))
+        found = json.loads(unpack(values[2]))
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

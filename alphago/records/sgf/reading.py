@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from alphago.env.go import GoEnv
@@ -35,9 +36,10 @@ def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
 def salvage_sgf(
     source: str | Path | bytes, *, name: str | None = None, env: GoEnv | None = None, all_lines: bool = False
 ) -> Iterator[SgfGame]:
-    """Yield the games of a file of any quality, each up to its first illegal move; `SgfGame.faults` says what is wrong.
+    """Yield the games of a file of any quality, each up to its first illegal move, with its faults (`SgfGame.faults`).
 
-    No content of a file raises: damage, impossible boards and other games give a game without moves, with a fault.
+    No content of a file raises an exception: damage, unsupported boards and games other than Go give an SgfGame without
+    moves, but with a fault.
 
     Args:
         source: a file, or its content.
@@ -71,7 +73,8 @@ def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None =
 
     env: the game to read it as: board, rules, and when it ends; needed for a fixed number of moves, which SGF cannot
         express.  None for a game that ends after two passes, with the ko and suicide rules that the text names (RU);
-        if it names no known ones, `GoEnv`'s default, or others if its moves need them (`SgfGame.assumed`).
+        if it names no known rules, with `GoEnv`'s default rules, or laxer ones if its moves need them
+        (`SgfGame.assumed`).
 
     Raises ValueError, beginning with `name`, unless the text holds one game and every move is legal (`salvage_sgf` is
     lenient).  Stones may be set up before the first move; later set-ups are ignored if they change nothing or follow
@@ -110,22 +113,12 @@ def strict_sentence(fault: Fault, name: str) -> str:
 def games_of(text: str, name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
     """Yield the games of a decoded text, each with its faults."""
     found = trees(text)
-    first = next(found, None)
-    if first is None:
+    first = list(islice(found, 2))
+    if not first:
         yield empty_game(Fault(UNREADABLE, NOTHING_FOUND), name)
         return
-    second = next(found, None)
-    several = second is not None
-    for number, tree in enumerate(rejoined(first, second, found), 1):
-        yield from games_of_tree(tree, number if several else None, name, env, all_lines)
-
-
-def rejoined(first: Tree, second: Tree | None, others: Iterator[Tree]) -> Iterator[Tree]:
-    """Yield two trees already taken from an iterator, then the rest of it."""
-    yield first
-    if second is not None:
-        yield second
-        yield from others
+    for number, tree in enumerate(chain(first, found), 1):
+        yield from games_of_tree(tree, number if len(first) > 1 else None, name, env, all_lines)
 
 
 def games_of_tree(tree: Tree, number: int | None, name: str, env: GoEnv | None, all_lines: bool) -> Iterator[SgfGame]:

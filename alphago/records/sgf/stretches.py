@@ -41,7 +41,7 @@ class Followed:
     """The legal plies of a stretch, and the fault that ended them.
 
     inserted: the plies that are passes inserted between two moves of one colour.
-    node_of: for each ply the number of its node; an inserted pass has that of the play after it.
+    node_of: for each ply the number of its node; for an inserted pass, the number of the next play's node.
     """
 
     plies: list[int]
@@ -95,7 +95,10 @@ def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fa
 
 
 def stones_of(env: GoEnv, node: Node) -> dict[int, int]:
-    """Return what a node sets up, by point: 1, -1 or 0; raise ValueError for a point off the board."""
+    """Return the stones that a node sets up, by point: 1 Black, -1 White, 0 removed.
+
+    Raises ValueError for a point off the board.
+    """
     changes: dict[int, int] = {}
     for name, sign in STONES.items():
         for value in node.get(name, ()):

@@ -1,4 +1,4 @@
-"""What the properties of an SGF file mean: board, komi, handicap, points, ranks."""
+"""Parse values of SGF properties: board size, komi, handicap, points, ranks."""
 
 import re
 
@@ -45,7 +45,7 @@ def read_handicap(text: str) -> int:
 
 
 def read_komi(text: str) -> float | None:
-    """Return White's komi in points, None for an empty text; raise ValueError if there is no such number.
+    """Return White's komi in points, None for an empty text; raise ValueError for a text without one number.
 
     Servers write komi in several units: 750 is 7.5 points; so are 3.75 (in zi: one side's stones above half of the
     board), 375, 3 3/4 and 3又3/4子.

@@ -12,8 +12,8 @@ from alphago.records.sgf.writing import load_grammar, point_text
 class Additions(NamedTuple):
     """Additions to the SGF text of a game.
 
-    lines: by ply, a variation beside the move that was played. marks: by ply, a property and its value for the move's
-    node. territory: points by property, for the last node.
+    lines: by ply, the actions of a variation to the move that was played. marks: by ply, a property and its value for
+    the move's node. territory: points by property (TB, TW), for the last node.
     """
 
     lines: Mapping[int, Sequence[int]]
@@ -43,12 +43,12 @@ def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
             branches[node_of[ply]] = [
                 {PLAYER_NAMES[colour * (-1) ** i][0]: [point_text(env, action)]} for i, action in enumerate(line)
             ]
-    result: bytes = grammar.serialise_game_tree(branched(grammar, nodes, branches))
+    result: bytes = grammar.serialise_game_tree(build_tree(grammar, nodes, branches))
     return result
 
 
-def branched(grammar: Any, nodes: Sequence[Any], branches: Mapping[int, Sequence[Any]]) -> Any:
-    """Return sgfmill's tree of a main line, with a variation beside the node at each index of `branches`."""
+def build_tree(grammar: Any, nodes: Sequence[Any], branches: Mapping[int, Sequence[Any]]) -> Any:
+    """Return sgfmill's tree of a main line, with a variation to the node at each index of `branches`."""
     end, below = len(nodes), None
     for index in sorted(branches, reverse=True):
         rest, variation = grammar.Coarse_game_tree(), grammar.Coarse_game_tree()

@@ -1,6 +1,7 @@
 """The arguments of `lz-analyze`, `kata-analyze` and their `genmove` forms.
 
-Source: KataGo's docs/GTP_Extensions.md: `[player] [interval] key value …`, in hundredths of a second.
+They are `[player] [interval] key value …`, with the interval in hundredths of a second (KataGo's
+docs/GTP_Extensions.md).
 """
 
 import contextlib
@@ -18,7 +19,7 @@ NEVER = 999_999.0  # default interval between two reports, in hundredths of a se
 
 @dataclass
 class AnalysisRequest:
-    """What a controller wants to see.
+    """A controller's request for reports on a search.
 
     colour: the player to move, +1 Black, -1 White; None for the one whose turn it is.
     interval: seconds between two reports.

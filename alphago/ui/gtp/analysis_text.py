@@ -14,7 +14,7 @@ from alphago.ui.katago import line_texts, move_fields, points, root_fields
 def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
     """Return a report in Leela Zero's format."""
     infos = []
-    for move in asked_moves(analysis, request):
+    for move in moves_to_report(analysis, request):
         fields = move_fields(analysis, move)
         numbers = {name: round(10_000 * fields[name]) for name in ("winrate", "prior", "lcb")}
         infos.append(
@@ -26,7 +26,7 @@ def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
 
 def kata_line(analysis: Analysis, request: AnalysisRequest) -> str:
     """Return a report in KataGo's format, with the fields of the request's flags."""
-    parts = [kata_move(analysis, move, request.flags) for move in asked_moves(analysis, request)]
+    parts = [kata_move(analysis, move, request.flags) for move in moves_to_report(analysis, request)]
     if "rootInfo" in request.flags:
         parts.append(f"rootInfo {pairs(root_fields(analysis))}")
     if "ownership" in request.flags:
@@ -51,7 +51,7 @@ def kata_move(analysis: Analysis, move: MoveAnalysis, flags: set[str]) -> str:
     return text
 
 
-def asked_moves(analysis: Analysis, request: AnalysisRequest) -> list[MoveAnalysis]:
+def moves_to_report(analysis: Analysis, request: AnalysisRequest) -> list[MoveAnalysis]:
     """Return the moves that a report has to list."""
     return analysis.moves(0, least=request.minmoves)[: request.maxmoves]
 

@@ -63,7 +63,8 @@ def serve(
         network's run has measured (`NeuralNet.resign_threshold`); it applies only to games that begin on the empty
         board, so not with a handicap.
     seed: of the choice among equally good moves.
-    komi: on every board until the controller sets it; None for `env`'s komi on its own board and the default on others.
+    komi: used on every board until the controller sets another; None for `env`'s komi on boards of its size, and the
+        default komi on other sizes.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     ponder: whether to search during the opponent's turn.
     name, version: replies of the commands of these names.

@@ -134,7 +134,10 @@ class Engine:
     def think(
         self, colour: int, *, may_resign: bool = True, reports: Reports | None = None, rules: Sequence[Forbidden] = ()
     ) -> int | None:
-        """Return the action to play, or None to resign; reports, rules: as in `Thinker.think`."""
+        """Return the action to play, or None to resign.
+
+        may_resign: whether resigning is allowed. reports, rules: as in `Thinker.think`.
+        """
         position = self.game.ready(colour)
         if self.at_random:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))

@@ -1,4 +1,4 @@
-"""A game of GTP, in which either colour may play at any time."""
+"""The game of a GTP engine, in which either colour may play at any time."""
 
 import contextlib
 from collections.abc import Sequence

@@ -12,7 +12,8 @@ class Parameters:
     """Settings that may change while an engine runs.
 
     readouts: simulations for each move. max_time: seconds for each move. side: from whose view analyses are reported,
-    one of `alphago.ui.katago.SIDES`. c_puct: as in SearchSettings; None for its default. The others are as in `serve`.
+    one of `alphago.ui.katago.SIDES`. c_puct: as in SearchSettings; None for its default. resign_threshold, ponder: as
+    in `serve`.
     """
 
     readouts: int = 800

@@ -1,4 +1,4 @@
-"""Search for a move in a game with a person: limits, and what is reported."""
+"""Search for a move within limits of readouts and time, with reports, in a game with a person."""
 
 import time
 from collections.abc import Callable
