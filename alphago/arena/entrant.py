@@ -95,7 +95,7 @@ def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> Entran
     if not at:
         return EntrantText(base, model, readouts, search)
     if match is None or not own:
-        raise ValueError(f"{text}: after @ come readouts, puct or gumbel, or both as in 64,gumbel")
+        raise ValueError(f"{text}: after @ must come readouts, puct or gumbel, or both as in 64,gumbel")
     return EntrantText(base, model, int(match[1]) if match[1] else readouts, match[2] or search)
 
 

@@ -89,7 +89,7 @@ class Tournament:
         cannot score the game; EngineError for an adjudicator that is not installed.
         """
         if len(entrants) < 2:
-            raise ValueError(f"a match needs two players, got {len(entrants)}")
+            raise ValueError(f"a match must have two players or more, got {len(entrants)}")
         self.env = env.match_variant()
         self.entrants = list(entrants)
         self.settings = settings

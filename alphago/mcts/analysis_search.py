@@ -34,7 +34,7 @@ def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
 def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tuple[int, ...]:
     """Return the symmetries to average over: all, or the identity; raise ValueError if `evaluator` supports none."""
     if symmetries and not isinstance(evaluator, ForecastEvaluator):
-        raise ValueError(f"symmetries needs a network, got {type(evaluator).__name__}")
+        raise ValueError(f"symmetries must be False without a network, got {type(evaluator).__name__}")
     return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
 
 

@@ -222,9 +222,9 @@ class DatasetWriter:
         last = self.index["imports"][-1] if self.index["imports"] else None
         if last is not None and not last["complete"]:
             if {name: last[name] for name in wanted} != wanted:
+                stopped = ", ".join(str(source[0]) for source in last["sources"][:3])
                 raise ValueError(
-                    f"{self.path} has an import that was interrupted, of {', '.join(map(str, last['sources'][:3]))}: "
-                    "repeat that call, or choose another folder"
+                    f"{self.path} has an interrupted import of {stopped}: repeat that call, or choose another folder"
                 )
             self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
             return int(last["jobs"])

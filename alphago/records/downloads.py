@@ -134,7 +134,7 @@ def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | Non
             f"{address} cannot be fetched: {reason}; the part received is kept, and the next call resumes there"
         ) from None
     if expected is not None and come < int(expected):
-        raise OSError(f"{address} came with {come} of {expected} bytes: the same command fetches the rest")
+        raise OSError(f"{address} was fetched in part, {come} of {expected} bytes: the same call fetches the rest")
     os.replace(part, path)
     return path
 

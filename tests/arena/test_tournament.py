@@ -376,7 +376,7 @@ class TestArguments:
             TournamentSettings(**settings)
 
     def test_one_player(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="a match needs two players, got 1"):
+        with pytest.raises(ValueError, match="a match must have two players or more, got 1"):
             Tournament(GO, [HASH], TournamentSettings(2), tmp_path / "out")
         assert not (tmp_path / "out").exists()
 
