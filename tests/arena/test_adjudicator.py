@@ -71,7 +71,7 @@ class TestAdjudicator:
     @pytest.mark.parametrize(
         ("bodies", "why"),
         [
-            ({"final_score": 'reply("who knows")'}, "engine answered 'who knows' to final_score of game 6, not a score"),
+            ({"final_score": 'reply("who knows")'}, "answered 'who knows' to final_score of game 6, not a score"),
             ({"final_score": "sys.exit(3)"}, r"'final_score' was sent, the process has ended \(exit status 3\)"),
             ({"play": 'print("? illegal move\\n", flush=True)'}, "engine refused 'play b B2': illegal move"),
         ],

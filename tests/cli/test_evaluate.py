@@ -108,7 +108,7 @@ class TestEvaluate:
             ("none.safetensors random", "there is no file none.safetensors"),
             ("random@3 random", "random@3: there is no file random, and only networks take readouts"),
             ("{nets} random", "{nets} is a folder, not a network saved with NeuralNet.save"),
-            ("{nets}/new.safetensors@ random", "{nets}/new.safetensors@: after @ must come readouts, puct or gumbel, or"),
+            ("{nets}/new.safetensors@ random", "{nets}/new.safetensors@: after @ must come readouts, puct or"),
             ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ must come readouts"),
             ("{nets}/new.safetensors@5000000000 random", "--readouts must be an integer from 0 to 10000000, got 5"),
             ("{nets}/new.safetensors {nets}/new.safetensors@64", "{nets}/new.safetensors@64 is named twice"),
