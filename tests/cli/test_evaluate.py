@@ -123,7 +123,7 @@ class TestEvaluate:
             ("random {nets}/new.safetensors --turns -2", "--turns must be an integer >= 1, got -2"),
             ("random {nets}/new.safetensors --rules x", "--rules must be one of Chinese, Tromp-Taylor,"),
             ("random {nets}/new.safetensors --readouts -1", "--readouts must be an integer from 0 to 10000000, got -1"),
-            ("random {nets}/new.safetensors --games 3", "--games must be an even number"),
+            ("random {nets}/new.safetensors --games 3", "--games must be even"),
             ("random {nets}/new.safetensors --sprt 5 5", "elo0 must be below elo1"),
             ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
             ("random {nets}/new.safetensors --board-size 30", "--board-size must be an integer from 2 to 25, got 30"),
