@@ -10,6 +10,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,14 +111,10 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
     return int.from_bytes(hashlib.blake2b(head + row, digest_size=8).digest(), "little")
 
 
-_MAPS: dict[int, np.ndarray] = {}
-
-
+@cache
 def symmetry_maps(size: int) -> np.ndarray:
     """Return the action to which each symmetry of a board maps each action, uint16 [8, size * size + 1]."""
-    if size not in _MAPS:
-        _MAPS[size] = np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
-    return _MAPS[size]
+    return np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
 
 
 class Seen:
