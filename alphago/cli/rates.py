@@ -68,7 +68,7 @@ def rate(work: Callable[[], float], seconds: float) -> float:
 def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
     """Return the number of random games of Go per second, on one core.
 
-    size: of the board.  seconds: how long to measure.  fill_eyes: whether the players may fill their own eyes.
+    size: the board's size.  seconds: how long to measure.  fill_eyes: whether the players may fill their own eyes.
     """
     count = max(1, 16_000 // size**2)
     batch = GoEnv(size).new_batch(count)
@@ -85,7 +85,7 @@ def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
 def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float) -> float:
     """Return the number of simulations of PUCT per second in `games` games of Go searched in parallel.
 
-    size: of the board.  seconds: how long to measure.
+    size: the board's size.  seconds: how long to measure.
     """
     env, readouts = GoEnv(size), 400
     search = Search(env, evaluator, games, SearchSettings())

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def given_split(options: argparse.Namespace) -> Split | None:
-    """Return the splits that the options ask for, None for the defaults; raise ValueError for invalid shares."""
+    """Return the splits that the options set, None for the defaults; raise ValueError for invalid shares."""
     given = {"validation": options.validation, "test": options.test, "seed": options.split_seed}
     given = {name: value for name, value in given.items() if value is not None}
     if not given:

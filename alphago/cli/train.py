@@ -131,14 +131,14 @@ def holds_a_run(folder: str | None) -> bool:
 
 
 def hint_at_runs(folder: Path) -> None:
-    """Print the runs whose folders have names similar to that of `folder`, a new one, in case it is mistyped."""
+    """Print the runs whose folders have names similar to `folder`, a new folder, in case its name is mistyped."""
     beside = [path.name for path in folder.parent.glob("*") if holds_a_run(str(path))]
     if near := near_names(folder.name, beside):
         print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
 
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
-    """Return the game to train for: that of the run's folder, the preset or the recipe, with the given options.
+    """Return the game to train for: the game of the run's folder, of the preset or of the recipe, with the options.
 
     options: the parsed options.  given: keywords of the game.
     """

@@ -58,7 +58,7 @@ def load_module(program: Program) -> Any:
 
 
 class DeviceKernels:
-    """The kernels of a program, launched on CuPy's current device and stream; threads: per block."""
+    """The kernels of a program, launched on CuPy's current device and stream; threads: number of threads per block."""
 
     def __init__(self, module: Any, threads: int) -> None:
         self._module = module

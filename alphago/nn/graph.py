@@ -40,7 +40,10 @@ class Step(NamedTuple):
 
 
 class Tensor(NamedTuple):
-    """A value within the graph; in its shape a dimension that may change is a name, as in ("batch", 16, "height")."""
+    """A value within the graph, with its name and shape.
+
+    A dimension that may change is a name in the shape, for example ("batch", 16, "height", "width").
+    """
 
     name: str
     shape: tuple[int | str, ...]

@@ -50,8 +50,7 @@ def packaged_nets() -> list[str]:
 def model_file(path: str | PathLike[str]) -> Path:
     """Return the file of a network.
 
-    path: the name of a packaged network, such as "7x7"; a run's folder, for its latest network; or a file, which is
-        returned as it is.
+    path: the name of a packaged network, such as "7x7"; a run's folder, for its latest network; or a file.
     Raises ModelError for a name such as "5x5" that no packaged network has, TypeError if `path` is not a name or path.
     """
     if not isinstance(path, (str, PathLike)):

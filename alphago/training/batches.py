@@ -74,7 +74,10 @@ def apportion(total: int, shares: Sequence[float]) -> list[int]:
 
 
 class Prefetcher:
-    """A thread that draws the next random batch while the current one is used; generator: of the random draws."""
+    """A thread that draws the next random batch while the current one is used.
+
+    generator: the random generator that the draws use.
+    """
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator

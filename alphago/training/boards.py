@@ -87,7 +87,7 @@ class BoardTraining:
 
     @property
     def resign_threshold(self) -> float | None:
-        """The root value below which a player resigns: the fitted one, else the settings'; None for never."""
+        """The root value below which a player resigns, from the fit or else from the settings; None for never."""
         fitted = None if self.adaptive is None else self.adaptive.threshold
         return self.selfplay.resign_threshold if fitted is None else fitted
 
@@ -209,7 +209,7 @@ class Boards:
         return min(window(self.added), self.settings.memory_size)
 
     def main(self, goal: GameEnv) -> BoardTraining:
-        """Return the board for which networks are saved: that of the game `goal`, or else the stage's largest."""
+        """Return the board for which networks are saved: the board of `goal`, or if the stage lacks it, the largest."""
         return max(self.boards, key=lambda board: (board.env == goal, board.env.N))
 
     def publish(self, net: NeuralNet) -> None:

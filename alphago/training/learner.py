@@ -23,12 +23,12 @@ CPU = torch.device("cpu")
 
 
 class Learner:
-    """The object that takes gradient steps on AlphaGo Zero's loss, plus the forecast's loss if the network has one.
+    """Takes gradient steps on AlphaGo Zero's loss, plus the losses of ownership and score if the network predicts them.
 
     On a CPU each batch is divided among threads, since torch's own threads are up to ten times slower on busy machines.
     Each thread has a replica of the network with shared weights and its own gradients.  A batch has one part per board
-    size (see batches.py), and every part is divided.  The gradient is that of the mean loss over all positions.  Batch
-    norm uses the statistics of each thread's rows alone; the running statistics are those of the first replica.
+    size (see batches.py), and every part is divided.  The loss is the mean over all positions of the batch.  Batch norm
+    uses the statistics of each thread's rows alone; the first replica's running statistics are kept.
 
     The learning rate rises over the first WARM_UP_STEPS steps and then follows the schedule.  A step whose loss or
     gradient is not finite is not taken, and counted in `skipped`.
@@ -66,8 +66,8 @@ class Learner:
     def step(self, *parts: Part, progress: float = 0.0) -> dict[str, float] | None:
         """Take one gradient step on a batch; return its metrics by name, or None if the step was skipped.
 
-        parts: the batch's positions, one part per board size (see batches.py).  With several parts the metrics also
-            include those of each board, such as `value_loss_7x7`.
+        parts: the batch's positions, one part per board size (see batches.py).  With several parts there are also
+            metrics of each board, such as `value_loss_7x7`.
         progress: the run's progress, 0 .. 1, for the learning rate's schedule.
         """
         threads = min(len(self.replicas), max(len(part.value) for part in parts))

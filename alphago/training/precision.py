@@ -35,7 +35,7 @@ class Precision(NamedTuple):
 
 
 def choose_precision(env: GameEnv, net: NeuralNet, settings: TrainingSettings) -> Precision:
-    """Return the settings, where None in `bfloat16` and `selfplay_dtype` is replaced by what is fastest on this CPU.
+    """Choose the fastest `bfloat16` and `selfplay_dtype` on this CPU, if they are None in the settings.
 
     The network's weights and torch's random state are not changed.
     """

@@ -166,7 +166,7 @@ OTHER_GAMES = Recipe({}, {"tower_height": 4, "channels": 64}, {**FAST, "max_minu
 
 
 def recipe_for(env: GameEnv) -> Recipe:
-    """Return the recipe of a game: for Go the one of its board, for all other games OTHER_GAMES.
+    """Return the recipe of a game: for Go the recipe of its board, for all other games OTHER_GAMES.
 
     A Go board without a recipe gets the recipe of the next larger board that has one (else of the largest).  Its
     curriculum keeps only boards smaller than `env`, and its `note` names the board it was made for.

@@ -227,7 +227,7 @@ class Run:
         self.pace = Pace(self.boards, self.workers.count)
 
     def _enter_next_stage(self) -> None:
-        """Enter the stage that the run's progress asks for, unless it is an earlier one (in a prolonged run)."""
+        """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
         due = next(number for number, stage in enumerate(self.stages) if self.progress < stage.end or stage.end == 1.0)
         if due > self.stage:
             self.checkpoint(keep=True)

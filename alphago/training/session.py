@@ -127,7 +127,7 @@ def train(
 class RunParts(NamedTuple):
     """The parts of a run that supervised training replaces.
 
-    memory: creates the memory of each board.  judges: judges in addition to those that the settings ask for.
+    memory: creates the memory of each board.  judges: judges in addition to the gate, the proof and the watcher.
     """
 
     memory: MakeMemory = ReplayMemory

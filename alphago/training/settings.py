@@ -110,7 +110,7 @@ class SelfPlaySettings:
         return make_settings(SearchSettings, **{**usual, **(self.search or {})})
 
     def resolved(self, device: str, games: int) -> "SelfPlaySettings":
-        """Return these settings with each None that stands for a default replaced by the default's value.
+        """Return these settings with defaults instead of None in `games_in_flight`, `groups` and `search`.
 
         device: "cpu" or another.  games: number of games to play, which bounds the number in parallel.
         """

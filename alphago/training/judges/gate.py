@@ -28,7 +28,10 @@ PREFIX = "best."  # prefix of the best network's tensors in a run's state
 
 
 class Gatekeeper:
-    """The judge that keeps a run's best network and plays candidates against it; logs to evaluations.jsonl."""
+    """The judge that plays matches of candidates against a run's best network; logs to evaluations.jsonl.
+
+    gate: the conditions.  net: the run's first network.
+    """
 
     name = "gate"
     ends_run = False
@@ -87,7 +90,7 @@ class Gatekeeper:
         return True
 
     def conclusion(self, longer: str) -> str:
-        """Return "": matches are reported when they end."""
+        """Return "", since matches are reported when they end."""
         return ""
 
     def tensors(self) -> dict[str, torch.Tensor]:

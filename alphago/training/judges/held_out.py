@@ -1,4 +1,4 @@
-"""The judge of supervised learning: it tests networks on held-out games and keeps the one of best move accuracy."""
+"""The judge of supervised learning: it tests networks on held-out games and keeps the network of best move accuracy."""
 
 import threading
 from collections.abc import Mapping, Sequence

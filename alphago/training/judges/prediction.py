@@ -70,11 +70,11 @@ class Prediction:
         return {"pieces": self.completed, **self.counts.state()}
 
     def close(self) -> None:
-        """Do nothing: no games or engines stay open."""
+        """Do nothing, since no games or engines stay open."""
 
 
 class Counts:
-    """Sums over predicted positions; `+=` adds those of other positions.
+    """Sums over predicted positions; `+=` adds the sums of another object.
 
     sums: float64 [len(SUMS)], one sum for each name in SUMS.
     bins: float64 [BINS, 3].  Row i is for the positions whose predicted win rate is in the i-th of BINS equal

@@ -25,15 +25,15 @@ class Examination(Protocol):
 
     @property
     def completed(self) -> int:
-        """Number of completed units."""
+        """Number of completed units of work."""
 
     @property
     def is_over(self) -> bool:
-        """Whether all units are completed."""
+        """Whether all units of work are completed."""
 
     @property
     def at_rest(self) -> bool:
-        """Whether no unit is in progress."""
+        """Whether no unit of work is in progress, so that the examination could end now without a loss."""
 
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
         """Complete the units in progress, or if there are none, the next `at_once` units, in parallel.
@@ -60,7 +60,7 @@ class Watched(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in `watch`."""
+        """The name of this opponent or set of records in `watch`."""
 
     def examination(self, seed: int, device: str, state: Any = None) -> Examination:
         """Begin an examination, or continue one from its saved `state`; `device`: where networks are computed."""

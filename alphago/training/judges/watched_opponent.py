@@ -99,7 +99,7 @@ class WatchedMatch:
         self.open = [part for part in self.open if len(part.active)]
 
     def begin(self, evaluator: Evaluator, count: int) -> None:
-        """Begin the next `count` games, or fewer if the opponent is an engine that cannot play so many in parallel."""
+        """Begin the next `count` games, or at most the engine's `at_once` games if the opponent is an engine."""
         opponent = self.watched.entrant(self.device)
         if isinstance(opponent.player, Engine):
             count = min(count, opponent.player.at_once)

@@ -278,8 +278,8 @@ class Watcher:
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue the saved tasks from `tensors` and `state`; do nothing if `state` is None.
 
-        An opponent that was added since then starts with the least `spent` of the others, so that it gets no more time
-        slices than they get.
+        An opponent that was added since the state was saved starts with the smallest `spent` of all saved tasks, so
+        that it gets no more time slices than the saved tasks.
         """
         if state is None:
             return

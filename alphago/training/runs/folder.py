@@ -137,7 +137,7 @@ class RunFolder:
         self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
 
     def restore(self) -> State:
-        """Return the newest undamaged state, after removing from the folder what was written later than this state.
+        """Return the newest undamaged state, after removing all data that was written later than this state.
 
         Raises ValueError if there is no undamaged state or it is of another version; the message says what to do.
         """

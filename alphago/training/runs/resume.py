@@ -114,7 +114,7 @@ def new_run(call: TrainCall) -> Plan:
 
 
 def recipe_name(recipe: Recipe) -> str:
-    """Return the name of a recipe for config.json; for a recipe made for another game, the note that says so."""
+    """Return a recipe's name for config.json; for a recipe adapted from another board, its note."""
     if recipe.settings is FEW_GAMES:
         return "few games"
     names = [name for name, one in RECIPES.items() if one is recipe]
@@ -124,7 +124,7 @@ def recipe_name(recipe: Recipe) -> str:
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     """Return the plan of a resumed run.
 
-    Settings that the call leaves unset keep their saved values.  None is a value: it removes a limit, for example.
+    Settings that the call leaves unset keep their saved values.  A setting that is set to None loses its saved value.
 
     config: the saved config of the run in `folder`.
     Raises ValueError, with the saved and the new value, for a setting that a run cannot change.

@@ -80,7 +80,7 @@ class GivenSource:
         return {"taken": np.array([self.taken])}, data
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from the results of `state`; raise ValueError if the given games are not those of the saved run."""
+        """Continue from the results of `state`; raise ValueError if the saved run had other given games."""
         if data["digest"] != self.games.digest:
             raise ValueError(
                 f"dataset must be the run's own, of digest {data['digest']}, got one of digest {self.games.digest}: "

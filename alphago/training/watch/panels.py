@@ -169,7 +169,10 @@ def name_lines(axes: "Axes", lines: Sequence[Line]) -> None:
 
 
 def spread(values: Sequence[float], gap: float) -> list[float]:
-    """Move ascending values in 0 .. 1 so that neighbours are at least `gap` apart, or evenly spaced without room."""
+    """Move ascending values in 0 .. 1 so that neighbours are at least `gap` apart; if there is no room, space them evenly.
+
+    Returns the moved values.
+    """
     gap = min(gap, 1 / max(1, len(values)))
     moved = list(values)
     for i in range(1, len(moved)):
