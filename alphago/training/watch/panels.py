@@ -169,7 +169,7 @@ def name_lines(axes: "Axes", lines: Sequence[Line]) -> None:
 
 
 def spread(values: Sequence[float], gap: float) -> list[float]:
-    """Move ascending values in 0 .. 1 so that neighbours are at least `gap` apart; if there is no room, space them evenly.
+    """Move ascending values in 0 .. 1 apart, until neighbours differ by `gap`, or by less if there is no room.
 
     Returns the moved values.
     """
